@@ -100,11 +100,11 @@ const notFollowed: Readonly<Record<string, Readonly<Record<string, readonly stri
         'fix the findings of the report',
         'the report has the reason of each; run the same command again',
       ],
-      'db/preflight/option-specs.ts': ['leave out `--target-version`'],
+      'db/preflight/options.ts': ['leave out `--target-version`'],
       'db/preflight/postgresql/checks/event-triggers.ts': [
         ' … can raise an exception: make sure that CREATE PUBLICATION on the source and CREATE SUBSCRIPTION on the target succeed.',
       ],
-      'db/preflight/postgresql/select-databases.ts': [
+      'db/preflight/postgresql/each-database.ts': [
         'give the names exactly as the server has them, including upper and lower case',
         'leave at least one database out of `--ignore-dbs`',
       ],
@@ -343,7 +343,7 @@ const notFollowed: Readonly<Record<string, Readonly<Record<string, readonly stri
     'commands/db/migrate.ts': ['add `--watch`', 'remove one of the two options'],
     'commands/db/status.ts': ['add `--watch`'],
     'commands/open.ts': ['list the droplets: `cloudctl droplets list`', 'start the sandbox: `cloudctl sandbox start`'],
-    'db/preflight/option-specs.ts': ['use `--method dump`'],
+    'db/preflight/options.ts': ['use `--method dump`'],
     'db/preflight/write-report-file.ts': [
       'give a file in a folder where you have write permission',
       'give another file with `--baseline`',

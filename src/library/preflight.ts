@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { CliError } from '../base/errors.ts';
 import { Secret } from '../base/secret.ts';
 import { nearestWord } from '../cli/nearest-word.ts';
-import { isWellFormedTargetVersion } from '../db/preflight/option-specs.ts';
+import { isWellFormedTargetVersion, type PreflightOptions } from '../db/preflight/options.ts';
 import { runPostgresqlPreflight } from '../db/preflight/postgresql/run.ts';
-import type { PreflightOptions } from '../db/preflight/preflight-options.ts';
+
 import { createRedisPreflightEngine } from '../db/preflight/redis/engine.ts';
 import { runPreflight } from '../db/preflight/run.ts';
 import { systemClock } from '../platform/clock.ts';

@@ -5,7 +5,7 @@ import { type MutatedTable, mutatedTable } from './postgresql/mutations/mutated-
 import { type BatchResult, type MutationDisagreement, runBatch } from './postgresql/mutations/run-batch.ts';
 
 // A report lists the first objects of a finding; here it must name them all.
-vi.mock('../../src/db/preflight/postgresql/listed-objects.ts', () => ({
+vi.mock('../../src/db/preflight/postgresql/check.ts', () => ({
   limitFindingObjects: <T>(things: readonly T[]) => things,
   buildUnlistedObjectsNote: () => '',
 }));

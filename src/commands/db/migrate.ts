@@ -11,11 +11,16 @@ import { accessTokenSource, commandFor } from '../../config/settings.ts';
 import { describeActor, readStoredAccountAndServerOrigins } from '../../context/current-identity.ts';
 import type { CommandContext } from '../../context.ts';
 import { readTargetOption } from '../../db/cutover/index.ts';
-import { deepPreflightOptionSpecs, readDeepPreflightOptions } from '../../db/preflight/deep-preflight-options.ts';
 import { renderTextPreflightReport } from '../../db/preflight/formats/text-report.ts';
-import { isWellFormedTargetVersion, requireTargetVersion } from '../../db/preflight/option-specs.ts';
-import type { PreflightOptions } from '../../db/preflight/preflight-options.ts';
-import { promptForMissingTargetVersion } from '../../db/preflight/prompt-for-missing-target-version.ts';
+import {
+  deepPreflightOptionSpecs,
+  isWellFormedTargetVersion,
+  type PreflightOptions,
+  promptForMissingTargetVersion,
+  readDeepPreflightOptions,
+  requireTargetVersion,
+} from '../../db/preflight/options.ts';
+
 import type { PreflightReport } from '../../db/preflight/report.ts';
 import {
   buildMigrationMethodBlockedError,

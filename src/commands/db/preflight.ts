@@ -6,10 +6,14 @@ import { quoteShellArg } from '../../cli/shell-quote.ts';
 import { accessTokenSource } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
 import { inspectTarget, readTargetOption } from '../../db/cutover/index.ts';
-import { deepPreflightOptionSpecs, readDeepPreflightOptions } from '../../db/preflight/deep-preflight-options.ts';
 import type { CheckFinding } from '../../db/preflight/finding.ts';
 import { type PreflightTextReportOptions, renderTextPreflightReport } from '../../db/preflight/formats/text-report.ts';
-import type { PreflightOptions } from '../../db/preflight/preflight-options.ts';
+import {
+  deepPreflightOptionSpecs,
+  type PreflightOptions,
+  readDeepPreflightOptions,
+} from '../../db/preflight/options.ts';
+
 import {
   buildMigrationMethodBlockedError,
   type PreflightReportWithChanges,

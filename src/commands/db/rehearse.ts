@@ -16,7 +16,7 @@ import {
   writeReport,
 } from '../../db/cutover/rehearse/index.ts';
 import { MigrationError, redactReason } from '../../db/engine/tools.ts';
-import { preflightOptionSpecs } from '../../db/preflight/option-specs.ts';
+import { preflightOptionSpecs } from '../../db/preflight/options.ts';
 import type { PreflightReport } from '../../db/preflight/report.ts';
 import { preflightReportOptionSpecs } from '../../db/preflight/run-with-files.ts';
 import { type DbSource, readSource, sourceOptionSpecs } from '../../db/source/index.ts';

@@ -5,13 +5,13 @@ import type { ListView } from '../../cli/columns.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { nearestWord } from '../../cli/nearest-word.ts';
 import type { CommandContext } from '../../context.ts';
+import { buildUnlistedObjectsNote, limitFindingObjects } from '../../db/preflight/postgresql/check.ts';
+import { runPreflightQueryInEachDatabase } from '../../db/preflight/postgresql/each-database.ts';
 import {
   buildSequenceValuesScript,
   type SequenceValuesScript,
-} from '../../db/preflight/postgresql/build-sequence-values-script.ts';
-import { buildUnlistedObjectsNote, limitFindingObjects } from '../../db/preflight/postgresql/listed-objects.ts';
-import { sequencesQuery } from '../../db/preflight/postgresql/queries/sequences.ts';
-import { runPreflightQueryInEachDatabase } from '../../db/preflight/postgresql/run-preflight-query-in-each-database.ts';
+  sequencesQuery,
+} from '../../db/preflight/postgresql/queries/sequences.ts';
 import { readSource, sourceOptionSpecs } from '../../db/source/index.ts';
 import { runUntilSignal } from '../../platform/until-signal.ts';
 import { formatPsqlConnectMetaCommand, psqlSessionSetupStatements } from '../../postgresql/psql-script.ts';

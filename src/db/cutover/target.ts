@@ -19,10 +19,10 @@ import { connectRedis } from '../../redis/connection.ts';
 import { addPasswordToRedisSource, parseRedisEndpoint, type RedisEndpoint } from '../../redis/endpoint.ts';
 import { parseRedisServerVersion } from '../../redis/version.ts';
 import { readServerInfo, redactReason } from '../engine/tools.ts';
-import { requireTargetVersion } from '../preflight/option-specs.ts';
+import { type PreflightOptions, requireTargetVersion } from '../preflight/options.ts';
 import { optionsOfTarget, readPostgresqlTarget } from '../preflight/postgresql/target.ts';
-import type { PreflightOptions } from '../preflight/preflight-options.ts';
-import { redisModuleListQuery } from '../preflight/redis/queries/server.ts';
+
+import { redisModuleListQuery } from '../preflight/redis/queries.ts';
 import { type DbSource, promptForDbPassword, targetUrlText } from '../source/index.ts';
 
 /**

@@ -4,7 +4,7 @@ import { nearestWord } from '../../cli/nearest-word.ts';
 import type { HostSystem } from '../../platform/host.ts';
 import { findPasswordInPgpasswordOrPgpass } from '../../postgresql/pgpass.ts';
 import type { PreflightBaseline, SchemaFingerprints } from '../preflight/baseline.ts';
-import { readSchemaFingerprints } from '../preflight/read-schema-fingerprints.ts';
+import { readSchemaFingerprints } from '../preflight/postgresql/each-database.ts';
 import type { PreflightReport } from '../preflight/report.ts';
 import { runPreflight } from '../preflight/run.ts';
 import type { DbSource } from '../source/index.ts';

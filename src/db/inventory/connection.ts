@@ -1,5 +1,5 @@
 import { describeConnectionErrorCode } from '../../platform/build-network-http-send-error.ts';
-import type { SourceAddressFacts } from '../preflight/network/network-facts.ts';
+import type { SourceAddressFacts } from '../preflight/network/addresses.ts';
 
 /** What the connection to one source has shown, beside the findings. */
 export interface ConnectionResult {

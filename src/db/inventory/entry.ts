@@ -11,11 +11,11 @@ import {
   quoteConnectionValue,
 } from '../../postgresql/find-pg-service-connection-string.ts';
 import { addPasswordToRedisSource, parseRedisEndpoint, type RedisEndpointInput } from '../../redis/endpoint.ts';
-import { readPreflightOptions } from '../preflight/option-specs.ts';
+import { type PreflightOptions, readPreflightOptions, rejectUnknownCheckIds } from '../preflight/options.ts';
 import { postgresqlChecks } from '../preflight/postgresql/checks.ts';
-import type { PreflightOptions } from '../preflight/preflight-options.ts';
+
 import { redisChecks } from '../preflight/redis/checks.ts';
-import { rejectUnknownCheckIds } from '../preflight/unknown-check-ids.ts';
+
 import { type DbSource, sourceUrlText } from '../source/index.ts';
 import { parsePasswordCommand } from './run-password-command.ts';
 

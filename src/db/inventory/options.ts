@@ -4,7 +4,7 @@ import type { CommandIo } from '../../cli/command-io.ts';
 import { parseDurationToMillisecondsOrThrow } from '../../cli/duration.ts';
 import { requireWholeNumber } from '../../cli/whole-number.ts';
 import type { ResolvedProfileSettings } from '../../config/settings.ts';
-import { preflightOptionSpecs } from '../preflight/option-specs.ts';
+import { preflightOptionSpecs } from '../preflight/options.ts';
 import { sourceOptionSpecs } from '../source/index.ts';
 import type { Limits } from './limits.ts';
 

@@ -2,13 +2,10 @@ import { usageError } from '../../base/errors.ts';
 import { PostgresqlQueryError } from '../../postgresql/query-error.ts';
 import { buildReadOnlyTransactionSql, searchPathSafeRollbackSql } from '../../postgresql/search-path-safe-sql.ts';
 import { postgresqlChecks } from '../preflight/postgresql/checks.ts';
-import type { CollectedPostgresqlFacts } from '../preflight/postgresql/collected-postgresql-facts.ts';
-import type { PostgresqlSourceOpenResult } from '../preflight/postgresql/open-postgresql-source.ts';
-import {
-  decodePostgresqlInstanceIdentity,
-  instanceIdentitySql,
-} from '../preflight/postgresql/queries/server-instances.ts';
+import type { CollectedPostgresqlFacts } from '../preflight/postgresql/collect.ts';
+import { decodePostgresqlInstanceIdentity, instanceIdentitySql } from '../preflight/postgresql/queries/cluster.ts';
 import { createPostgresqlPreflightEngine, type PostgresqlPreflightEngine } from '../preflight/postgresql/run.ts';
+import type { PostgresqlSourceOpenResult } from '../preflight/postgresql/source.ts';
 import type { DatabaseAccessResult, WalRate } from '../preflight/postgresql/source-facts.ts';
 import {
   type ConnectionResult,

@@ -1,8 +1,8 @@
 import { getPreflightQueryValue } from '../preflight/query.ts';
-import type { CollectedRedisFacts } from '../preflight/redis/collect-redis-facts.ts';
+import type { CollectedRedisFacts } from '../preflight/redis/collect.ts';
 import { createRedisPreflightEngine, type RedisPreflightEngine } from '../preflight/redis/engine.ts';
-import type { RedisSourceOpenResult } from '../preflight/redis/open-redis-source.ts';
-import { redisInfoQuery } from '../preflight/redis/queries/info.ts';
+import { redisInfoQuery } from '../preflight/redis/queries.ts';
+import type { RedisSourceOpenResult } from '../preflight/redis/source.ts';
 import {
   type ConnectionResult,
   createUnreachableServers,

@@ -1,5 +1,5 @@
 import type { CheckFinding, MigrationMethod, PreflightCheckOutcome } from './finding.ts';
-import type { PreflightOptions } from './preflight-options.ts';
+import type { PreflightOptions } from './options.ts';
 import type { CheckQueryResults, PreflightCheckQueries } from './query.ts';
 
 export type PreflightSeverityByMethod = Readonly<Partial<Record<MigrationMethod, 'blocker' | 'warning' | 'info'>>>;

@@ -1,4 +1,84 @@
-import type { PreflightFixEffect } from './fix-effect.ts';
+import type { PreflightQuery, PreflightQueryResult, PreflightQueryResults } from './query.ts';
+
+/**
+ * The changes that the statements of a fix make, as data. The function that writes a statement also returns its effect,
+ * so that statement and effect cannot differ. simulate-preflight-fixes.ts evaluates the checks again with the effects.
+ */
+export type PreflightFixEffect =
+  /** ALTER SYSTEM SET of PostgreSQL, or CONFIG SET of Redis. */
+  | { readonly kind: 'setting'; readonly name: string; readonly value: string }
+  /** ALTER ROLE … SET; without a database it applies to all. */
+  | {
+      readonly kind: 'role-setting';
+      readonly role: string;
+      readonly database?: string;
+      readonly name: string;
+      readonly value: string;
+    }
+  /** ALTER ROLE of the role of the migration, or GRANT of a role to it. */
+  | ({ readonly kind: 'role' } & MigrationRoleAttributeChange)
+  /** ALTER TABLE … REPLICA IDENTITY; both as in the statement. */
+  | { readonly kind: 'replica-identity'; readonly table: string; readonly identity: string }
+  /** ACL SETUSER of the user of the migration. */
+  | { readonly kind: 'acl'; readonly commands: readonly string[]; readonly allKeys: boolean }
+  /** A restart, which also activates the changes that wait for one. */
+  | { readonly kind: 'restart' }
+  /** What only one query shows: a dropped constraint, another host rule. */
+  // biome-ignore lint/suspicious/noExplicitAny: the value of any query; `buildQueryResultFixEffect` types it.
+  | { readonly kind: 'result'; readonly query: PreflightQuery<any>; readonly change: (value: any) => unknown };
+
+export interface MigrationRoleAttributeChange {
+  readonly superuser?: true;
+  readonly replication?: true;
+  readonly bypassRls?: true;
+  readonly inherits?: true;
+  /** CONNECTION LIMIT -1. */
+  readonly unlimited?: true;
+  /** VALID UNTIL 'infinity'. */
+  readonly neverExpires?: true;
+  /** The name of a role that is granted. */
+  readonly memberOf?: string;
+}
+
+/** The effect of an ALTER ROLE or GRANT on the role that the migration logs in with. */
+export function buildRoleChangeFixEffect(change: MigrationRoleAttributeChange): PreflightFixEffect {
+  return { kind: 'role', ...change };
+}
+
+/**
+ * The effect of statements that change the result of only one query. `change` receives the present value of the query
+ * and returns the value after the statements.
+ */
+export function buildQueryResultFixEffect<T>(query: PreflightQuery<T>, change: (value: T) => T): PreflightFixEffect {
+  return { kind: 'result', query, change };
+}
+
+/** The effect of statements that remove the given rows from the result of a query. */
+export function buildQueryRowRemovalFixEffect<T>(
+  query: PreflightQuery<readonly T[]>,
+  rows: readonly T[],
+): PreflightFixEffect {
+  const removed = new Set(rows);
+  return buildQueryResultFixEffect(query, (all) => all.filter((row) => !removed.has(row)));
+}
+
+export type PreflightQueryValueChange = <T>(query: PreflightQuery<T>, how: (value: T) => T) => void;
+
+/** The results after the changes; the same map if nothing changes. A result that is not known remains not known. */
+export function changePreflightQueryValues(
+  results: PreflightQueryResults,
+  apply: (change: PreflightQueryValueChange) => void,
+): PreflightQueryResults {
+  const changed = new Map<PreflightQuery<unknown>, PreflightQueryResult<unknown>>();
+  apply((query, how) => {
+    const result = changed.get(query) ?? results.get(query);
+    if (result?.kind !== 'known') return;
+    // The cast is safe: a map holds for each query only a value that the decoder of the query or its `how` returned.
+    const next = how(result.value as Parameters<typeof how>[0]);
+    if (next !== result.value) changed.set(query, { kind: 'known', value: next });
+  });
+  return changed.size === 0 ? results : new Map([...results, ...changed]);
+}
 
 /** A migration method. `continuous` replicates; `dump` (PostgreSQL) and `scan` (Redis) copy a point in time. */
 export type MigrationMethod = 'continuous' | 'dump' | 'scan';
@@ -126,3 +206,33 @@ export function unknownOutcome(reason: string, fix?: FindingFix): PreflightCheck
 
 /** Who runs the fix for a managed service: the person who restarts the instance in the console of the service. */
 export const managedInstanceAdministrator = 'the administrator of the instance';
+
+/**
+ * The effect of a fix, with the database whose finding the fix corrects; undefined if it is a finding of the server.
+ */
+export interface FixEffectInDatabase {
+  readonly effect: PreflightFixEffect;
+  readonly database: string | undefined;
+}
+
+/** The findings that change when the given effects are applied, with the result of `buildFindingKey` as the key. */
+export interface FindingsChangedByFixEffects {
+  readonly changed: ReadonlyMap<string, CheckFinding>;
+  /** Why the server would not start after the restart; undefined if it would start. */
+  readonly cannotStart?: string | undefined;
+}
+
+export type FixSimulationProblem =
+  | { readonly kind: 'worse'; readonly findings: readonly CheckFinding[] }
+  | { readonly kind: 'start'; readonly why: string }
+  /** Another fix sets the same name to another value, which corrects this finding too, or does not. */
+  | { readonly kind: 'conflict'; readonly with: string; readonly isCorrected: boolean };
+
+export interface PreflightFixWithEffects {
+  readonly finding: CheckFinding;
+  readonly effects: readonly FixEffectInDatabase[];
+}
+
+export function buildFindingKey({ id, database }: Pick<CheckFinding, 'id' | 'database'>): string {
+  return database === undefined ? id : `${id} ${database}`;
+}

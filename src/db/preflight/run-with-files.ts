@@ -14,9 +14,9 @@ import { findPreflightChangesSinceBaseline, type PreflightBaselineChange } from 
 import { buildFixScriptSections, isCommentedFixScriptSection } from './fix-sections.ts';
 import { preflightReportFileExtensions, renderPreflightReport } from './formats/render-report.ts';
 import { isOnlyBlockedByPassword } from './formats/report-text.ts';
+import type { PreflightOptions } from './options.ts';
+import { readSchemaFingerprints } from './postgresql/each-database.ts';
 import { runPostgresqlPreflight } from './postgresql/run.ts';
-import type { PreflightOptions } from './preflight-options.ts';
-import { readSchemaFingerprints } from './read-schema-fingerprints.ts';
 import { createRedisPreflightEngine } from './redis/engine.ts';
 import {
   fixScriptPurposes,

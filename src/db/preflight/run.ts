@@ -2,12 +2,12 @@ import { CliError } from '../../base/errors.ts';
 import type { Clock } from '../../platform/host.ts';
 import { timeoutSignal } from '../../platform/timeout-signal.ts';
 import type { PreflightCheckDescription } from './check.ts';
-import type { CheckFinding, MigrationMethod } from './finding.ts';
-import type { FindingsChangedByFixEffects, FixEffectInDatabase } from './preflight-fix-with-effects.ts';
-import type { PreflightOptions } from './preflight-options.ts';
+import type { CheckFinding, FindingsChangedByFixEffects, FixEffectInDatabase, MigrationMethod } from './finding.ts';
+
+import { type NearestWordFinder, type PreflightOptions, rejectUnknownCheckIds } from './options.ts';
 import type { DatabasePreflightVerdict, IgnoreDatabasesAdvice, PreflightReport } from './report.ts';
 import { simulatePreflightFixes } from './simulate-preflight-fixes.ts';
-import { type NearestWordFinder, rejectUnknownCheckIds } from './unknown-check-ids.ts';
+
 import { derivePreflightConclusion, type PreflightConclusion } from './verdict.ts';
 import { buildVerdictAfterFixes } from './verdict-after-fixes.ts';
 

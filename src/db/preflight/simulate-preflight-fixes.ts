@@ -1,13 +1,17 @@
-import type { CheckFinding, FindingFix, MigrationMethod, PreflightFindingStatus } from './finding.ts';
-import type { PreflightFixEffect } from './fix-effect.ts';
-import { isInFixScript, isOptionalFix } from './fix-sections.ts';
 import {
   buildFindingKey,
+  type CheckFinding,
+  type FindingFix,
   type FindingsChangedByFixEffects,
   type FixEffectInDatabase,
   type FixSimulationProblem,
+  type MigrationMethod,
+  type PreflightFindingStatus,
+  type PreflightFixEffect,
   type PreflightFixWithEffects,
-} from './preflight-fix-with-effects.ts';
+} from './finding.ts';
+
+import { isInFixScript, isOptionalFix } from './fix-sections.ts';
 
 /**
  * Removes one of every two fixes that set the same setting to different values. The fix that corrects both findings

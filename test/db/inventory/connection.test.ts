@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { createUnreachableServers, describeUnreachableAddress } from '../../../src/db/inventory/connection.ts';
-import type { ConnectAttempt, SourceAddressFacts } from '../../../src/db/preflight/network/network-facts.ts';
+import type { ConnectAttempt, SourceAddressFacts } from '../../../src/db/preflight/network/addresses.ts';
 
 function facts(errors: readonly (string | undefined)[], more: Partial<SourceAddressFacts> = {}): SourceAddressFacts {
   const addresses = errors.map((_, at) => `192.0.2.${at}`);

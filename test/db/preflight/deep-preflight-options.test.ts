@@ -1,8 +1,5 @@
 import { expect, test } from 'vitest';
-import {
-  deepPreflightOptionSpecs,
-  readDeepPreflightOptions,
-} from '../../../src/db/preflight/deep-preflight-options.ts';
+import { deepPreflightOptionSpecs, readDeepPreflightOptions } from '../../../src/db/preflight/options.ts';
 import { argsFrom } from '../../fixtures/command-io.ts';
 import { profileNamed } from '../../fixtures/profile.ts';
 

@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { OptionSpec } from '../../../src/cli/command.ts';
-import { preflightOptionSpecs, readPreflightOptions } from '../../../src/db/preflight/option-specs.ts';
-import type { PreflightOptions } from '../../../src/db/preflight/preflight-options.ts';
+import {
+  type PreflightOptions,
+  preflightOptionSpecs,
+  readPreflightOptions,
+} from '../../../src/db/preflight/options.ts';
+
 import { argsFrom } from '../../fixtures/command-io.ts';
 import { profileNamed } from '../../fixtures/profile.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { promptForMissingTargetVersion } from '../../../src/db/preflight/prompt-for-missing-target-version.ts';
+import { promptForMissingTargetVersion } from '../../../src/db/preflight/options.ts';
 import { argsFrom, commandIo } from '../../fixtures/command-io.ts';
 import { testHost } from '../../fixtures/host.ts';
 import { preflightOptions } from './postgresql/facts.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readSchemaFingerprints } from '../../../src/db/preflight/read-schema-fingerprints.ts';
+import { readSchemaFingerprints } from '../../../src/db/preflight/postgresql/each-database.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { preflightOptions } from './redis/preflight-options.ts';
 import { report } from './sample.ts';

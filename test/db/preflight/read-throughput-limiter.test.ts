@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createRowReadThroughputLimiter } from '../../../src/db/preflight/postgresql/deep/scan-rows-and-evaluate-checks.ts';
+import { createRowReadThroughputLimiter } from '../../../src/db/preflight/postgresql/deep/scan.ts';
 import type { Clock } from '../../../src/platform/host.ts';
 
 /** A clock that goes on only while somebody sleeps. */

@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest';
-import type { CheckFinding, FindingFix } from '../../../src/db/preflight/finding.ts';
 import {
   buildFindingKey,
+  type CheckFinding,
+  type FindingFix,
   type FindingsChangedByFixEffects,
   type FixEffectInDatabase,
-} from '../../../src/db/preflight/preflight-fix-with-effects.ts';
+} from '../../../src/db/preflight/finding.ts';
+
 import { simulatePreflightFixes } from '../../../src/db/preflight/simulate-preflight-fixes.ts';
 
 function simulate(

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { nearestWord } from '../../../src/cli/nearest-word.ts';
+import { rejectUnknownCheckIds } from '../../../src/db/preflight/options.ts';
 import { postgresqlChecks as postgresql } from '../../../src/db/preflight/postgresql/checks.ts';
 import { redisChecks as redis } from '../../../src/db/preflight/redis/checks.ts';
-import { rejectUnknownCheckIds } from '../../../src/db/preflight/unknown-check-ids.ts';
 
 const ids = { postgresql: postgresql.map(({ id }) => id), redis: redis.map(({ id }) => id) };
 

@@ -1,12 +1,14 @@
 import { expect, test } from 'vitest';
-import type { CheckFinding, PreflightCheckOutcome } from '../../../src/db/preflight/finding.ts';
 import {
+  type CheckFinding,
   failOutcome,
   infoOutcome,
+  type PreflightCheckOutcome,
   passOutcome,
   unknownOutcome,
   warnOutcome,
 } from '../../../src/db/preflight/finding.ts';
+
 import { derivePreflightConclusion, type PreflightConclusionInput } from '../../../src/db/preflight/verdict.ts';
 
 function finding(id: string, outcome: PreflightCheckOutcome, database?: string): CheckFinding {

@@ -1,6 +1,6 @@
 import type { Major } from '../../../scripts/postgres.mjs';
 import { Secret } from '../../../src/base/secret.ts';
-import type { PreflightOptions } from '../../../src/db/preflight/preflight-options.ts';
+import type { PreflightOptions } from '../../../src/db/preflight/options.ts';
 import type { PostgresqlEndpoint } from '../../../src/postgresql/endpoint.ts';
 import type { Postgres } from '../../fixtures/postgres.ts';
 import type { DifferingResult } from '../check-rows.ts';

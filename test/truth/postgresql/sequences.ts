@@ -1,7 +1,6 @@
 import { nearestWord } from '../../../src/cli/nearest-word.ts';
-import { buildSequenceValuesScript } from '../../../src/db/preflight/postgresql/build-sequence-values-script.ts';
-import { sequencesQuery } from '../../../src/db/preflight/postgresql/queries/sequences.ts';
-import { runPreflightQueryInEachDatabase } from '../../../src/db/preflight/postgresql/run-preflight-query-in-each-database.ts';
+import { runPreflightQueryInEachDatabase } from '../../../src/db/preflight/postgresql/each-database.ts';
+import { buildSequenceValuesScript, sequencesQuery } from '../../../src/db/preflight/postgresql/queries/sequences.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { formatPsqlConnectMetaCommand, psqlSessionSetupStatements } from '../../../src/postgresql/psql-script.ts';
 import { postgresEndpointOf } from '../../db/engine/servers.ts';

@@ -1,4 +1,4 @@
-import type { PreflightOptions } from '../../../src/db/preflight/preflight-options.ts';
+import type { PreflightOptions } from '../../../src/db/preflight/options.ts';
 import type { RedisEndpoint } from '../../../src/redis/endpoint.ts';
 import type { RedisOptions, RedisServer } from '../../fixtures/redis.ts';
 import type { BestMethod } from '../row.ts';

@@ -8,8 +8,8 @@ import { PostgresqlQueryError } from '../../../postgresql/query-error.ts';
 import { quoteLiteral } from '../../../postgresql/quote.ts';
 import { formatPostgresqlVersion } from '../../../postgresql/version.ts';
 import { longTimeout, redactReason } from '../../engine/tools.ts';
-import { databasesQuery } from '../../preflight/postgresql/queries/databases.ts';
-import { selectDatabasesToCompare } from '../../preflight/postgresql/select-databases.ts';
+import { selectDatabasesToCompare } from '../../preflight/postgresql/each-database.ts';
+import { databasesQuery } from '../../preflight/postgresql/queries/cluster.ts';
 import { unreachableHint } from '../../source/index.ts';
 import {
   buildDatabaseComparisonEntry,

@@ -8,10 +8,9 @@ import { formatSingleLinePsqlStatement } from '../../../postgresql/psql-script.t
 import { PostgresqlQueryError } from '../../../postgresql/query-error.ts';
 import { quoteIdentifier, quoteLiteral } from '../../../postgresql/quote.ts';
 import { openPinned } from '../../engine/tools.ts';
-import { buildSequenceValuesScript } from '../../preflight/postgresql/build-sequence-values-script.ts';
-import { databasesQuery } from '../../preflight/postgresql/queries/databases.ts';
-import { sequencesQuery } from '../../preflight/postgresql/queries/sequences.ts';
-import { selectDatabasesToCompare } from '../../preflight/postgresql/select-databases.ts';
+import { selectDatabasesToCompare } from '../../preflight/postgresql/each-database.ts';
+import { databasesQuery } from '../../preflight/postgresql/queries/cluster.ts';
+import { buildSequenceValuesScript, sequencesQuery } from '../../preflight/postgresql/queries/sequences.ts';
 import { sourceUrlText } from '../../source/index.ts';
 import { readPostgresqlActivity } from '../activity.ts';
 import { compareSequences } from '../comparison.ts';

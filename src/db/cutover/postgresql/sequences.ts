@@ -1,8 +1,8 @@
 import { nearestWord } from '../../../cli/nearest-word.ts';
 import { connectPostgresql, type PostgresqlSession } from '../../../postgresql/connection.ts';
 import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
-import { databasesQuery } from '../../preflight/postgresql/queries/databases.ts';
-import { selectDatabasesToCompare } from '../../preflight/postgresql/select-databases.ts';
+import { selectDatabasesToCompare } from '../../preflight/postgresql/each-database.ts';
+import { databasesQuery } from '../../preflight/postgresql/queries/cluster.ts';
 import { compareSequences } from '../comparison.ts';
 import { queryCatalogRows, readPostgresqlServerVersion, readSequenceStatesAsText } from './tables.ts';
 

@@ -10,9 +10,9 @@ import type { RedisEndpoint } from '../../../redis/endpoint.ts';
 import { defaultLimits, engineSystem, memoryJournal, schemaCopier } from '../../engine/index.ts';
 import { replicationName } from '../../engine/tools.ts';
 import { renderTextPreflightReport } from '../../preflight/formats/text-report.ts';
-import { readPreflightOptions } from '../../preflight/option-specs.ts';
+import { type PreflightOptions, readPreflightOptions } from '../../preflight/options.ts';
 import type { PostgresqlTarget } from '../../preflight/postgresql/target.ts';
-import type { PreflightOptions } from '../../preflight/preflight-options.ts';
+
 import type { PreflightReport } from '../../preflight/report.ts';
 import { buildMigrationMethodBlockedError, runPreflightWithFiles } from '../../preflight/run-with-files.ts';
 import type { DbSource } from '../../source/index.ts';

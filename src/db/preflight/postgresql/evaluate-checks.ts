@@ -6,7 +6,7 @@ import {
   skipOutcome,
   unknownOutcome,
 } from '../finding.ts';
-import type { PreflightOptions } from '../preflight-options.ts';
+import type { PreflightOptions } from '../options.ts';
 import type { PreflightQueryResult, PreflightQueryResults } from '../query.ts';
 import type { PostgresqlCheck, PostgresqlDatabaseCheck, PostgresqlServerPreflightCheck } from './check.ts';
 import type { AnyPostgresqlPreflightQuery } from './query.ts';

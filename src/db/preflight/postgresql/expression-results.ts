@@ -1,4 +1,4 @@
-import { getContribExtensionStatus, majorVersionsWithContribExtensionData } from './contrib-extensions.ts';
+import { limitFindingObjects } from './check.ts';
 import {
   isGivenSqlKeyword,
   isGivenSqlSymbol,
@@ -6,10 +6,10 @@ import {
   type SqlToken,
   tokenizeSqlFunctionBody,
 } from './function-body/tokenize.ts';
-import { limitFindingObjects } from './listed-objects.ts';
 import { describeExpressionQueriesForOwner } from './owner-queries.ts';
 import type { FunctionOrViewBody } from './queries/function-bodies.ts';
 import type { CallableObject, CallableObjects, RowVersion, StoredExpression } from './queries/stored-expressions.ts';
+import { getContribExtensionStatus, majorVersionsWithContribExtensionData } from './target.ts';
 
 /** An expression whose result on the target is not proven to be the one that it had when the row was written. */
 interface UnprovenExpression {

@@ -1,8 +1,8 @@
 import { countOf } from '../../../base/text.ts';
 import { quoteLiteral } from '../../../postgresql/quote.ts';
 import { requoteQualifiedName } from '../../../postgresql/requote.ts';
-import type { FindingFix } from '../finding.ts';
-import type { PreflightFixEffect } from '../fix-effect.ts';
+import type { FindingFix, PreflightFixEffect } from '../finding.ts';
+
 import type { ColumnWithoutEqualityOperator, TableWithUnsafeReplicaIdentity } from './queries/replica-identities.ts';
 
 /** Columns whose type has no equality operator, by table. */

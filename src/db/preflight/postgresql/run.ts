@@ -1,14 +1,17 @@
 import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
 import { formatPostgresqlVersion } from '../../../postgresql/version.ts';
-import type { CheckFinding, MigrationMethod } from '../finding.ts';
-import type { PreflightFixEffect } from '../fix-effect.ts';
-import { getConnectedSourceAddress } from '../network/network-facts.ts';
 import {
   buildFindingKey,
+  type CheckFinding,
   type FindingsChangedByFixEffects,
   type FixEffectInDatabase,
-} from '../preflight-fix-with-effects.ts';
-import type { PreflightOptions } from '../preflight-options.ts';
+  type MigrationMethod,
+  type PreflightFixEffect,
+} from '../finding.ts';
+
+import { getConnectedSourceAddress } from '../network/addresses.ts';
+
+import type { PreflightOptions } from '../options.ts';
 import { getPreflightQueryValue, type PreflightQueryResults } from '../query.ts';
 import type { DeepReadReport, IgnoreDatabasesAdvice, PreflightReport, PreflightVerdict } from '../report.ts';
 import {
@@ -19,7 +22,6 @@ import {
   runPreflight,
 } from '../run.ts';
 import { isFindingAboutDatabase, type PreflightConclusion } from '../verdict.ts';
-import { applyFixEffectsToPostgresqlFacts, applyFixEffectsToPostgresqlResults } from './apply-fix-effects.ts';
 import {
   type PostgresqlCheck,
   type PostgresqlDatabaseCheck,
@@ -27,22 +29,31 @@ import {
   postgresqlMigrationMethods,
 } from './check.ts';
 import { postgresqlChecks } from './checks.ts';
-import { collectPostgresqlFacts } from './collect-postgresql-facts.ts';
-import type { CollectedPostgresqlFacts, PostgresqlSpecificPreflightInput } from './collected-postgresql-facts.ts';
-import { estimatePostgresqlCopyTime, selectLargestTables, sumInitialCopySize } from './copy-time-estimate.ts';
-import type { DatabaseScanResult } from './deep/scanned-row-statistics.ts';
+import {
+  type CollectedPostgresqlFacts,
+  collectPostgresqlFacts,
+  type PostgresqlSpecificPreflightInput,
+} from './collect.ts';
+import type { DatabaseScanResult } from './deep/results.ts';
+
+import { estimatePostgresqlCopyTime, selectLargestTables, sumInitialCopySize } from './estimate.ts';
 import { evaluateDatabaseCheck, evaluateServerCheck } from './evaluate-checks.ts';
-import { openPostgresqlSource, type PostgresqlSourceOpenResult } from './open-postgresql-source.ts';
-import { migrationRoleQuery } from './queries/migration-role.ts';
+import {
+  applyFixEffectsToPostgresqlFacts,
+  applyFixEffectsToPostgresqlResults,
+  areCheckQueryResultsChangedByFixes,
+  getQueriesOfCheck,
+} from './fix-effects.ts';
+import { migrationRoleQuery } from './queries/roles.ts';
 import {
   getNumericPostgresqlSetting,
   getPostgresqlSetting,
   type PostgresqlServerSettings,
   postgresqlSettingsQuery,
 } from './queries/settings.ts';
-import type { TableSize } from './queries/table-sizes.ts';
-import { areCheckQueryResultsChangedByFixes, getQueriesOfCheck } from './results-for-effects.ts';
-import { countSqlStatements } from './run-preflight-queries-in-database.ts';
+import type { TableSize } from './queries/tables.ts';
+import { countSqlStatements } from './run-queries.ts';
+import { openPostgresqlSource, type PostgresqlSourceOpenResult } from './source.ts';
 import { getPostgresqlSourceVersion, type PostgresqlSourceFacts } from './source-facts.ts';
 
 interface IgnoreDatabasesAdviceInput {

@@ -1,10 +1,10 @@
 import type { PostgresqlAuthenticationMethod } from '../../../postgresql/authentication-guard.ts';
 import { parsePostgresqlMajorVersion, truncateToPostgresqlMajorVersion } from '../../../postgresql/version.ts';
-import type { SourceAddressFacts, TlsFacts } from '../network/network-facts.ts';
-import type { PreflightOptions } from '../preflight-options.ts';
-import type { DatabaseScanResult } from './deep/scanned-row-statistics.ts';
-import type { AccessExclusiveCatalogLock } from './queries/catalog-locks.ts';
-import type { PostgresqlInstanceIdentity } from './queries/server-instances.ts';
+import type { SourceAddressFacts, TlsFacts } from '../network/addresses.ts';
+import type { PreflightOptions } from '../options.ts';
+import type { DatabaseScanResult } from './deep/results.ts';
+import type { AccessExclusiveCatalogLock } from './queries/activity.ts';
+import type { PostgresqlInstanceIdentity } from './queries/cluster.ts';
 
 /** Facts about a PostgreSQL source besides the query results. */
 export interface PostgresqlSourceFacts {

@@ -2,17 +2,22 @@ import { countOf } from '../../../base/text.ts';
 import type { RedisEndpoint } from '../../../redis/endpoint.ts';
 import { parseKeyspace, type RedisInfo, type RedisInfoField, readRedisInfoNumber } from '../../../redis/info.ts';
 import { parseRedisServerVersion, redisProductNames } from '../../../redis/version.ts';
-import { changePreflightQueryValues, type PreflightQueryValueChange } from '../change-query-values.ts';
 import { buildPreflightFinding } from '../check.ts';
-import { type CheckFinding, type PreflightCheckOutcome, skipOutcome } from '../finding.ts';
-import type { PreflightFixEffect } from '../fix-effect.ts';
-import { getConnectedSourceAddress } from '../network/network-facts.ts';
 import {
   buildFindingKey,
+  type CheckFinding,
+  changePreflightQueryValues,
   type FindingsChangedByFixEffects,
   type FixEffectInDatabase,
-} from '../preflight-fix-with-effects.ts';
-import type { PreflightOptions } from '../preflight-options.ts';
+  type PreflightCheckOutcome,
+  type PreflightFixEffect,
+  type PreflightQueryValueChange,
+  skipOutcome,
+} from '../finding.ts';
+
+import { getConnectedSourceAddress } from '../network/addresses.ts';
+
+import type { PreflightOptions } from '../options.ts';
 import {
   getPreflightQueryValue,
   type PreflightCheckQueries,
@@ -29,19 +34,19 @@ import {
   collectRedisFacts,
   createSentRedisTrafficObserver,
   type SentRedisTrafficObserver,
-} from './collect-redis-facts.ts';
-import { estimateRedisCopy } from './copy-estimate.ts';
-import { openRedisSource, type RedisSourceOpenResult } from './open-redis-source.ts';
-import { buildRedisOutcomeWithoutQueryResult } from './outcome-without-result.ts';
+} from './collect.ts';
+import { buildRedisOutcomeWithoutQueryResult } from './commands.ts';
+import { estimateRedisCopy } from './memory.ts';
 import {
   type RedisAclDryRunResult,
   type RedisAclUserRules,
   redisAclDryRunQueries,
   redisAclUserRulesQuery,
-} from './queries/acl.ts';
-import { redisConfigQueries } from './queries/config.ts';
-import { redisInfoQuery } from './queries/info.ts';
-import { listQueriesOfRedisCheck } from './run-redis-preflight-queries.ts';
+  redisConfigQueries,
+  redisInfoQuery,
+} from './queries.ts';
+import { listQueriesOfRedisCheck } from './run-queries.ts';
+import { openRedisSource, type RedisSourceOpenResult } from './source.ts';
 import type { RedisConnectionResult, RedisSourceFacts } from './source-facts.ts';
 
 /**

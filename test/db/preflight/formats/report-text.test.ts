@@ -6,7 +6,7 @@ import { renderTextPreflightReport } from '../../../../src/db/preflight/formats/
 import type { PostgresqlCheck } from '../../../../src/db/preflight/postgresql/check.ts';
 import { superuserCheck } from '../../../../src/db/preflight/postgresql/checks/superuser.ts';
 import { evaluateServerCheck } from '../../../../src/db/preflight/postgresql/evaluate-checks.ts';
-import { migrationRoleQuery } from '../../../../src/db/preflight/postgresql/queries/migration-role.ts';
+import { migrationRoleQuery } from '../../../../src/db/preflight/postgresql/queries/roles.ts';
 import type { PreflightQueryResult } from '../../../../src/db/preflight/query.ts';
 import { preflightOptions, role, sourceFacts } from '../postgresql/facts.ts';
 import { report } from '../sample.ts';

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
+import type { SourceAddressFacts } from '../../../../src/db/preflight/network/addresses.ts';
 import {
   evaluateIpv6Only,
   evaluatePublicAddress,
   evaluateSourceAddressContradictions,
   evaluateSplitHorizon,
   isConnectedOverLoopback,
-} from '../../../../src/db/preflight/network/evaluate-host.ts';
-import type { SourceAddressFacts } from '../../../../src/db/preflight/network/network-facts.ts';
+} from '../../../../src/db/preflight/network/evaluate.ts';
 import { expectGolden } from '../../../fixtures/golden.ts';
 import { outcomeText } from '../outcome-text.ts';
 import { failed, found, healthyAddress, healthyWish, literal } from './sample.ts';

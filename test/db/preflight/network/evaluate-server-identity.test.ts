@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { evaluateTlsServerIdentity } from '../../../../src/db/preflight/network/evaluate-server-identity.ts';
+import { evaluateTlsServerIdentity } from '../../../../src/db/preflight/network/evaluate.ts';
 import { healthyAddress, literal } from './sample.ts';
 
 test.each([

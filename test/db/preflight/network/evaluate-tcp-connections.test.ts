@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { evaluateTcpConnections } from '../../../../src/db/preflight/network/evaluate-tcp-connections.ts';
-import type { ConnectAttempt } from '../../../../src/db/preflight/network/network-facts.ts';
+import type { ConnectAttempt } from '../../../../src/db/preflight/network/addresses.ts';
+import { evaluateTcpConnections } from '../../../../src/db/preflight/network/evaluate.ts';
 import { expectGolden } from '../../../fixtures/golden.ts';
 import { outcomeText } from '../outcome-text.ts';
 import { failed, healthyAddress } from './sample.ts';

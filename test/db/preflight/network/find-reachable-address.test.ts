@@ -1,7 +1,6 @@
 import { createServer, type Server } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { findReachableAddress } from '../../../../src/db/preflight/network/find-reachable-address.ts';
-import type { HostNameResolver } from '../../../../src/db/preflight/network/name-resolver.ts';
+import { findReachableAddress, type HostNameResolver } from '../../../../src/db/preflight/network/addresses.ts';
 
 let server: Server;
 let port = 0;

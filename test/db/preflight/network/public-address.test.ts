@@ -3,7 +3,7 @@ import {
   isLoopbackAddress,
   nonPublicAddressReason,
   nonPublicNameReason,
-} from '../../../../src/db/preflight/network/public-address.ts';
+} from '../../../../src/db/preflight/network/addresses.ts';
 
 test.each([
   '0.0.0.0',

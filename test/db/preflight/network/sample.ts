@@ -1,5 +1,5 @@
-import type { HostNameLookupResult, SourceAddressFacts } from '../../../../src/db/preflight/network/network-facts.ts';
-import type { PreflightOptions } from '../../../../src/db/preflight/preflight-options.ts';
+import type { HostNameLookupResult, SourceAddressFacts } from '../../../../src/db/preflight/network/addresses.ts';
+import type { PreflightOptions } from '../../../../src/db/preflight/options.ts';
 
 export const healthyWish: PreflightOptions = {
   method: 'continuous',

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { alterSystemFix } from '../../../../src/db/preflight/postgresql/alter-system.ts';
+import { alterSystemFix } from '../../../../src/db/preflight/postgresql/settings.ts';
 import { settings } from './facts.ts';
 
 test.each([

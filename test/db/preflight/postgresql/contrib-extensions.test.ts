@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { getContribExtensionStatus } from '../../../../src/db/preflight/postgresql/contrib-extensions.ts';
+import { getContribExtensionStatus } from '../../../../src/db/preflight/postgresql/target.ts';
 import { ready, startPostgres } from '../../../fixtures/postgres.ts';
 import { preflightServer } from './preflight.ts';
 

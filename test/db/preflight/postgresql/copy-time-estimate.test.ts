@@ -2,11 +2,11 @@ import { expect, test } from 'vitest';
 import { failOutcome } from '../../../../src/db/preflight/finding.ts';
 import {
   estimatePostgresqlCopyTime,
+  estimateWalBytesPerSecond,
   selectLargestTables,
   sumInitialCopySize,
-} from '../../../../src/db/preflight/postgresql/copy-time-estimate.ts';
+} from '../../../../src/db/preflight/postgresql/estimate.ts';
 import { adviseIgnoringDatabases } from '../../../../src/db/preflight/postgresql/run.ts';
-import { estimateWalBytesPerSecond } from '../../../../src/db/preflight/postgresql/wal-bytes-per-second.ts';
 
 const terabyte = 1e12;
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { PreflightCheckOutcome } from '../../../../src/db/preflight/finding.ts';
+import type { PreflightOptions } from '../../../../src/db/preflight/options.ts';
 import type { RelationsWithUnusualProperties } from '../../../../src/db/preflight/postgresql/queries/relations.ts';
 import type { PostgresqlSourceFacts } from '../../../../src/db/preflight/postgresql/source-facts.ts';
-import type { PreflightOptions } from '../../../../src/db/preflight/preflight-options.ts';
 import { expectOutcomeText } from './expect-text.ts';
 import { preflightOptions, short, sourceFacts } from './facts.ts';
 

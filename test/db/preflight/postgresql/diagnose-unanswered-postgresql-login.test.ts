@@ -3,10 +3,10 @@ import { Secret } from '../../../../src/base/secret.ts';
 import {
   addLoginBlockingLocks,
   diagnoseUnansweredPostgresqlLogin,
-} from '../../../../src/db/preflight/postgresql/diagnose-unanswered-postgresql-login.ts';
-import { explainUnansweredPostgresqlLogin } from '../../../../src/db/preflight/postgresql/login-step-outcomes.ts';
-import { openPostgresqlSource } from '../../../../src/db/preflight/postgresql/open-postgresql-source.ts';
-import { accessExclusiveCatalogLocksQuery } from '../../../../src/db/preflight/postgresql/queries/catalog-locks.ts';
+  explainUnansweredPostgresqlLogin,
+} from '../../../../src/db/preflight/postgresql/login.ts';
+import { accessExclusiveCatalogLocksQuery } from '../../../../src/db/preflight/postgresql/queries/activity.ts';
+import { openPostgresqlSource } from '../../../../src/db/preflight/postgresql/source.ts';
 import { createDatabaseResponseMemoryLimit } from '../../../../src/platform/response-memory.ts';
 import { connectPostgresql, type PostgresqlSession } from '../../../../src/postgresql/connection.ts';
 import type { PostgresqlEndpoint } from '../../../../src/postgresql/endpoint.ts';

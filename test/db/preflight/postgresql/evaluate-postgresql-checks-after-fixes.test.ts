@@ -9,43 +9,45 @@ import { sessionDependentConstraintsQuery } from '../../../../src/db/preflight/p
 import { settingsDependentConstraintsQuery } from '../../../../src/db/preflight/postgresql/checks/setting-checks.ts';
 import { rolesNamedInStoredSettingsQuery } from '../../../../src/db/preflight/postgresql/checks/stored-role.ts';
 import { columnsWithServerSpecificValuesQuery } from '../../../../src/db/preflight/postgresql/checks/system-values.ts';
-import { connectionCapacityQuery } from '../../../../src/db/preflight/postgresql/queries/connection-capacity.ts';
+import { databasesQuery } from '../../../../src/db/preflight/postgresql/queries/cluster.ts';
 import {
   nullableInheritedColumnsQuery,
   timeDependentConstraintsQuery,
 } from '../../../../src/db/preflight/postgresql/queries/constraints.ts';
-import { databasesQuery } from '../../../../src/db/preflight/postgresql/queries/databases.ts';
-import { functionAndViewBodiesQuery } from '../../../../src/db/preflight/postgresql/queries/function-bodies.ts';
+import {
+  functionAndViewBodiesQuery,
+  objectsNamedInFunctionBodiesQuery,
+} from '../../../../src/db/preflight/postgresql/queries/function-bodies.ts';
 import { userFunctionUsesQuery } from '../../../../src/db/preflight/postgresql/queries/function-uses.ts';
 import { hbaRulesQuery } from '../../../../src/db/preflight/postgresql/queries/hba-rules.ts';
-import { migrationRoleQuery } from '../../../../src/db/preflight/postgresql/queries/migration-role.ts';
-import { objectsNamedInFunctionBodiesQuery } from '../../../../src/db/preflight/postgresql/queries/named-objects.ts';
-import { nullableHashIndexColumnsQuery } from '../../../../src/db/preflight/postgresql/queries/nullable-hash-index-columns.ts';
-import { publicationsQuery } from '../../../../src/db/preflight/postgresql/queries/publications.ts';
-import { regprocColumnsQuery } from '../../../../src/db/preflight/postgresql/queries/regproc-columns.ts';
-import { relationsWithUnusualPropertiesQuery } from '../../../../src/db/preflight/postgresql/queries/relations.ts';
-import { removedTypeUsesQuery } from '../../../../src/db/preflight/postgresql/queries/removed-type-uses.ts';
+import { removedTypeUsesQuery } from '../../../../src/db/preflight/postgresql/queries/incompatible-definitions.ts';
+import { unreadableObjectsQuery } from '../../../../src/db/preflight/postgresql/queries/privileges.ts';
+import {
+  eventTriggersQuery,
+  relationsWithUnusualPropertiesQuery,
+  subscriptionApplyTriggersQuery,
+} from '../../../../src/db/preflight/postgresql/queries/relations.ts';
 import {
   noEqualityOperatorColumnsQuery,
+  nullableHashIndexColumnsQuery,
   type TableWithUnsafeReplicaIdentity,
   unsafeReplicaIdentitiesQuery,
 } from '../../../../src/db/preflight/postgresql/queries/replica-identities.ts';
-import { replicationSlotsQuery } from '../../../../src/db/preflight/postgresql/queries/replication-slots.ts';
-import { roleSettingsQuery } from '../../../../src/db/preflight/postgresql/queries/role-settings.ts';
 import {
+  publicationsQuery,
+  replicationSlotsQuery,
+  walSendersQuery,
+} from '../../../../src/db/preflight/postgresql/queries/replication.ts';
+import { migrationRoleQuery, roleSettingsQuery } from '../../../../src/db/preflight/postgresql/queries/roles.ts';
+import { regprocColumnsQuery } from '../../../../src/db/preflight/postgresql/queries/row-scan.ts';
+import {
+  connectionCapacityQuery,
+  failedConfigLinesQuery,
   getPostgresqlSetting,
+  pgFileSettingsRestartError,
   postgresqlSettingsQuery,
 } from '../../../../src/db/preflight/postgresql/queries/settings.ts';
-import {
-  eventTriggersQuery,
-  subscriptionApplyTriggersQuery,
-} from '../../../../src/db/preflight/postgresql/queries/triggers.ts';
-import {
-  failedConfigLinesQuery,
-  pgFileSettingsRestartError,
-} from '../../../../src/db/preflight/postgresql/queries/unapplied-config-lines.ts';
-import { unreadableObjectsQuery } from '../../../../src/db/preflight/postgresql/queries/unreadable-objects.ts';
-import { walSendersQuery } from '../../../../src/db/preflight/postgresql/queries/wal-senders.ts';
+
 import { evaluatePostgresqlChecksAfterFixes } from '../../../../src/db/preflight/postgresql/run.ts';
 import type { PostgresqlSourceFacts } from '../../../../src/db/preflight/postgresql/source-facts.ts';
 import { connected, copy, database, preflightOptions, role, settings, slot, slots, sourceFacts } from './facts.ts';

@@ -1,11 +1,12 @@
-import type { DatabaseScanResult } from '../../../../src/db/preflight/postgresql/deep/scanned-row-statistics.ts';
+import type { PreflightOptions } from '../../../../src/db/preflight/options.ts';
+import type { DatabaseScanResult } from '../../../../src/db/preflight/postgresql/deep/results.ts';
+import type { PostgresqlDatabase } from '../../../../src/db/preflight/postgresql/queries/cluster.ts';
 import {
   type DatabaseFeatureOverview,
   databaseFeatureOverviewQuery,
 } from '../../../../src/db/preflight/postgresql/queries/database-overview.ts';
-import type { PostgresqlDatabase } from '../../../../src/db/preflight/postgresql/queries/databases.ts';
-import type { MigrationRole } from '../../../../src/db/preflight/postgresql/queries/migration-role.ts';
-import type { ReplicationSlot } from '../../../../src/db/preflight/postgresql/queries/replication-slots.ts';
+import type { ReplicationSlot } from '../../../../src/db/preflight/postgresql/queries/replication.ts';
+import type { MigrationRole } from '../../../../src/db/preflight/postgresql/queries/roles.ts';
 import type {
   PostgresqlServerSetting,
   PostgresqlServerSettings,
@@ -16,7 +17,6 @@ import type {
   PostgresqlSourceFacts,
 } from '../../../../src/db/preflight/postgresql/source-facts.ts';
 import type { PostgresqlTarget } from '../../../../src/db/preflight/postgresql/target.ts';
-import type { PreflightOptions } from '../../../../src/db/preflight/preflight-options.ts';
 
 /** A healthy way in: two databases, a superuser, everything reached by a public address. */
 export function sourceFacts(

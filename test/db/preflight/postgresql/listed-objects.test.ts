@@ -1,8 +1,5 @@
 import { expect, test } from 'vitest';
-import {
-  buildUnlistedObjectsNote,
-  limitFindingObjects,
-} from '../../../../src/db/preflight/postgresql/listed-objects.ts';
+import { buildUnlistedObjectsNote, limitFindingObjects } from '../../../../src/db/preflight/postgresql/check.ts';
 
 test('a list is cut after 20 objects, and the note counts the others', () => {
   const names = Array.from({ length: 22 }, (_, at) => at);

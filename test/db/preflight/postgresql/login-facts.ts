@@ -1,10 +1,10 @@
 import type { PreflightCheckOutcome } from '../../../../src/db/preflight/finding.ts';
+import type { PreflightOptions } from '../../../../src/db/preflight/options.ts';
 import type { PostgresqlCheck, PostgresqlServerPreflightCheck } from '../../../../src/db/preflight/postgresql/check.ts';
 import type {
   PostgresqlConnectionResult,
   PostgresqlSourceFacts,
 } from '../../../../src/db/preflight/postgresql/source-facts.ts';
-import type { PreflightOptions } from '../../../../src/db/preflight/preflight-options.ts';
 import { healthyAddress, healthyWish } from '../network/sample.ts';
 
 type Entered = Extract<PostgresqlConnectionResult, { kind: 'entered' }>;

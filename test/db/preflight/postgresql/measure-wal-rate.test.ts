@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isWalRateIntervalRequired } from '../../../../src/db/preflight/postgresql/measure-wal-rate.ts';
+import { isWalRateIntervalRequired } from '../../../../src/db/preflight/postgresql/collect.ts';
 import { postgresqlSettingsQuery } from '../../../../src/db/preflight/postgresql/queries/settings.ts';
 import type { PreflightQueryResults } from '../../../../src/db/preflight/query.ts';
 import { preflightOptions, settings } from './facts.ts';

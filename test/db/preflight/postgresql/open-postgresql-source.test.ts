@@ -1,12 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { Secret } from '../../../../src/base/secret.ts';
 import type { PreflightCheckOutcome } from '../../../../src/db/preflight/finding.ts';
+import type { PreflightOptions } from '../../../../src/db/preflight/options.ts';
 import { notPostgresCheck } from '../../../../src/db/preflight/postgresql/checks/not-postgres.ts';
 import { postgresqlChecks } from '../../../../src/db/preflight/postgresql/checks.ts';
-import { openPostgresqlSource } from '../../../../src/db/preflight/postgresql/open-postgresql-source.ts';
-import { managedPostgresqlMarkersQuery } from '../../../../src/db/preflight/postgresql/queries/managed-postgresql-markers.ts';
+import { managedPostgresqlMarkersQuery } from '../../../../src/db/preflight/postgresql/queries/cluster.ts';
+import { openPostgresqlSource } from '../../../../src/db/preflight/postgresql/source.ts';
 import type { PostgresqlSourceFacts } from '../../../../src/db/preflight/postgresql/source-facts.ts';
-import type { PreflightOptions } from '../../../../src/db/preflight/preflight-options.ts';
 import { connectPostgresql } from '../../../../src/postgresql/connection.ts';
 import type { PostgresqlEndpoint } from '../../../../src/postgresql/endpoint.ts';
 import {

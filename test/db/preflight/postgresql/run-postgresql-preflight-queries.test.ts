@@ -3,7 +3,7 @@ import type { PostgresqlPreflightQuery } from '../../../../src/db/preflight/post
 import {
   type PostgresqlPreflightQueriesOptions,
   runPostgresqlPreflightQueries,
-} from '../../../../src/db/preflight/postgresql/run-postgresql-preflight-queries.ts';
+} from '../../../../src/db/preflight/postgresql/run-queries.ts';
 import { PostgresqlQueryError } from '../../../../src/postgresql/query-error.ts';
 import { expectGolden } from '../../../fixtures/golden.ts';
 

@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest';
 import { Secret } from '../../../../src/base/secret.ts';
-import { sequencesQuery } from '../../../../src/db/preflight/postgresql/queries/sequences.ts';
 import {
   type RunQueryInEachDatabaseOptions,
   runPreflightQueryInEachDatabase,
-} from '../../../../src/db/preflight/postgresql/run-preflight-query-in-each-database.ts';
-import { schemaFingerprintsQuery } from '../../../../src/db/preflight/read-schema-fingerprints.ts';
+  schemaFingerprintsQuery,
+} from '../../../../src/db/preflight/postgresql/each-database.ts';
+import { sequencesQuery } from '../../../../src/db/preflight/postgresql/queries/sequences.ts';
+
 import { parsePostgresqlEndpoint } from '../../../../src/postgresql/endpoint.ts';
 import { testClock } from '../../../fixtures/host.ts';
 import { startPostgres } from '../../../fixtures/postgres.ts';

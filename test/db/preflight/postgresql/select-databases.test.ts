@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { CliError } from '../../../../src/base/errors.ts';
 import { nearestWord } from '../../../../src/cli/nearest-word.ts';
-import { selectDatabasesToMigrate } from '../../../../src/db/preflight/postgresql/select-databases.ts';
+import { selectDatabasesToMigrate } from '../../../../src/db/preflight/postgresql/each-database.ts';
 import { expectGolden } from '../../../fixtures/golden.ts';
 import { database } from './facts.ts';
 

@@ -1,29 +1,30 @@
-import type { CheckFinding } from '../../../../src/db/preflight/finding.ts';
+import {
+  buildFindingKey,
+  type CheckFinding,
+  type FindingsChangedByFixEffects,
+  type FixEffectInDatabase,
+} from '../../../../src/db/preflight/finding.ts';
+import type { PreflightOptions } from '../../../../src/db/preflight/options.ts';
 import { postgresqlChecks } from '../../../../src/db/preflight/postgresql/checks.ts';
-import type { CollectedPostgresqlFacts } from '../../../../src/db/preflight/postgresql/collected-postgresql-facts.ts';
+import type { CollectedPostgresqlFacts } from '../../../../src/db/preflight/postgresql/collect.ts';
 import {
   evaluateDatabaseChecks,
   evaluateServerCheck,
 } from '../../../../src/db/preflight/postgresql/evaluate-checks.ts';
-import { clientAddressQuery } from '../../../../src/db/preflight/postgresql/queries/client-address.ts';
-import { connectionCapacityQuery } from '../../../../src/db/preflight/postgresql/queries/connection-capacity.ts';
-import { databasesQuery } from '../../../../src/db/preflight/postgresql/queries/databases.ts';
-import { hbaRulesQuery } from '../../../../src/db/preflight/postgresql/queries/hba-rules.ts';
-import { migrationRoleQuery } from '../../../../src/db/preflight/postgresql/queries/migration-role.ts';
-import { postgresqlSettingsQuery } from '../../../../src/db/preflight/postgresql/queries/settings.ts';
+import { selectResultsForFixEffects } from '../../../../src/db/preflight/postgresql/fix-effects.ts';
+import { databasesQuery } from '../../../../src/db/preflight/postgresql/queries/cluster.ts';
+import { clientAddressQuery, hbaRulesQuery } from '../../../../src/db/preflight/postgresql/queries/hba-rules.ts';
+import { migrationRoleQuery } from '../../../../src/db/preflight/postgresql/queries/roles.ts';
+import {
+  connectionCapacityQuery,
+  postgresqlSettingsQuery,
+} from '../../../../src/db/preflight/postgresql/queries/settings.ts';
 import type {
   AnyPostgresqlPreflightQuery,
   PostgresqlPreflightQuery,
 } from '../../../../src/db/preflight/postgresql/query.ts';
-import { selectResultsForFixEffects } from '../../../../src/db/preflight/postgresql/results-for-effects.ts';
 import { evaluatePostgresqlChecksAfterFixes } from '../../../../src/db/preflight/postgresql/run.ts';
 import type { PostgresqlSourceFacts } from '../../../../src/db/preflight/postgresql/source-facts.ts';
-import {
-  buildFindingKey,
-  type FindingsChangedByFixEffects,
-  type FixEffectInDatabase,
-} from '../../../../src/db/preflight/preflight-fix-with-effects.ts';
-import type { PreflightOptions } from '../../../../src/db/preflight/preflight-options.ts';
 import { simulatePreflightFixes } from '../../../../src/db/preflight/simulate-preflight-fixes.ts';
 import { database, preflightOptions, role, settings, sourceFacts } from './facts.ts';
 

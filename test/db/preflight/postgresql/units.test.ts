@@ -3,7 +3,7 @@ import {
   formatSizeForPostgresqlSetting,
   parsePostgresqlDuration,
   parsePostgresqlSize,
-} from '../../../../src/db/preflight/postgresql/units.ts';
+} from '../../../../src/db/preflight/postgresql/settings.ts';
 import { quoteIdentifier, quoteLiteral } from '../../../../src/postgresql/quote.ts';
 
 test.each([

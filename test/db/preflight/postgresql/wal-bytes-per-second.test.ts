@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { estimateWalBytesPerSecond } from '../../../../src/db/preflight/postgresql/wal-bytes-per-second.ts';
+import { estimateWalBytesPerSecond } from '../../../../src/db/preflight/postgresql/estimate.ts';
 
 const day = { bytes: 86_400_000, seconds: 86_400 };
 

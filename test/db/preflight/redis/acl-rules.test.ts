@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isRedisCommandAllowed } from '../../../../src/db/preflight/redis/command-permission.ts';
+import { isRedisCommandAllowed } from '../../../../src/db/preflight/redis/commands.ts';
 
 test.each<readonly [rules: string, psync: boolean]>([
   ['+@all', true],

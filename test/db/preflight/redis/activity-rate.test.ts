@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { computeRedisActivityRate } from '../../../../src/db/preflight/redis/collect-redis-facts.ts';
+import { computeRedisActivityRate } from '../../../../src/db/preflight/redis/collect.ts';
 
 const none = { bytes: 0, commands: 0 };
 const facts = (values: Readonly<Record<string, string>>) => new Map(Object.entries(values));

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import type { CheckFinding, FindingFix } from '../../../../src/db/preflight/finding.ts';
-import type { PreflightOptions } from '../../../../src/db/preflight/preflight-options.ts';
+import type { PreflightOptions } from '../../../../src/db/preflight/options.ts';
 import type { RedisCheck } from '../../../../src/db/preflight/redis/check.ts';
-import type { RedisKeySample } from '../../../../src/db/preflight/redis/key-sample.ts';
-import type { RedisSourceFacts } from '../../../../src/db/preflight/redis/source-facts.ts';
+import type { RedisKeySample, RedisSourceFacts } from '../../../../src/db/preflight/redis/source-facts.ts';
+
 import { expectGolden } from '../../../fixtures/golden.ts';
 import { outcomeText } from '../outcome-text.ts';
 import { effectsEvaluator, evaluateRecorded, type Recorded, sourceFacts } from './recorded.ts';

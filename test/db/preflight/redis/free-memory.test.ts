@@ -1,8 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import {
-  computeFreeMemoryOfRedisHost,
-  computeFreeRedisMemory,
-} from '../../../../src/db/preflight/redis/free-memory.ts';
+import { computeFreeMemoryOfRedisHost, computeFreeRedisMemory } from '../../../../src/db/preflight/redis/memory.ts';
 import { renderFixScript } from '../../../../src/db/preflight/render-fix-script.ts';
 import { lacks } from '../../../fixtures/needs.ts';
 import { eventually, type RedisServer } from '../../../fixtures/redis.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Secret } from '../../../../src/base/secret.ts';
-import { sampleRedisKeys } from '../../../../src/db/preflight/redis/key-sample.ts';
+import { sampleRedisKeys } from '../../../../src/db/preflight/redis/source-facts.ts';
 import { connectRedis, type RedisConnection } from '../../../../src/redis/connection.ts';
 import { parseRedisEndpoint } from '../../../../src/redis/endpoint.ts';
 import type { RedisCommand } from '../../../../src/redis/send-redis-command.ts';

@@ -1,4 +1,4 @@
-import type { PreflightOptions } from '../../../../src/db/preflight/preflight-options.ts';
+import type { PreflightOptions } from '../../../../src/db/preflight/options.ts';
 
 /** A continuous migration to a Valkey 8 on the same machine. */
 export function preflightOptions(changes: Partial<PreflightOptions> = {}): PreflightOptions {

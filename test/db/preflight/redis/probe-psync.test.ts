@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { freePort } from '../../../../scripts/free-port.mjs';
-import { probePsync } from '../../../../src/db/preflight/redis/probe-psync.ts';
+import { probePsync } from '../../../../src/db/preflight/redis/source.ts';
 import { parseRedisEndpoint } from '../../../../src/redis/endpoint.ts';
 import { lacks } from '../../../fixtures/needs.ts';
 import { eventually } from '../../../fixtures/redis.ts';

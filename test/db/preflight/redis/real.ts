@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import type { CheckFinding } from '../../../../src/db/preflight/finding.ts';
-import type { PreflightOptions } from '../../../../src/db/preflight/preflight-options.ts';
+import type { PreflightOptions } from '../../../../src/db/preflight/options.ts';
 import { createRedisPreflightEngine } from '../../../../src/db/preflight/redis/engine.ts';
 import type { PreflightReport } from '../../../../src/db/preflight/report.ts';
 import { runPreflight } from '../../../../src/db/preflight/run.ts';

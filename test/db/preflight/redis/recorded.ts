@@ -1,14 +1,15 @@
-import type { CheckFinding } from '../../../../src/db/preflight/finding.ts';
 import type {
+  CheckFinding,
   FindingsChangedByFixEffects,
   FixEffectInDatabase,
-} from '../../../../src/db/preflight/preflight-fix-with-effects.ts';
-import type { PreflightOptions } from '../../../../src/db/preflight/preflight-options.ts';
+} from '../../../../src/db/preflight/finding.ts';
+
+import type { PreflightOptions } from '../../../../src/db/preflight/options.ts';
 import type { RedisCheck } from '../../../../src/db/preflight/redis/check.ts';
 import { redisChecks } from '../../../../src/db/preflight/redis/checks.ts';
 import { evaluateRedisChecks, evaluateRedisChecksAfterFixes } from '../../../../src/db/preflight/redis/engine.ts';
 
-import { runRedisPreflightQueries } from '../../../../src/db/preflight/redis/run-redis-preflight-queries.ts';
+import { runRedisPreflightQueries } from '../../../../src/db/preflight/redis/run-queries.ts';
 import type { RedisSourceFacts } from '../../../../src/db/preflight/redis/source-facts.ts';
 import { parseRedisErrorCode, RedisCommandError } from '../../../../src/redis/command-error.ts';
 import type { RedisConnection, RedisReply } from '../../../../src/redis/connection.ts';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { PreflightQueryResult } from '../../../../src/db/preflight/query.ts';
-import { redisInfoQuery } from '../../../../src/db/preflight/redis/queries/info.ts';
-import { retryRedisPreflightQueries } from '../../../../src/db/preflight/redis/retry-redis-preflight-queries.ts';
+import { redisInfoQuery } from '../../../../src/db/preflight/redis/queries.ts';
+import { retryRedisPreflightQueries } from '../../../../src/db/preflight/redis/run-queries.ts';
 import type { RedisConnection } from '../../../../src/redis/connection.ts';
 import { parseRedisEndpoint } from '../../../../src/redis/endpoint.ts';
 import { closedOrigin } from '../../../fixtures/fake-server.ts';

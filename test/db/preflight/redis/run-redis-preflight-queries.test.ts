@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { toRedisQueryResult } from '../../../../src/db/preflight/redis/run-redis-preflight-queries.ts';
+import { toRedisQueryResult } from '../../../../src/db/preflight/redis/run-queries.ts';
 import { RedisCommandError } from '../../../../src/redis/command-error.ts';
 
 const ask = { id: 'memory', permission: '+info' };

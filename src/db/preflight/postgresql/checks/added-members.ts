@@ -2,10 +2,10 @@ import { countOf } from '../../../../base/text.ts';
 import { firstNormalObjectId, oidsOfCatalogs } from '../../../../postgresql/catalog-oids.ts';
 import { decodeOptionalTextColumn, decodeTextColumn } from '../../../../postgresql/decode-row.ts';
 import { requoteQualifiedName, requoteSignature } from '../../../../postgresql/requote.ts';
-import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
-import { buildQueryRowRemovalFixEffect } from '../../fix-effect.ts';
-import { declareDatabasePreflightCheck } from '../check.ts';
-import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
+import { buildQueryRowRemovalFixEffect, failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
+
+import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
+
 import { createDatabaseFeatureCondition } from '../queries/database-overview.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 

@@ -1,11 +1,11 @@
 import { countOf } from '../../../../base/text.ts';
 import { quoteIdentifier } from '../../../../postgresql/quote.ts';
 import { requoteQualifiedName } from '../../../../postgresql/requote.ts';
-import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
-import { buildQueryRowRemovalFixEffect } from '../../fix-effect.ts';
-import { declareDatabasePreflightCheck } from '../check.ts';
-import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
-import { subscriptionApplyTriggersQuery } from '../queries/triggers.ts';
+import { buildQueryRowRemovalFixEffect, failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
+
+import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
+
+import { subscriptionApplyTriggersQuery } from '../queries/relations.ts';
 
 export const alwaysTriggersCheck = declareDatabasePreflightCheck({
   id: 'always-triggers',

@@ -1,9 +1,9 @@
 import { quoteIdentifier } from '../../../../postgresql/quote.ts';
-import { passOutcome, warnOutcome } from '../../finding.ts';
-import { buildQueryResultFixEffect, buildRoleChangeFixEffect } from '../../fix-effect.ts';
+import { buildQueryResultFixEffect, buildRoleChangeFixEffect, passOutcome, warnOutcome } from '../../finding.ts';
+
 import { declareServerPreflightCheck } from '../check.ts';
-import { databasesQuery } from '../queries/databases.ts';
-import { migrationRoleQuery } from '../queries/migration-role.ts';
+import { databasesQuery } from '../queries/cluster.ts';
+import { migrationRoleQuery } from '../queries/roles.ts';
 
 export const authConnlimitCheck = declareServerPreflightCheck({
   id: 'auth-connlimit',

@@ -1,10 +1,10 @@
 import { formatDuration } from '../../../../base/text.ts';
 import { quoteIdentifier, quoteLiteral } from '../../../../postgresql/quote.ts';
-import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
-import { buildRoleChangeFixEffect } from '../../fix-effect.ts';
+import { buildRoleChangeFixEffect, failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
+
 import { declareServerPreflightCheck } from '../check.ts';
-import { estimatePostgresqlCopyTime, maxMigrationSeconds } from '../copy-time-estimate.ts';
-import { migrationRoleQuery } from '../queries/migration-role.ts';
+import { estimatePostgresqlCopyTime, maxMigrationSeconds } from '../estimate.ts';
+import { migrationRoleQuery } from '../queries/roles.ts';
 
 export const authExpiryWindowCheck = declareServerPreflightCheck({
   id: 'auth-expiry-window',

@@ -7,7 +7,7 @@ import {
   databaseLoginFailedSkipReason,
   evaluatePostgresqlLoginStep,
   type FailedPostgresqlConnection,
-} from '../login-step-outcomes.ts';
+} from '../login.ts';
 
 export const authHbaCheck = declareServerPreflightCheck({
   id: 'auth-hba',

@@ -1,8 +1,8 @@
 import { clientSideDatabaseErrorCodes } from '../../../../platform/connect-error.ts';
 import { type PreflightCheckOutcome, passOutcome, warnOutcome } from '../../finding.ts';
-import { isConnectedOverLoopback } from '../../network/evaluate-host.ts';
+import { isConnectedOverLoopback } from '../../network/evaluate.ts';
 import { declareServerPreflightCheck } from '../check.ts';
-import { buildFailedPostgresqlLoginOutcome, evaluatePostgresqlLoginStep } from '../login-step-outcomes.ts';
+import { buildFailedPostgresqlLoginOutcome, evaluatePostgresqlLoginStep } from '../login.ts';
 import type { PostgresqlSourceFacts } from '../source-facts.ts';
 
 export const authMethodCheck = declareServerPreflightCheck({

@@ -6,7 +6,7 @@ import {
   buildFailedPostgresqlLoginOutcome,
   databaseLoginFailedSkipReason,
   evaluatePostgresqlLoginStep,
-} from '../login-step-outcomes.ts';
+} from '../login.ts';
 
 export const authPasswordCheck = declareServerPreflightCheck({
   id: 'auth-password',

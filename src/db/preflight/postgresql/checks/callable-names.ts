@@ -1,11 +1,11 @@
 import { countOf } from '../../../../base/text.ts';
 import { requoteQualifiedName } from '../../../../postgresql/requote.ts';
-import { failOutcome, infoOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
-import { buildQueryRowRemovalFixEffect } from '../../fix-effect.ts';
-import { declareDatabasePreflightCheck } from '../check.ts';
-import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
+import { buildQueryRowRemovalFixEffect, failOutcome, infoOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
+
+import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
+
 import { suggestValueQueriesForTableOwner } from '../owner-queries.ts';
-import { type RegprocColumn, regprocColumnsQuery } from '../queries/regproc-columns.ts';
+import { type RegprocColumn, regprocColumnsQuery } from '../queries/row-scan.ts';
 
 export const ambiguousCallableNamesCheck = declareDatabasePreflightCheck({
   id: 'callable-names',

@@ -4,11 +4,11 @@ import { decodeOptionalTextColumn, decodeTextColumn } from '../../../../postgres
 import { quoteIdentifier } from '../../../../postgresql/quote.ts';
 import { requoteQualifiedName } from '../../../../postgresql/requote.ts';
 import { infoOutcome, type PreflightCheckOutcome, passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
-import { declareDatabasePreflightCheck } from '../check.ts';
-import { findPostgresqlDatabase } from '../find-database.ts';
-import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
+import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
+import { databasesQuery, findPostgresqlDatabase } from '../queries/cluster.ts';
+
 import { createDatabaseFeatureCondition } from '../queries/database-overview.ts';
-import { databasesQuery } from '../queries/databases.ts';
+
 import {
   type FunctionNeedingSuperuserOrLocale,
   functionsNeedingSuperuserOrLocaleQuery,

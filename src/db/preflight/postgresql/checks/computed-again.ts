@@ -1,8 +1,8 @@
 import { countOf } from '../../../../base/text.ts';
 import { passOutcome, unknownOutcome } from '../../finding.ts';
-import { declareDatabasePreflightCheck } from '../check.ts';
+import { buildUnlistedObjectsNote, declareDatabasePreflightCheck } from '../check.ts';
 import { describeUnprovenExpressions, findUnprovenExpressions } from '../expression-results.ts';
-import { buildUnlistedObjectsNote } from '../listed-objects.ts';
+
 import { functionAndViewBodiesQuery } from '../queries/function-bodies.ts';
 import { callableObjectsQuery, storedExpressionsQuery } from '../queries/stored-expressions.ts';
 import { isOtherMajorVersion } from '../source-facts.ts';

@@ -1,11 +1,10 @@
 import { countOf } from '../../../../base/text.ts';
 import { passOutcome, warnOutcome } from '../../finding.ts';
-import { alterSystemFix } from '../alter-system.ts';
 import { declareServerPreflightCheck } from '../check.ts';
-import { connectionCapacityQuery } from '../queries/connection-capacity.ts';
-import { migrationRoleQuery } from '../queries/migration-role.ts';
-import { postgresqlSettingsQuery } from '../queries/settings.ts';
-import { computeReplicationSlotDemand } from '../slot-demand.ts';
+import { migrationRoleQuery } from '../queries/roles.ts';
+import { connectionCapacityQuery, postgresqlSettingsQuery } from '../queries/settings.ts';
+import { alterSystemFix, computeReplicationSlotDemand } from '../settings.ts';
+
 import { getPostgresqlSourceVersion } from '../source-facts.ts';
 
 export const connHeadroomCheck = declareServerPreflightCheck({

@@ -10,10 +10,15 @@ import {
   decodeTextColumn,
 } from '../../../../postgresql/decode-row.ts';
 import { failOutcome, type PreflightCheckOutcome, passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
-import { declareDatabasePreflightCheck } from '../check.ts';
-import { buildIncompleteScanOutcome } from '../deep/get-row-scan-or-check-outcome.ts';
-import type { UnreadTable } from '../deep/scanned-row-statistics.ts';
-import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
+import {
+  buildIncompleteScanOutcome,
+  buildUnlistedObjectsNote,
+  declareDatabasePreflightCheck,
+  limitFindingObjects,
+} from '../check.ts';
+
+import type { UnreadTable } from '../deep/results.ts';
+
 import { exclusivelyLockedRelationsSql } from '../queries/catalog-predicates.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 

@@ -6,7 +6,7 @@ import {
   databaseLoginFailedSkipReason,
   evaluatePostgresqlLoginStep,
   type FailedPostgresqlConnection,
-} from '../login-step-outcomes.ts';
+} from '../login.ts';
 import type { PostgresqlSourceFacts } from '../source-facts.ts';
 
 export const dbExistsCheck = declareServerPreflightCheck({

@@ -1,8 +1,7 @@
 import { quoteIdentifier } from '../../../../postgresql/quote.ts';
 import { passOutcome, warnOutcome } from '../../finding.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
-import { findPostgresqlDatabase } from '../find-database.ts';
-import { databasesQuery } from '../queries/databases.ts';
+import { databasesQuery, findPostgresqlDatabase } from '../queries/cluster.ts';
 
 export const dbNamesCheck = declareDatabasePreflightCheck({
   id: 'db-names',

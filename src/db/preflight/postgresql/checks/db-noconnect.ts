@@ -2,9 +2,9 @@ import { countOf } from '../../../../base/text.ts';
 import { quoteIdentifier } from '../../../../postgresql/quote.ts';
 import { failOutcome, type PreflightCheckOutcome, passOutcome } from '../../finding.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
-import { explainAccessExclusiveCatalogLocks } from '../explain-catalog-locks.ts';
-import { explainRefusedPostgresqlLogin } from '../login-step-outcomes.ts';
-import { databasesQuery } from '../queries/databases.ts';
+import { explainAccessExclusiveCatalogLocks, explainRefusedPostgresqlLogin } from '../login.ts';
+
+import { databasesQuery } from '../queries/cluster.ts';
 import type { DatabaseAccessResult } from '../source-facts.ts';
 
 export const dbNoconnectCheck = declareDatabasePreflightCheck({

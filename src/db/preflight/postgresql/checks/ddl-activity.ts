@@ -2,10 +2,9 @@ import { countOf } from '../../../../base/text.ts';
 import { firstNormalObjectId } from '../../../../postgresql/catalog-oids.ts';
 import { decodeTextColumn } from '../../../../postgresql/decode-row.ts';
 import { infoOutcome, passOutcome, warnOutcome } from '../../finding.ts';
-import { declareDatabasePreflightCheck } from '../check.ts';
-import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
+import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
+import { installedExtensionsQuery } from '../queries/cluster.ts';
 import { createDatabaseFeatureCondition } from '../queries/database-overview.ts';
-import { installedExtensionsQuery } from '../queries/extensions.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 
 /** Tables created or altered in the last day, at most 100; empty unless track_commit_timestamp is on. */

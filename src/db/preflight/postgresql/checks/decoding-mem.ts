@@ -1,9 +1,8 @@
 import { formatBytes } from '../../../../base/text.ts';
 import { infoOutcome, passOutcome } from '../../finding.ts';
-import { alterSystemFix } from '../alter-system.ts';
 import { declareServerPreflightCheck } from '../check.ts';
 import { postgresqlSettingsQuery } from '../queries/settings.ts';
-import { getPostgresqlSizeSetting } from '../size-setting.ts';
+import { alterSystemFix, getPostgresqlSizeSetting } from '../settings.ts';
 
 export const decodingMemCheck = declareServerPreflightCheck({
   id: 'decoding-mem',

@@ -1,12 +1,12 @@
 import { countOf } from '../../../../base/text.ts';
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
-import { alterSystemFix } from '../alter-system.ts';
 import { declareServerPreflightCheck } from '../check.ts';
 import {
   getNumericPostgresqlSetting,
   type PostgresqlServerSettings,
   postgresqlSettingsQuery,
 } from '../queries/settings.ts';
+import { alterSystemFix } from '../settings.ts';
 
 /** Number of additional locks that fit into the unused shared memory outside the lock table. */
 const spare = 1000;

@@ -1,9 +1,12 @@
 import { countOf } from '../../../../base/text.ts';
 import { passOutcome, unknownOutcome } from '../../finding.ts';
-import { declareDatabasePreflightCheck } from '../check.ts';
-import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
-import { removedFunctionsWithChangedPrivilegesQuery } from '../queries/removed-functions-with-changed-privileges.ts';
-import { unquotedSystemUserKeywordUsesQuery } from '../queries/system-user-keyword-uses.ts';
+import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
+
+import {
+  removedFunctionsWithChangedPrivilegesQuery,
+  unquotedSystemUserKeywordUsesQuery,
+} from '../queries/dump-options.ts';
+
 import { getPostgresqlTargetVersion } from '../source-facts.ts';
 
 export const dumpOptionsCheck = declareDatabasePreflightCheck({

@@ -1,17 +1,20 @@
 import { countOf } from '../../../../base/text.ts';
 import { quoteIdentifier } from '../../../../postgresql/quote.ts';
 import { requoteQualifiedName } from '../../../../postgresql/requote.ts';
-import { type FindingFix, failOutcome, passOutcome } from '../../finding.ts';
 import {
   buildQueryResultFixEffect,
   buildQueryRowRemovalFixEffect,
   buildRoleChangeFixEffect,
-} from '../../fix-effect.ts';
-import { declareDatabasePreflightCheck } from '../check.ts';
-import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
-import { unreadableLargeObjectsQuery } from '../queries/large-objects.ts';
-import { type MigrationRole, migrationRoleQuery } from '../queries/migration-role.ts';
-import { type UnreadableObject, unreadableObjectsQuery } from '../queries/unreadable-objects.ts';
+  type FindingFix,
+  failOutcome,
+  passOutcome,
+} from '../../finding.ts';
+
+import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
+
+import { type UnreadableObject, unreadableLargeObjectsQuery, unreadableObjectsQuery } from '../queries/privileges.ts';
+import { type MigrationRole, migrationRoleQuery } from '../queries/roles.ts';
+
 import { getPostgresqlSourceVersion } from '../source-facts.ts';
 
 export const dumpPrivsCheck = declareDatabasePreflightCheck({

@@ -1,7 +1,7 @@
 import { countOf, formatBytes, formatDuration } from '../../../../base/text.ts';
 import { infoOutcome, passOutcome, skipOutcome, warnOutcome } from '../../finding.ts';
 import { declareServerPreflightCheck } from '../check.ts';
-import { openTransactionsWithWritesQuery } from '../queries/open-transactions.ts';
+import { openTransactionsWithWritesQuery } from '../queries/activity.ts';
 
 export const dumpQuiescedCheck = declareServerPreflightCheck({
   id: 'dump-quiesced',

@@ -1,12 +1,14 @@
 import { formatDuration } from '../../../../base/text.ts';
 import { failOutcome, passOutcome } from '../../finding.ts';
 import { declareServerPreflightCheck } from '../check.ts';
-import { computeEffectiveSettingPerDatabase } from '../effective-role-settings.ts';
-import { migrationRoleQuery } from '../queries/migration-role.ts';
-import { roleSettingsQuery } from '../queries/role-settings.ts';
+import { migrationRoleQuery, roleSettingsQuery } from '../queries/roles.ts';
 import { postgresqlSettingsQuery } from '../queries/settings.ts';
-import { buildSetRoleSettingFix, combineRoleSettingFixes } from '../role-setting-fix.ts';
-import { parsePostgresqlDuration } from '../units.ts';
+import {
+  buildSetRoleSettingFix,
+  combineRoleSettingFixes,
+  computeEffectiveSettingPerDatabase,
+  parsePostgresqlDuration,
+} from '../settings.ts';
 
 /** The timeouts that pg_dump sets to 0 first, but that can cancel even the statement that sets them. */
 const ending = ['statement_timeout', 'transaction_timeout'] as const;

@@ -1,11 +1,16 @@
 import { countOf } from '../../../../base/text.ts';
 import { failOutcome, infoOutcome, type PreflightCheckOutcome, passOutcome } from '../../finding.ts';
 import { formatReasonAsWords } from '../../formats/report-text.ts';
-import { declareDatabasePreflightCheck } from '../check.ts';
-import { buildIncompleteScanOutcome, getRowScanOrCheckOutcome } from '../deep/get-row-scan-or-check-outcome.ts';
-import type { UncheckedUniqueIndex } from '../deep/plan-table-scan.ts';
-import type { DuplicateUniqueKeys } from '../deep/scanned-row-statistics.ts';
-import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
+import {
+  buildIncompleteScanOutcome,
+  buildUnlistedObjectsNote,
+  declareDatabasePreflightCheck,
+  getRowScanOrCheckOutcome,
+  limitFindingObjects,
+} from '../check.ts';
+import type { DuplicateUniqueKeys } from '../deep/results.ts';
+import type { UncheckedUniqueIndex } from '../deep/rows.ts';
+
 import { suggestQueriesForDuplicateKeys } from '../owner-queries.ts';
 
 export const duplicateKeysCheck = declareDatabasePreflightCheck({

@@ -2,13 +2,18 @@ import { countOf } from '../../../../base/text.ts';
 import { firstNormalObjectId } from '../../../../postgresql/catalog-oids.ts';
 import { decodeTextColumn } from '../../../../postgresql/decode-row.ts';
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
-import { declareDatabasePreflightCheck } from '../check.ts';
-import { buildIncompleteScanOutcome } from '../deep/get-row-scan-or-check-outcome.ts';
-import type { DatabaseScanResult, InvalidEncodingColumn } from '../deep/scanned-row-statistics.ts';
-import { findPostgresqlDatabase } from '../find-database.ts';
-import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
+import {
+  buildIncompleteScanOutcome,
+  buildUnlistedObjectsNote,
+  declareDatabasePreflightCheck,
+  limitFindingObjects,
+} from '../check.ts';
+
+import type { DatabaseScanResult, InvalidEncodingColumn } from '../deep/results.ts';
+import { databasesQuery, findPostgresqlDatabase } from '../queries/cluster.ts';
+
 import { createDatabaseFeatureCondition, databaseFeatureOverviewQuery } from '../queries/database-overview.ts';
-import { databasesQuery } from '../queries/databases.ts';
+
 import type { PostgresqlPreflightQuery } from '../query.ts';
 
 /** A name, comment or definition in the schema that is not valid UTF-8. */

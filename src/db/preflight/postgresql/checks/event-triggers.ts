@@ -1,6 +1,7 @@
 import { countOf } from '../../../../base/text.ts';
 import { quoteIdentifier } from '../../../../postgresql/quote.ts';
 import {
+  buildQueryResultFixEffect,
   type FindingFix,
   failOutcome,
   type PreflightCheckOutcome,
@@ -8,12 +9,11 @@ import {
   unknownOutcome,
   warnOutcome,
 } from '../../finding.ts';
-import { buildQueryResultFixEffect } from '../../fix-effect.ts';
-import { declareDatabasePreflightCheck } from '../check.ts';
+
+import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
 import { isGivenSqlKeyword, type SqlToken, tokenizeSqlFunctionBody } from '../function-body/tokenize.ts';
-import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
-import { relationsWithUnusualPropertiesQuery } from '../queries/relations.ts';
-import { type EventTrigger, eventTriggersQuery } from '../queries/triggers.ts';
+
+import { type EventTrigger, eventTriggersQuery, relationsWithUnusualPropertiesQuery } from '../queries/relations.ts';
 
 /** How often a PL/pgSQL function raises an exception: in every call, in some cases, or never. */
 function estimateFunctionExceptionFrequency(body: string): 'always' | 'sometimes' | 'never' {

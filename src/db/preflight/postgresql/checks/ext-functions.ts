@@ -2,11 +2,11 @@ import { countOf } from '../../../../base/text.ts';
 import { oidsOfCatalogs } from '../../../../postgresql/catalog-oids.ts';
 import { decodeBooleanColumn, decodeTextColumn } from '../../../../postgresql/decode-row.ts';
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
-import { declareDatabasePreflightCheck } from '../check.ts';
-import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
+import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
+
 import { createDatabaseFeatureCondition } from '../queries/database-overview.ts';
-import { functionDependentsCte } from '../queries/function-dependents.ts';
-import { buildUserFunctionUsesSql } from '../queries/function-uses-sql.ts';
+import { buildUserFunctionUsesSql, functionDependentsCte } from '../queries/function-uses.ts';
+
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { getPostgresqlSourceVersion, getPostgresqlTargetVersion } from '../source-facts.ts';
 

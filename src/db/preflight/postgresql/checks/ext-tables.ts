@@ -1,8 +1,8 @@
 import { countOf } from '../../../../base/text.ts';
 import { failOutcome, infoOutcome, passOutcome } from '../../finding.ts';
-import { declareDatabasePreflightCheck } from '../check.ts';
-import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
-import { extensionTablesQuery } from '../queries/extensions.ts';
+import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
+
+import { extensionTablesQuery } from '../queries/cluster.ts';
 
 export const extensionTablesCheck = declareDatabasePreflightCheck({
   id: 'ext-tables',

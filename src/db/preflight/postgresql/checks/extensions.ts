@@ -1,11 +1,9 @@
 import { failOutcome, type PreflightCheckOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
-import { namedExtensions, type PreflightOptions } from '../../preflight-options.ts';
-import { declareDatabasePreflightCheck } from '../check.ts';
-import { getContribExtensionStatus, majorVersionsWithContribExtensionData } from '../contrib-extensions.ts';
-import { limitFindingObjects } from '../listed-objects.ts';
-import { type InstalledExtension, installedExtensionsQuery, isPreinstalledExtension } from '../queries/extensions.ts';
+import { namedExtensions, type PreflightOptions } from '../../options.ts';
+import { declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
+import { type InstalledExtension, installedExtensionsQuery, isPreinstalledExtension } from '../queries/cluster.ts';
 import { getPostgresqlSourceVersion, getPostgresqlTargetVersion } from '../source-facts.ts';
-import type { PostgresqlTarget } from '../target.ts';
+import { getContribExtensionStatus, majorVersionsWithContribExtensionData, type PostgresqlTarget } from '../target.ts';
 
 export const extensionsCheck = declareDatabasePreflightCheck({
   id: 'extensions',

@@ -1,14 +1,15 @@
 import { countOf } from '../../../../base/text.ts';
 import { failOutcome, type PreflightCheckOutcome, passOutcome, warnOutcome } from '../../finding.ts';
-import { declareDatabasePreflightCheck } from '../check.ts';
-import { selectHashIndexColumnsUsedByTarget } from '../find-columns-with-nulls-missed-by-hash-index.ts';
-import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
-import { type NullableHashIndexColumn, nullableHashIndexColumnsQuery } from '../queries/nullable-hash-index-columns.ts';
+import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
 import {
+  type NullableHashIndexColumn,
   noEqualityOperatorColumnsQuery,
+  nullableHashIndexColumnsQuery,
+  selectHashIndexColumnsUsedByTarget,
   type TableWithUnsafeReplicaIdentity,
   unsafeReplicaIdentitiesQuery,
 } from '../queries/replica-identities.ts';
+
 import {
   groupIncomparableColumnsByTable,
   type IncomparableColumnsByTable,

@@ -1,17 +1,19 @@
 import { countOf } from '../../../../base/text.ts';
 import { passOutcome, unknownOutcome } from '../../finding.ts';
-import { declareDatabasePreflightCheck } from '../check.ts';
+import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
+import { isGivenSqlSymbol, tokenizeSqlFunctionBody } from '../function-body/tokenize.ts';
 import {
   createFunctionRelationReader,
+  findUnresolvedFunctionBodyNames,
   type RelationsReadByFunction,
-} from '../function-body/function-relation-reader.ts';
-import { isGivenSqlSymbol, tokenizeSqlFunctionBody } from '../function-body/tokenize.ts';
-import { findUnresolvedFunctionBodyNames } from '../function-body/unresolved-function-body-names.ts';
-import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
-import { functionAndViewBodiesQuery } from '../queries/function-bodies.ts';
+} from '../function-body/unresolved-names.ts';
+
+import {
+  functionAndViewBodiesQuery,
+  objectsNamedInFunctionBodiesQuery,
+  searchPathOperatorsQuery,
+} from '../queries/function-bodies.ts';
 import { type UserFunctionUse, userFunctionUsesQuery } from '../queries/function-uses.ts';
-import { objectsNamedInFunctionBodiesQuery } from '../queries/named-objects.ts';
-import { searchPathOperatorsQuery } from '../queries/search-path-operators.ts';
 
 /**
  * The first word of a function body whose value belongs to a server, a session or a moment: settings, role, clock, random

@@ -1,7 +1,7 @@
 import { countOf } from '../../../../base/text.ts';
 import { failOutcome, passOutcome } from '../../finding.ts';
-import { declareDatabasePreflightCheck } from '../check.ts';
-import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
+import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
+
 import { functionsNeedingSuperuserOrLocaleQuery } from '../queries/superuser-created-functions.ts';
 import { isTargetSuperuser } from '../target.ts';
 

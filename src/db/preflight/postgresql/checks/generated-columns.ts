@@ -1,10 +1,10 @@
 import { countOf } from '../../../../base/text.ts';
 import { failOutcome, infoOutcome, type PreflightCheckOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
-import { declareDatabasePreflightCheck } from '../check.ts';
-import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
+import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
+
 import { type FunctionOrViewBody, functionAndViewBodiesQuery } from '../queries/function-bodies.ts';
 import { type UserFunctionUse, userFunctionUsesQuery } from '../queries/function-uses.ts';
-import { generatedColumnsQuery } from '../queries/generated-columns.ts';
+import { generatedColumnsQuery } from '../queries/relations.ts';
 
 /**
  * Whether the result of a function declared IMMUTABLE changes over time, because the function reads the clock or

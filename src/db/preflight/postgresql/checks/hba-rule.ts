@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { countOf } from '../../../../base/text.ts';
 import { quoteIdentifier } from '../../../../postgresql/quote.ts';
 import {
+  buildQueryResultFixEffect,
   type FindingFix,
   failOutcome,
   managedInstanceAdministrator,
@@ -9,21 +10,22 @@ import {
   passOutcome,
   warnOutcome,
 } from '../../finding.ts';
-import { buildQueryResultFixEffect } from '../../fix-effect.ts';
-import { type Ipv4Range, publicIpv4Ranges } from '../../network/public-address.ts';
-import { detectManagedPostgresqlService } from '../alter-system.ts';
+
+import { type Ipv4Range, publicIpv4Ranges } from '../../network/addresses.ts';
 import { declareServerPreflightCheck } from '../check.ts';
 import {
   canOnlyServerResolveHbaRuleAddress,
+  clientAddressQuery,
   findHbaRulesForOtherAddresses,
   firstMatchingHbaRule,
   getNetmaskPrefixLength,
   type HbaClient,
-} from '../matching-hba-rule.ts';
-import { clientAddressQuery } from '../queries/client-address.ts';
-import { type HbaRule, hbaRulesQuery } from '../queries/hba-rules.ts';
-import { migrationRoleQuery } from '../queries/migration-role.ts';
+  type HbaRule,
+  hbaRulesQuery,
+} from '../queries/hba-rules.ts';
+import { migrationRoleQuery } from '../queries/roles.ts';
 import { getPostgresqlSetting, type PostgresqlServerSettings, postgresqlSettingsQuery } from '../queries/settings.ts';
+import { detectManagedPostgresqlService } from '../settings.ts';
 import { getPostgresqlSourceVersion, type PostgresqlSourceFacts } from '../source-facts.ts';
 
 /** The fix adds the line at the top of pg_hba.conf, because only the first matching rule applies. */

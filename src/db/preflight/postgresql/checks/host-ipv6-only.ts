@@ -1,4 +1,4 @@
-import { evaluateIpv6Only } from '../../network/evaluate-host.ts';
+import { evaluateIpv6Only } from '../../network/evaluate.ts';
 import { declareServerPreflightCheck } from '../check.ts';
 
 export const postgresqlHostIpv6OnlyCheck = declareServerPreflightCheck({

@@ -1,4 +1,4 @@
-import { evaluateSourceAddressContradictions } from '../../network/evaluate-host.ts';
+import { evaluateSourceAddressContradictions } from '../../network/evaluate.ts';
 import { declareServerPreflightCheck, postgresqlMigrationMethods } from '../check.ts';
 
 export const hostParseConflictCheck = declareServerPreflightCheck({

@@ -1,4 +1,4 @@
-import { evaluatePublicAddress } from '../../network/evaluate-host.ts';
+import { evaluatePublicAddress } from '../../network/evaluate.ts';
 import { declareServerPreflightCheck, postgresqlMigrationMethods } from '../check.ts';
 
 export const postgresqlHostPublicAddressCheck = declareServerPreflightCheck({

@@ -1,4 +1,4 @@
-import { evaluateSplitHorizon } from '../../network/evaluate-host.ts';
+import { evaluateSplitHorizon } from '../../network/evaluate.ts';
 import { declareServerPreflightCheck } from '../check.ts';
 
 export const postgresqlHostSplitHorizonCheck = declareServerPreflightCheck({

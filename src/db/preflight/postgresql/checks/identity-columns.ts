@@ -1,8 +1,8 @@
 import { countOf } from '../../../../base/text.ts';
 import { infoOutcome, passOutcome } from '../../finding.ts';
-import { declareDatabasePreflightCheck } from '../check.ts';
-import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
-import { generatedColumnsQuery } from '../queries/generated-columns.ts';
+import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
+
+import { generatedColumnsQuery } from '../queries/relations.ts';
 
 export const identityColumnsCheck = declareDatabasePreflightCheck({
   id: 'identity-columns',

@@ -1,7 +1,7 @@
 import { countOf } from '../../../../base/text.ts';
 import { passOutcome } from '../../finding.ts';
 import { declareServerPreflightCheck } from '../check.ts';
-import { databasesQuery } from '../queries/databases.ts';
+import { databasesQuery } from '../queries/cluster.ts';
 
 /** This check always passes, because an unknown name in --ignore-dbs is a usage error before any check runs. */
 export const ignoredDatabasesExistCheck = declareServerPreflightCheck({

@@ -1,9 +1,13 @@
 import { countOf } from '../../../../base/text.ts';
 import { failOutcome, infoOutcome, passOutcome } from '../../finding.ts';
-import { declareDatabasePreflightCheck } from '../check.ts';
-import { getEncodingByteClass } from '../deep/byte-validator.ts';
-import { buildIncompleteScanOutcome, getRowScanOrCheckOutcome } from '../deep/get-row-scan-or-check-outcome.ts';
-import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
+import {
+  buildIncompleteScanOutcome,
+  buildUnlistedObjectsNote,
+  declareDatabasePreflightCheck,
+  getRowScanOrCheckOutcome,
+  limitFindingObjects,
+} from '../check.ts';
+import { getEncodingByteClass } from '../deep/rows.ts';
 
 export const invalidBytesCheck = declareDatabasePreflightCheck({
   id: 'invalid-bytes',

@@ -3,10 +3,10 @@ import { builtinSchemaOids } from '../../../../postgresql/catalog-oids.ts';
 import { decodeBooleanColumn, decodeTextColumn } from '../../../../postgresql/decode-row.ts';
 import { quoteLiteral } from '../../../../postgresql/quote.ts';
 import { requoteQualifiedName } from '../../../../postgresql/requote.ts';
-import { passOutcome, warnOutcome } from '../../finding.ts';
-import { buildQueryRowRemovalFixEffect } from '../../fix-effect.ts';
-import { declareDatabasePreflightCheck } from '../check.ts';
-import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
+import { buildQueryRowRemovalFixEffect, passOutcome, warnOutcome } from '../../finding.ts';
+
+import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
+
 import { createDatabaseFeatureCondition } from '../queries/database-overview.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 

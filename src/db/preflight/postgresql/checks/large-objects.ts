@@ -1,7 +1,7 @@
 import { countOf } from '../../../../base/text.ts';
 import { infoOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
-import { largeObjectCountLimit, largeObjectsQuery } from '../queries/large-objects.ts';
+import { largeObjectCountLimit, largeObjectsQuery } from '../queries/privileges.ts';
 
 export const largeObjectsCheck = declareDatabasePreflightCheck({
   id: 'large-objects',

@@ -1,11 +1,16 @@
 import { countOf, formatBytes } from '../../../../base/text.ts';
 import { failOutcome, type PreflightCheckOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
-import { declareDatabasePreflightCheck } from '../check.ts';
-import { buildIncompleteScanOutcome } from '../deep/get-row-scan-or-check-outcome.ts';
-import type { UnreadTable } from '../deep/scanned-row-statistics.ts';
-import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
+import {
+  buildIncompleteScanOutcome,
+  buildUnlistedObjectsNote,
+  declareDatabasePreflightCheck,
+  limitFindingObjects,
+} from '../check.ts';
+
+import type { UnreadTable } from '../deep/results.ts';
+
 import { describeRowLengthQueriesForOwner } from '../owner-queries.ts';
-import { largeValuesQuery } from '../queries/large-values.ts';
+import { largeValuesQuery } from '../queries/tables.ts';
 
 export const largeValuesCheck = declareDatabasePreflightCheck({
   id: 'large-values',

@@ -1,16 +1,24 @@
 import { countOf, formatBytes } from '../../../../base/text.ts';
 import { quoteIdentifier, quoteLiteral } from '../../../../postgresql/quote.ts';
-import { type FindingFix, failOutcome, infoOutcome, passOutcome, warnOutcome } from '../../finding.ts';
-import { buildQueryResultFixEffect, buildQueryRowRemovalFixEffect } from '../../fix-effect.ts';
-import { declareDatabasePreflightCheck } from '../check.ts';
-import { isMigrationPublication } from '../is-migration-publication.ts';
-import { publicationsQuery } from '../queries/publications.ts';
 import {
+  buildQueryResultFixEffect,
+  buildQueryRowRemovalFixEffect,
+  type FindingFix,
+  failOutcome,
+  infoOutcome,
+  passOutcome,
+  warnOutcome,
+} from '../../finding.ts';
+
+import { declareDatabasePreflightCheck } from '../check.ts';
+import {
+  isMigrationPublication,
   isMigrationSlot,
   migrationSlotPattern,
+  publicationsQuery,
   type ReplicationSlot,
   replicationSlotsQuery,
-} from '../queries/replication-slots.ts';
+} from '../queries/replication.ts';
 
 export const leftoversCheck = declareDatabasePreflightCheck({
   id: 'leftovers',

@@ -1,10 +1,9 @@
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
-import { isLoopbackAddress } from '../../network/public-address.ts';
-import { alterSystemFix } from '../alter-system.ts';
+import { isLoopbackAddress } from '../../network/addresses.ts';
 import { declareServerPreflightCheck } from '../check.ts';
-import { describeRestartImpact } from '../describe-restart-impact.ts';
 import { roleSessionActivityQuery } from '../queries/activity.ts';
 import { getPostgresqlSetting, postgresqlSettingsQuery } from '../queries/settings.ts';
+import { alterSystemFix, describeRestartImpact } from '../settings.ts';
 import type { PostgresqlSourceFacts } from '../source-facts.ts';
 
 export const listenAddressesCheck = declareServerPreflightCheck({

@@ -1,10 +1,13 @@
 import { countOf, formatDuration } from '../../../../base/text.ts';
 import { quoteLiteral } from '../../../../postgresql/quote.ts';
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
-import { declareDatabasePreflightCheck } from '../check.ts';
-import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
-import { maxOpenTransactionSeconds } from '../open-transactions.ts';
-import { type AccessExclusiveTableLock, accessExclusiveTableLocksQuery } from '../queries/table-locks.ts';
+import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
+
+import {
+  type AccessExclusiveTableLock,
+  accessExclusiveTableLocksQuery,
+  maxOpenTransactionSeconds,
+} from '../queries/activity.ts';
 
 export const lockedTablesCheck = declareDatabasePreflightCheck({
   id: 'locked-tables',

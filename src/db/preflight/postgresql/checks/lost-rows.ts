@@ -1,7 +1,7 @@
 import { countOf } from '../../../../base/text.ts';
 import { failOutcome, infoOutcome, passOutcome } from '../../finding.ts';
-import { declareDatabasePreflightCheck } from '../check.ts';
-import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
+import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
+
 import { danglingCatalogReferencesQuery, maxDatabasesForDanglingReferences } from '../queries/dangling-references.ts';
 
 export const lostCatalogRowsCheck = declareDatabasePreflightCheck({

@@ -1,6 +1,6 @@
 import { failOutcome, type PreflightCheckOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { declareServerPreflightCheck, postgresqlMigrationMethods } from '../check.ts';
-import { managedPostgresqlMarkersQuery } from '../queries/managed-postgresql-markers.ts';
+import { managedPostgresqlMarkersQuery } from '../queries/cluster.ts';
 
 export const managedSourceCheck = declareServerPreflightCheck({
   id: 'managed-source',

@@ -7,8 +7,8 @@ import {
 } from '../../../../postgresql/catalog-oids.ts';
 import { decodeTextColumn } from '../../../../postgresql/decode-row.ts';
 import { failOutcome, passOutcome } from '../../finding.ts';
-import { declareDatabasePreflightCheck } from '../check.ts';
-import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
+import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
+
 import { createDatabaseFeatureCondition } from '../queries/database-overview.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 

@@ -1,6 +1,6 @@
 import { failOutcome, type PreflightCheckOutcome, passOutcome } from '../../finding.ts';
 import { declareServerPreflightCheck } from '../check.ts';
-import { buildFailedPostgresqlLoginOutcome, evaluatePostgresqlLoginStep } from '../login-step-outcomes.ts';
+import { buildFailedPostgresqlLoginOutcome, evaluatePostgresqlLoginStep } from '../login.ts';
 import type { PostgresqlConnectionResult } from '../source-facts.ts';
 
 export const notPostgresCheck = declareServerPreflightCheck({

@@ -3,6 +3,7 @@ import { decodeBooleanColumn } from '../../../../postgresql/decode-row.ts';
 import { requoteQualifiedName } from '../../../../postgresql/requote.ts';
 import { isNullTextCopyField } from '../../../../postgresql/table-rows.ts';
 import {
+  buildQueryRowRemovalFixEffect,
   failOutcome,
   infoOutcome,
   type PreflightCheckOutcome,
@@ -10,22 +11,24 @@ import {
   unknownOutcome,
   warnOutcome,
 } from '../../finding.ts';
-import { buildQueryRowRemovalFixEffect } from '../../fix-effect.ts';
-import { declareDatabasePreflightCheck } from '../check.ts';
+
+import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
 import {
   buildAlterTableOrDomainPrefix,
   buildDropConstraintSql,
   buildDropConstraintsFix,
   quoteConstraintNameForMessage,
-} from '../constraint-sql.ts';
-import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
-import { type NullableInheritedColumn, nullableInheritedColumnsQuery } from '../queries/constraints.ts';
-import { createDatabaseFeatureCondition } from '../queries/database-overview.ts';
+} from '../owner-queries.ts';
+
 import {
   decodeNamedConstraint,
   type NamedConstraint,
+  type NullableInheritedColumn,
   namedConstraintSelectListSql,
-} from '../queries/named-constraint.ts';
+  nullableInheritedColumnsQuery,
+} from '../queries/constraints.ts';
+import { createDatabaseFeatureCondition } from '../queries/database-overview.ts';
+
 import {
   completeResultsByRowSearch,
   constraintHasStoredRowsSql,

@@ -8,12 +8,17 @@ import {
   unknownOutcome,
 } from '../../finding.ts';
 import { formatReasonAsWords } from '../../formats/report-text.ts';
-import { declareDatabasePreflightCheck } from '../check.ts';
-import type { OrphanedRows } from '../deep/find-orphans.ts';
-import { buildIncompleteScanOutcome, getRowScanOrCheckOutcome } from '../deep/get-row-scan-or-check-outcome.ts';
-import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
+import {
+  buildIncompleteScanOutcome,
+  buildUnlistedObjectsNote,
+  declareDatabasePreflightCheck,
+  getRowScanOrCheckOutcome,
+  limitFindingObjects,
+} from '../check.ts';
+import type { OrphanedRows } from '../deep/results.ts';
+
 import { suggestQueriesForOrphans } from '../owner-queries.ts';
-import { replicationRoleSettersQuery, uncheckedForeignKeysQuery } from '../queries/foreign-keys.ts';
+import { replicationRoleSettersQuery, uncheckedForeignKeysQuery } from '../queries/constraints.ts';
 
 export const orphanedRowsCheck = declareDatabasePreflightCheck({
   id: 'orphaned-rows',

@@ -7,8 +7,8 @@ import {
   unknownOutcome,
   warnOutcome,
 } from '../../finding.ts';
-import { declareDatabasePreflightCheck } from '../check.ts';
-import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
+import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
+
 import { type PartitionedTable, partitionedTablesQuery } from '../queries/partitioned-tables.ts';
 
 export const partitionsCheck = declareDatabasePreflightCheck({

@@ -1,6 +1,6 @@
 import { failOutcome, passOutcome } from '../../finding.ts';
 import { declareServerPreflightCheck, postgresqlMigrationMethods } from '../check.ts';
-import { evaluatePostgresqlLoginStep } from '../login-step-outcomes.ts';
+import { evaluatePostgresqlLoginStep } from '../login.ts';
 import type { PostgresqlSourceFacts } from '../source-facts.ts';
 
 export const poolerDetectedCheck = declareServerPreflightCheck({

@@ -2,8 +2,7 @@ import { countOf } from '../../../../base/text.ts';
 import { quoteLiteral } from '../../../../postgresql/quote.ts';
 import { failOutcome, passOutcome } from '../../finding.ts';
 import { declareServerPreflightCheck } from '../check.ts';
-import { describeOpenTransactionWithWrites } from '../open-transactions.ts';
-import { openTransactionsWithWritesQuery } from '../queries/open-transactions.ts';
+import { describeOpenTransactionWithWrites, openTransactionsWithWritesQuery } from '../queries/activity.ts';
 
 export const preparedXactsCheck = declareServerPreflightCheck({
   id: 'prepared-xacts',

@@ -1,9 +1,7 @@
 import { countOf } from '../../../../base/text.ts';
 import { infoOutcome, passOutcome } from '../../finding.ts';
-import { declareDatabasePreflightCheck } from '../check.ts';
-import { isMigrationPublication } from '../is-migration-publication.ts';
-import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
-import { publicationsQuery } from '../queries/publications.ts';
+import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
+import { isMigrationPublication, publicationsQuery } from '../queries/replication.ts';
 
 export const pubExistingCheck = declareDatabasePreflightCheck({
   id: 'pub-existing',

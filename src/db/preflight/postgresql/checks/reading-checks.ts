@@ -1,19 +1,19 @@
 import { countOf } from '../../../../base/text.ts';
 import { oidsOfCatalogs } from '../../../../postgresql/catalog-oids.ts';
 import { decodeTextColumn } from '../../../../postgresql/decode-row.ts';
-import { passOutcome, unknownOutcome } from '../../finding.ts';
-import { buildQueryRowRemovalFixEffect } from '../../fix-effect.ts';
-import { declareDatabasePreflightCheck } from '../check.ts';
-import { buildAddConstraintNotValidSql, buildDropConstraintSql } from '../constraint-sql.ts';
+import { buildQueryRowRemovalFixEffect, passOutcome, unknownOutcome } from '../../finding.ts';
+
+import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
 import {
   createFunctionRelationReader,
   type FunctionRelationRead,
   type RelationsReadByFunction,
-} from '../function-body/function-relation-reader.ts';
-import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
+} from '../function-body/unresolved-names.ts';
+import { buildAddConstraintNotValidSql, buildDropConstraintSql } from '../owner-queries.ts';
+
 import { createDatabaseFeatureCondition } from '../queries/database-overview.ts';
 import { functionAndViewBodiesQuery } from '../queries/function-bodies.ts';
-import { userFunctionDependentsCte } from '../queries/function-dependents.ts';
+import { userFunctionDependentsCte } from '../queries/function-uses.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 
 /** A CHECK constraint that calls a function of a user, on a table with rows. The function may read other tables. */

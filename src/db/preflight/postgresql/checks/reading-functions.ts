@@ -1,9 +1,9 @@
 import { countOf } from '../../../../base/text.ts';
 import { failOutcome, type PreflightCheckOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
-import { declareDatabasePreflightCheck } from '../check.ts';
-import { createFunctionRelationReader, type FunctionRelationRead } from '../function-body/function-relation-reader.ts';
+import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
 import { tokenizeSqlFunctionBody } from '../function-body/tokenize.ts';
-import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
+import { createFunctionRelationReader, type FunctionRelationRead } from '../function-body/unresolved-names.ts';
+
 import { type FunctionOrViewBody, functionAndViewBodiesQuery } from '../queries/function-bodies.ts';
 import { type UserFunctionUse, userFunctionUsesQuery } from '../queries/function-uses.ts';
 

@@ -1,17 +1,29 @@
 import { countOf } from '../../../../base/text.ts';
 import { formatSingleLinePsqlStatement } from '../../../../postgresql/psql-script.ts';
 import { requoteQualifiedName } from '../../../../postgresql/requote.ts';
-import { failOutcome, type PreflightCheckOutcome, passOutcome, warnOutcome } from '../../finding.ts';
-import { buildQueryRowRemovalFixEffect } from '../../fix-effect.ts';
-import { declareDatabasePreflightCheck } from '../check.ts';
-import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
-import { versionIncompatibleCallsQuery } from '../queries/incompatible-calls.ts';
-import { versionIncompatibleDefinitionsQuery } from '../queries/incompatible-definitions.ts';
-import { versionIncompatibleFunctionsQuery } from '../queries/incompatible-functions.ts';
-import type { VersionIncompatibleObject } from '../queries/incompatible-object.ts';
-import { versionIncompatibleOperatorsAndAggregatesQuery } from '../queries/incompatible-operators.ts';
-import { versionIncompatibleViewsQuery } from '../queries/incompatible-views.ts';
-import { type RemovedTypeUse, removedTypeUsesQuery } from '../queries/removed-type-uses.ts';
+import {
+  buildQueryRowRemovalFixEffect,
+  failOutcome,
+  type PreflightCheckOutcome,
+  passOutcome,
+  warnOutcome,
+} from '../../finding.ts';
+
+import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
+
+import {
+  type VersionIncompatibleObject,
+  versionIncompatibleCallsQuery,
+  versionIncompatibleFunctionsQuery,
+  versionIncompatibleOperatorsAndAggregatesQuery,
+} from '../queries/incompatible-calls.ts';
+import {
+  type RemovedTypeUse,
+  removedTypeUsesQuery,
+  versionIncompatibleDefinitionsQuery,
+  versionIncompatibleViewsQuery,
+} from '../queries/incompatible-definitions.ts';
+
 import { getPostgresqlTargetVersion } from '../source-facts.ts';
 
 export const removedTypesCheck = declareDatabasePreflightCheck({

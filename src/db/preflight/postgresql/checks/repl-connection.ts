@@ -1,6 +1,13 @@
 import { quoteIdentifier } from '../../../../postgresql/quote.ts';
-import { type FindingFix, failOutcome, type PreflightCheckOutcome, passOutcome, skipOutcome } from '../../finding.ts';
-import { buildRoleChangeFixEffect } from '../../fix-effect.ts';
+import {
+  buildRoleChangeFixEffect,
+  type FindingFix,
+  failOutcome,
+  type PreflightCheckOutcome,
+  passOutcome,
+  skipOutcome,
+} from '../../finding.ts';
+
 import { declareServerPreflightCheck } from '../check.ts';
 
 export const replConnectionCheck = declareServerPreflightCheck({

@@ -5,17 +5,17 @@ import {
   decodeTextColumn,
 } from '../../../../postgresql/decode-row.ts';
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
-import { declareDatabasePreflightCheck } from '../check.ts';
-import { findColumnsWithNullsMissedByHashIndex } from '../find-columns-with-nulls-missed-by-hash-index.ts';
-import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
+import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
+import { laterConnectionInstanceIdentityQuery, type PostgresqlInstanceIdentity } from '../queries/cluster.ts';
+
 import { createDatabaseFeatureCondition } from '../queries/database-overview.ts';
-import { nullableHashIndexColumnsQuery } from '../queries/nullable-hash-index-columns.ts';
 import {
+  findColumnsWithNullsMissedByHashIndex,
   noEqualityOperatorColumnsQuery,
+  nullableHashIndexColumnsQuery,
   type TableWithUnsafeReplicaIdentity,
   unsafeReplicaIdentitiesQuery,
 } from '../queries/replica-identities.ts';
-import { laterConnectionInstanceIdentityQuery, type PostgresqlInstanceIdentity } from '../queries/server-instances.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import {
   describeReplicaIdentityProblem,

@@ -1,20 +1,18 @@
 import { decodeTextColumn } from '../../../../postgresql/decode-row.ts';
 import { type FindingFix, failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { declareServerPreflightCheck } from '../check.ts';
-import { describeRestartImpact } from '../describe-restart-impact.ts';
 import { roleSessionActivityQuery } from '../queries/activity.ts';
 import {
+  failedConfigLinesQuery,
   getPostgresqlSetting,
   getSettingOfServerSuppliedName,
   type PostgresqlServerSettings,
-  postgresqlSettingsQuery,
-} from '../queries/settings.ts';
-import {
-  failedConfigLinesQuery,
   pgFileSettingsRestartError,
+  postgresqlSettingsQuery,
   type UnappliedConfigLine,
-} from '../queries/unapplied-config-lines.ts';
+} from '../queries/settings.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
+import { describeRestartImpact } from '../settings.ts';
 
 /** Start time of the server, as the server formats it. */
 const serverStartTimeQuery: PostgresqlPreflightQuery<string> = {

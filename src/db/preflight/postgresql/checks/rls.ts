@@ -1,9 +1,9 @@
 import { countOf } from '../../../../base/text.ts';
 import { quoteIdentifier } from '../../../../postgresql/quote.ts';
-import { failOutcome, passOutcome } from '../../finding.ts';
-import { buildRoleChangeFixEffect } from '../../fix-effect.ts';
-import { declareDatabasePreflightCheck } from '../check.ts';
-import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
+import { buildRoleChangeFixEffect, failOutcome, passOutcome } from '../../finding.ts';
+
+import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
+
 import { relationsWithUnusualPropertiesQuery } from '../queries/relations.ts';
 
 export const rlsCheck = declareDatabasePreflightCheck({

@@ -1,10 +1,12 @@
 import { failOutcome, passOutcome } from '../../finding.ts';
 import { declareServerPreflightCheck } from '../check.ts';
-import { computeEffectiveSettingPerDatabase } from '../effective-role-settings.ts';
-import { migrationRoleQuery } from '../queries/migration-role.ts';
-import { roleSettingsQuery } from '../queries/role-settings.ts';
+import { migrationRoleQuery, roleSettingsQuery } from '../queries/roles.ts';
 import { postgresqlSettingsQuery } from '../queries/settings.ts';
-import { buildSetRoleSettingFix, describeEffectiveRoleSetting } from '../role-setting-fix.ts';
+import {
+  buildSetRoleSettingFix,
+  computeEffectiveSettingPerDatabase,
+  describeEffectiveRoleSetting,
+} from '../settings.ts';
 
 export const roleReadonlyCheck = declareServerPreflightCheck({
   id: 'role-readonly',

@@ -1,14 +1,18 @@
 import { formatDuration } from '../../../../base/text.ts';
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { declareServerPreflightCheck } from '../check.ts';
-import { copyRateRangeOfOneWorker } from '../copy-time-estimate.ts';
-import { computeEffectiveSettingPerDatabase } from '../effective-role-settings.ts';
-import { migrationRoleQuery } from '../queries/migration-role.ts';
-import { roleSettingsQuery } from '../queries/role-settings.ts';
+import { copyRateRangeOfOneWorker } from '../estimate.ts';
+import { migrationRoleQuery, roleSettingsQuery } from '../queries/roles.ts';
 import { postgresqlSettingsQuery } from '../queries/settings.ts';
-import { buildSetRoleSettingFix, combineRoleSettingFixes, describeEffectiveRoleSetting } from '../role-setting-fix.ts';
+import {
+  buildSetRoleSettingFix,
+  combineRoleSettingFixes,
+  computeEffectiveSettingPerDatabase,
+  describeEffectiveRoleSetting,
+  parsePostgresqlDuration,
+} from '../settings.ts';
+
 import type { PostgresqlSourceFacts } from '../source-facts.ts';
-import { parsePostgresqlDuration } from '../units.ts';
 
 const timeouts = [
   'statement_timeout',

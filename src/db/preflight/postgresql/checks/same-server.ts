@@ -1,6 +1,6 @@
 import { failOutcome, passOutcome, skipOutcome } from '../../finding.ts';
 import { declareServerPreflightCheck, postgresqlMigrationMethods } from '../check.ts';
-import { firstConnectionInstanceIdentityQuery, type PostgresqlInstanceIdentity } from '../queries/server-instances.ts';
+import { firstConnectionInstanceIdentityQuery, type PostgresqlInstanceIdentity } from '../queries/cluster.ts';
 
 export const sameServerPerConnectionCheck = declareServerPreflightCheck({
   id: 'same-server',

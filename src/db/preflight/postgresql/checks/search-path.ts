@@ -1,18 +1,23 @@
 import { countOf } from '../../../../base/text.ts';
 import { quoteIdentifier } from '../../../../postgresql/quote.ts';
 import { requoteSignature } from '../../../../postgresql/requote.ts';
-import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
-import { buildQueryResultFixEffect, type PreflightFixEffect } from '../../fix-effect.ts';
-import { declareDatabasePreflightCheck } from '../check.ts';
 import {
-  findUnresolvedFunctionBodyNames,
-  type UnresolvedFunctionBodyName,
-} from '../function-body/unresolved-function-body-names.ts';
-import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
-import { functionAndViewBodiesQuery } from '../queries/function-bodies.ts';
+  buildQueryResultFixEffect,
+  failOutcome,
+  type PreflightFixEffect,
+  passOutcome,
+  warnOutcome,
+} from '../../finding.ts';
+
+import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
+import { findUnresolvedFunctionBodyNames, type UnresolvedFunctionBodyName } from '../function-body/unresolved-names.ts';
+
+import {
+  functionAndViewBodiesQuery,
+  objectsNamedInFunctionBodiesQuery,
+  searchPathOperatorsQuery,
+} from '../queries/function-bodies.ts';
 import { userFunctionUsesQuery } from '../queries/function-uses.ts';
-import { objectsNamedInFunctionBodiesQuery } from '../queries/named-objects.ts';
-import { searchPathOperatorsQuery } from '../queries/search-path-operators.ts';
 
 export const searchPathCheck = declareDatabasePreflightCheck({
   id: 'search-path',

@@ -1,9 +1,8 @@
 import { countOf } from '../../../../base/text.ts';
 import { passOutcome, warnOutcome } from '../../finding.ts';
-import { declareDatabasePreflightCheck } from '../check.ts';
-import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
+import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
+import { superusersQuery } from '../queries/roles.ts';
 import { functionsNeedingSuperuserOrLocaleQuery } from '../queries/superuser-created-functions.ts';
-import { superusersQuery } from '../queries/superusers.ts';
 
 export const secdefCheck = declareDatabasePreflightCheck({
   id: 'secdef',

@@ -1,8 +1,8 @@
 import { decodeTextColumn } from '../../../../postgresql/decode-row.ts';
 import { failOutcome, passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
-import { namedExtensions } from '../../preflight-options.ts';
-import { declareDatabasePreflightCheck } from '../check.ts';
-import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
+import { namedExtensions } from '../../options.ts';
+import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
+
 import { createDatabaseFeatureCondition } from '../queries/database-overview.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import type { PostgresqlTarget } from '../target.ts';

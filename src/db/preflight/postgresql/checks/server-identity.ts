@@ -1,5 +1,5 @@
 import { passOutcome, skipOutcome } from '../../finding.ts';
-import { evaluateTlsServerIdentity } from '../../network/evaluate-server-identity.ts';
+import { evaluateTlsServerIdentity } from '../../network/evaluate.ts';
 import { declareServerPreflightCheck } from '../check.ts';
 
 export const postgresqlServerIdentityVerifiedCheck = declareServerPreflightCheck({

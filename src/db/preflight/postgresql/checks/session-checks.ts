@@ -2,17 +2,12 @@ import { countOf } from '../../../../base/text.ts';
 import { firstNormalObjectId } from '../../../../postgresql/catalog-oids.ts';
 import { decodeBooleanColumn } from '../../../../postgresql/decode-row.ts';
 import { failOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
-import { declareDatabasePreflightCheck } from '../check.ts';
-import { buildDropConstraintsFix } from '../constraint-sql.ts';
-import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
-import { describeConstraintQueriesForOwner } from '../owner-queries.ts';
+import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
+import { buildDropConstraintsFix, describeConstraintQueriesForOwner } from '../owner-queries.ts';
+
 import { checkConstraintDependsOnSessionSql } from '../queries/catalog-predicates.ts';
+import { decodeNamedConstraint, type NamedConstraint, namedConstraintSelectListSql } from '../queries/constraints.ts';
 import { createDatabaseFeatureCondition } from '../queries/database-overview.ts';
-import {
-  decodeNamedConstraint,
-  type NamedConstraint,
-  namedConstraintSelectListSql,
-} from '../queries/named-constraint.ts';
 import { constraintHasStoredRowsSql } from '../queries/row-scan.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 

@@ -3,22 +3,15 @@ import { dateTimeTypeOidPattern } from '../../../../postgresql/catalog-oids.ts';
 import { decodeBooleanColumn } from '../../../../postgresql/decode-row.ts';
 import { quoteIdentifier } from '../../../../postgresql/quote.ts';
 import { failOutcome, type PreflightCheckOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
-import { declareDatabasePreflightCheck } from '../check.ts';
-import { buildDropConstraintsFix } from '../constraint-sql.ts';
-import { computeEffectiveSettingPerDatabase } from '../effective-role-settings.ts';
+import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
 import { hasFunctionTimeZoneDependency } from '../function-body/time-zone.ts';
-import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
-import { describeConstraintQueriesForOwner } from '../owner-queries.ts';
+import { buildDropConstraintsFix, describeConstraintQueriesForOwner } from '../owner-queries.ts';
 import { checkConstraintDependsOnSettingsSql } from '../queries/catalog-predicates.ts';
+import { decodeNamedConstraint, type NamedConstraint, namedConstraintSelectListSql } from '../queries/constraints.ts';
 import { createDatabaseFeatureCondition } from '../queries/database-overview.ts';
 import { type FunctionOrViewBody, functionAndViewBodiesQuery } from '../queries/function-bodies.ts';
 import { type UserFunctionUse, userFunctionUsesQuery } from '../queries/function-uses.ts';
-import {
-  decodeNamedConstraint,
-  type NamedConstraint,
-  namedConstraintSelectListSql,
-} from '../queries/named-constraint.ts';
-import { type RoleSetting, roleSettingsQuery } from '../queries/role-settings.ts';
+import { type RoleSetting, roleSettingsQuery } from '../queries/roles.ts';
 import { constraintHasStoredRowsSql } from '../queries/row-scan.ts';
 import {
   getKeysNamingPostgresqlSettings,
@@ -26,6 +19,7 @@ import {
   postgresqlSettingsQuery,
 } from '../queries/settings.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
+import { computeEffectiveSettingPerDatabase } from '../settings.ts';
 import type { PostgresqlSourceFacts } from '../source-facts.ts';
 
 /** A CHECK constraint that depends on the time zone or the date style of the session. */

@@ -6,7 +6,7 @@ import {
   estimatePostgresqlCopyTime,
   maxMigrationSeconds,
   secondsOfOneTable,
-} from '../copy-time-estimate.ts';
+} from '../estimate.ts';
 
 export const sizeEstimateCheck = declareServerPreflightCheck({
   id: 'size-estimate',

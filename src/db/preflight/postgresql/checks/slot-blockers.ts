@@ -1,8 +1,11 @@
 import { countOf, formatDuration } from '../../../../base/text.ts';
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { declareServerPreflightCheck } from '../check.ts';
-import { describeOpenTransactionWithWrites, maxOpenTransactionSeconds } from '../open-transactions.ts';
-import { openTransactionsWithWritesQuery } from '../queries/open-transactions.ts';
+import {
+  describeOpenTransactionWithWrites,
+  maxOpenTransactionSeconds,
+  openTransactionsWithWritesQuery,
+} from '../queries/activity.ts';
 
 export const slotBlockersCheck = declareServerPreflightCheck({
   id: 'slot-blockers',

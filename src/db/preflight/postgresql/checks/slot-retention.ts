@@ -1,17 +1,19 @@
 import { formatBytes, formatDuration } from '../../../../base/text.ts';
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
-import { alterSystemFix } from '../alter-system.ts';
 import { declareServerPreflightCheck } from '../check.ts';
-import { copyRateRangeOfOneWorker, estimatePostgresqlCopyTime } from '../copy-time-estimate.ts';
+import { copyRateRangeOfOneWorker, estimatePostgresqlCopyTime, estimateWalBytesPerSecond } from '../estimate.ts';
+import { walVolumeSinceResetQuery } from '../queries/replication.ts';
 import {
   type PostgresqlServerSettings,
   type PostgresqlSettingName,
   postgresqlSettingsQuery,
 } from '../queries/settings.ts';
-import { walVolumeSinceResetQuery } from '../queries/wal.ts';
-import { getPostgresqlSizeSetting } from '../size-setting.ts';
-import { formatSizeForPostgresqlSetting, parsePostgresqlDuration } from '../units.ts';
-import { estimateWalBytesPerSecond } from '../wal-bytes-per-second.ts';
+import {
+  alterSystemFix,
+  formatSizeForPostgresqlSetting,
+  getPostgresqlSizeSetting,
+  parsePostgresqlDuration,
+} from '../settings.ts';
 
 const day = 86_400;
 

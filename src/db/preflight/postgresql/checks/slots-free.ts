@@ -1,12 +1,11 @@
 import { countOf } from '../../../../base/text.ts';
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { declareServerPreflightCheck } from '../check.ts';
-import { describeRestartImpact } from '../describe-restart-impact.ts';
 import { type RoleSessionActivity, roleSessionActivityQuery } from '../queries/activity.ts';
-import { databasesQuery } from '../queries/databases.ts';
-import { type ReplicationSlot, replicationSlotsQuery } from '../queries/replication-slots.ts';
+import { databasesQuery } from '../queries/cluster.ts';
+import { type ReplicationSlot, replicationSlotsQuery } from '../queries/replication.ts';
 import { getNumericPostgresqlSetting, postgresqlSettingsQuery } from '../queries/settings.ts';
-import { buildRaiseReplicationSlotsFix, computeReplicationSlotDemand } from '../slot-demand.ts';
+import { buildRaiseReplicationSlotsFix, computeReplicationSlotDemand, describeRestartImpact } from '../settings.ts';
 
 /**
  * Initial copies need replication slots too. Without free slots the copies never start, and only the log of the target

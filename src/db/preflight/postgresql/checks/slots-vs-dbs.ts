@@ -1,12 +1,11 @@
 import { countOf } from '../../../../base/text.ts';
 import { failOutcome, passOutcome } from '../../finding.ts';
 import { declareServerPreflightCheck } from '../check.ts';
-import { describeRestartImpact } from '../describe-restart-impact.ts';
 import { roleSessionActivityQuery } from '../queries/activity.ts';
-import { databasesQuery } from '../queries/databases.ts';
-import { replicationSlotsQuery } from '../queries/replication-slots.ts';
+import { databasesQuery } from '../queries/cluster.ts';
+import { replicationSlotsQuery } from '../queries/replication.ts';
 import { getNumericPostgresqlSetting, postgresqlSettingsQuery } from '../queries/settings.ts';
-import { buildRaiseReplicationSlotsFix } from '../slot-demand.ts';
+import { buildRaiseReplicationSlotsFix, describeRestartImpact } from '../settings.ts';
 
 /**
  * Checks the minimum of max_replication_slots in docs/service.md S9.13. Every database of the server counts,

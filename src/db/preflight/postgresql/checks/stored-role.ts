@@ -1,11 +1,9 @@
 import { decodeBooleanColumn, decodeTextColumn } from '../../../../postgresql/decode-row.ts';
 import { failOutcome, passOutcome } from '../../finding.ts';
 import { declareServerPreflightCheck } from '../check.ts';
-import { listStoredRolePerDatabase } from '../effective-role-settings.ts';
-import { migrationRoleQuery } from '../queries/migration-role.ts';
-import { roleSettingsQuery } from '../queries/role-settings.ts';
+import { migrationRoleQuery, roleSettingsQuery } from '../queries/roles.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { buildSetRoleSettingFix, describeEffectiveRoleSetting } from '../role-setting-fix.ts';
+import { buildSetRoleSettingFix, describeEffectiveRoleSetting, listStoredRolePerDatabase } from '../settings.ts';
 
 /**
  * The existing roles that are named in a stored setting `role` (ALTER ROLE or ALTER DATABASE … SET role), and whether

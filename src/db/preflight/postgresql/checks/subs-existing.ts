@@ -1,8 +1,8 @@
 import { countOf } from '../../../../base/text.ts';
 import { decodeBooleanColumn, decodeTextColumn } from '../../../../postgresql/decode-row.ts';
 import { passOutcome, warnOutcome } from '../../finding.ts';
-import { declareDatabasePreflightCheck } from '../check.ts';
-import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
+import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
+
 import type { PostgresqlPreflightQuery } from '../query.ts';
 
 interface Subscription {

@@ -1,7 +1,7 @@
 import { countOf } from '../../../../base/text.ts';
 import { passOutcome, warnOutcome } from '../../finding.ts';
 import { declareServerPreflightCheck } from '../check.ts';
-import { userLoginOrSuperuserRolesQuery } from '../queries/login-roles.ts';
+import { userLoginOrSuperuserRolesQuery } from '../queries/roles.ts';
 
 export const otherSupersCheck = declareServerPreflightCheck({
   id: 'supers',

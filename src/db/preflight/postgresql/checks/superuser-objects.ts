@@ -1,10 +1,9 @@
 import { countOf } from '../../../../base/text.ts';
 import { failOutcome, type PreflightCheckOutcome, passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
-import type { PreflightOptions } from '../../preflight-options.ts';
-import { declareDatabasePreflightCheck } from '../check.ts';
-import { isMigrationPublication } from '../is-migration-publication.ts';
-import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
-import { type Publication, publicationsQuery } from '../queries/publications.ts';
+import type { PreflightOptions } from '../../options.ts';
+import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
+import { isMigrationPublication, type Publication, publicationsQuery } from '../queries/replication.ts';
+
 import { superuserObjectsQuery } from '../queries/superuser-created-functions.ts';
 import { describeMissingSuperuser, isTargetSuperuser } from '../target.ts';
 

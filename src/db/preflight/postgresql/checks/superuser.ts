@@ -1,8 +1,8 @@
 import { quoteIdentifier } from '../../../../postgresql/quote.ts';
-import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
-import { buildRoleChangeFixEffect } from '../../fix-effect.ts';
+import { buildRoleChangeFixEffect, failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
+
 import { declareServerPreflightCheck } from '../check.ts';
-import { migrationRoleQuery } from '../queries/migration-role.ts';
+import { migrationRoleQuery } from '../queries/roles.ts';
 
 /** Roles of managed services that can create a publication for all tables without being superuser. */
 const nearSuperusers = ['rds_superuser', 'cloudsqlsuperuser', 'alloydbsuperuser', 'azure_pg_admin', 'neon_superuser'];

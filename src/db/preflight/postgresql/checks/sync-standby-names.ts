@@ -2,11 +2,11 @@ import { countOf } from '../../../../base/text.ts';
 import { decodeTextColumn } from '../../../../postgresql/decode-row.ts';
 import { quoteIdentifier } from '../../../../postgresql/quote.ts';
 import { failOutcome, type PreflightCheckOutcome, passOutcome } from '../../finding.ts';
-import { alterSystemFix } from '../alter-system.ts';
 import { declareServerPreflightCheck } from '../check.ts';
+import { type WalSender, walSendersQuery } from '../queries/replication.ts';
 import { getPostgresqlSetting, type PostgresqlServerSettings, postgresqlSettingsQuery } from '../queries/settings.ts';
-import { type WalSender, walSendersQuery } from '../queries/wal-senders.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
+import { alterSystemFix } from '../settings.ts';
 
 /** The values of synchronous_commit that ALTER ROLE and ALTER DATABASE store, for any role and database, as they were written. */
 const storedSynchronousCommitQuery: PostgresqlPreflightQuery<readonly string[]> = {

@@ -1,10 +1,13 @@
 import { countOf } from '../../../../base/text.ts';
 import { requoteQualifiedName } from '../../../../postgresql/requote.ts';
 import { failOutcome, type PreflightCheckOutcome, passOutcome, warnOutcome } from '../../finding.ts';
-import { declareDatabasePreflightCheck } from '../check.ts';
-import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
-import { type UserObjectInSystemSchema, userObjectsInSystemSchemasQuery } from '../queries/system-schema-objects.ts';
-import { systemSchemaTablesQuery } from '../queries/system-schema-tables.ts';
+import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
+
+import {
+  systemSchemaTablesQuery,
+  type UserObjectInSystemSchema,
+  userObjectsInSystemSchemasQuery,
+} from '../queries/system-schema.ts';
 
 export const systemTablesCheck = declareDatabasePreflightCheck({
   id: 'system-tables',

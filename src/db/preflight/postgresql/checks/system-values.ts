@@ -2,20 +2,23 @@ import { countOf } from '../../../../base/text.ts';
 import { builtinTypeOids, serverSpecificTypeOids } from '../../../../postgresql/catalog-oids.ts';
 import { decodeBooleanColumn, decodeTextArrayColumn } from '../../../../postgresql/decode-row.ts';
 import { quoteIdentifier } from '../../../../postgresql/quote.ts';
-import { failOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
-import { buildQueryRowRemovalFixEffect } from '../../fix-effect.ts';
-import { declareDatabasePreflightCheck } from '../check.ts';
-import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
+import { buildQueryRowRemovalFixEffect, failOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
+
+import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
+
 import { suggestValueQueriesForTableOwner } from '../owner-queries.ts';
 import { createDatabaseFeatureCondition } from '../queries/database-overview.ts';
+import { migrationRoleQuery } from '../queries/roles.ts';
 import {
+  completeResultsByRowSearch,
   decodeNestedValueColumn,
+  decodeSearchedTable,
   extractNestedValuesOfType,
   type NestedValueColumn,
   nestedValueColumnsSql,
-} from '../queries/extract-nested-values-of-type.ts';
-import { migrationRoleQuery } from '../queries/migration-role.ts';
-import { completeResultsByRowSearch, decodeSearchedTable, type RowScanDependentResult } from '../queries/row-scan.ts';
+  type RowScanDependentResult,
+} from '../queries/row-scan.ts';
+
 import type { PostgresqlPreflightQuery } from '../query.ts';
 
 /**

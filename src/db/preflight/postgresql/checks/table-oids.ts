@@ -2,8 +2,8 @@ import { countOf } from '../../../../base/text.ts';
 import { firstNormalObjectId } from '../../../../postgresql/catalog-oids.ts';
 import { decodeTextColumn } from '../../../../postgresql/decode-row.ts';
 import { failOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
-import { declareDatabasePreflightCheck } from '../check.ts';
-import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
+import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
+
 import { buildOidDependenceNodeTreePattern } from '../queries/catalog-predicates.ts';
 import { createDatabaseFeatureCondition } from '../queries/database-overview.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';

@@ -2,8 +2,8 @@ import { countOf } from '../../../../base/text.ts';
 import { builtinTablespaceOids } from '../../../../postgresql/catalog-oids.ts';
 import { decodeOptionalTextColumn, decodeTextColumn } from '../../../../postgresql/decode-row.ts';
 import { passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
-import { declareDatabasePreflightCheck } from '../check.ts';
-import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
+import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
+
 import { relationsWithUnusualPropertiesQuery } from '../queries/relations.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 

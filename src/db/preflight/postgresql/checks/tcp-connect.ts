@@ -1,12 +1,12 @@
 import { failOutcome, type PreflightCheckOutcome } from '../../finding.ts';
-import { evaluateTcpConnections } from '../../network/evaluate-tcp-connections.ts';
+import { evaluateTcpConnections } from '../../network/evaluate.ts';
 import { declareServerPreflightCheck, postgresqlMigrationMethods } from '../check.ts';
 import {
   buildFailedPostgresqlLoginOutcome,
   evaluatePostgresqlLoginStep,
   explainRefusedPostgresqlLogin,
   explainUnansweredPostgresqlLogin,
-} from '../login-step-outcomes.ts';
+} from '../login.ts';
 
 export const tcpConnectCheck = declareServerPreflightCheck({
   id: 'tcp-connect',

@@ -1,13 +1,11 @@
 import { formatBytes } from '../../../../base/text.ts';
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { declareServerPreflightCheck } from '../check.ts';
-import { computeEffectiveSettingPerDatabase } from '../effective-role-settings.ts';
-import { migrationRoleQuery } from '../queries/migration-role.ts';
-import { roleSettingsQuery } from '../queries/role-settings.ts';
+import { migrationRoleQuery, roleSettingsQuery } from '../queries/roles.ts';
 import { postgresqlSettingsQuery } from '../queries/settings.ts';
-import { buildSetRoleSettingFix } from '../role-setting-fix.ts';
+import { buildSetRoleSettingFix, computeEffectiveSettingPerDatabase, parsePostgresqlSize } from '../settings.ts';
+
 import type { PostgresqlSourceFacts } from '../source-facts.ts';
-import { parsePostgresqlSize } from '../units.ts';
 
 /** Bytes that pg_dump sorts even in an empty database: the descriptions of built-in objects. */
 const minimumSort = 640 * 1024;

@@ -1,10 +1,9 @@
 import { countOf } from '../../../../base/text.ts';
 import { failOutcome, passOutcome } from '../../finding.ts';
-import { declareDatabasePreflightCheck } from '../check.ts';
-import { buildDropConstraintsFix, quoteConstraintNameForMessage } from '../constraint-sql.ts';
-import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
-import { timeDependentConstraintsQuery } from '../queries/constraints.ts';
-import type { NamedConstraint } from '../queries/named-constraint.ts';
+import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
+import { buildDropConstraintsFix, quoteConstraintNameForMessage } from '../owner-queries.ts';
+
+import { type NamedConstraint, timeDependentConstraintsQuery } from '../queries/constraints.ts';
 
 export const timeChecksCheck = declareDatabasePreflightCheck({
   id: 'time-checks',

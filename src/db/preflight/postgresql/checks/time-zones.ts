@@ -4,7 +4,7 @@ import { decodeOptionalTextColumn, decodeTextColumn } from '../../../../postgres
 import type { PostgresqlRow } from '../../../../postgresql/postgresql-row.ts';
 import { quoteLiteral } from '../../../../postgresql/quote.ts';
 import { failOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
-import { declareDatabasePreflightCheck } from '../check.ts';
+import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
 import {
   currentTimeZone,
   findLegacyTimeZones,
@@ -12,7 +12,7 @@ import {
   legacyTimeZone,
   type NamedTimeZones,
 } from '../function-body/time-zone.ts';
-import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
+
 import { isNotExtensionMemberSql, mayNameLegacyZoneSql, takesTimeZoneSql } from '../queries/catalog-predicates.ts';
 import { createDatabaseFeatureCondition } from '../queries/database-overview.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';

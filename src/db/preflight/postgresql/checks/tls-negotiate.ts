@@ -1,12 +1,12 @@
 import { clientSideDatabaseErrorCodes } from '../../../../platform/connect-error.ts';
 import { type PreflightCheckOutcome, passOutcome, warnOutcome } from '../../finding.ts';
-import { isConnectedOverLoopback } from '../../network/evaluate-host.ts';
+import { isConnectedOverLoopback } from '../../network/evaluate.ts';
 import { declareServerPreflightCheck } from '../check.ts';
 import {
   buildFailedPostgresqlLoginOutcome,
   databaseLoginFailedSkipReason,
   evaluatePostgresqlLoginStep,
-} from '../login-step-outcomes.ts';
+} from '../login.ts';
 import type { PostgresqlSourceFacts } from '../source-facts.ts';
 
 export const tlsNegotiateCheck = declareServerPreflightCheck({

@@ -1,6 +1,6 @@
 import { passOutcome } from '../../finding.ts';
 import { declareServerPreflightCheck } from '../check.ts';
-import { buildFailedPostgresqlLoginOutcome, evaluatePostgresqlLoginStep } from '../login-step-outcomes.ts';
+import { buildFailedPostgresqlLoginOutcome, evaluatePostgresqlLoginStep } from '../login.ts';
 
 export const tlsRequiredCheck = declareServerPreflightCheck({
   id: 'tls-required',

@@ -1,14 +1,24 @@
 import { countOf } from '../../../../base/text.ts';
 import { requoteQualifiedName } from '../../../../postgresql/requote.ts';
-import { failOutcome, infoOutcome, passOutcome, warnOutcome } from '../../finding.ts';
-import { buildQueryResultFixEffect, type PreflightFixEffect } from '../../fix-effect.ts';
-import { declareDatabasePreflightCheck } from '../check.ts';
-import { findColumnsWithNullsMissedByHashIndex } from '../find-columns-with-nulls-missed-by-hash-index.ts';
-import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
+import {
+  buildQueryResultFixEffect,
+  failOutcome,
+  infoOutcome,
+  type PreflightFixEffect,
+  passOutcome,
+  warnOutcome,
+} from '../../finding.ts';
+
+import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
 import { type UnloggedForeignKey, unloggedForeignKeysQuery } from '../queries/constraints.ts';
-import { nullableHashIndexColumnsQuery } from '../queries/nullable-hash-index-columns.ts';
 import { relationsWithUnusualPropertiesQuery } from '../queries/relations.ts';
-import { noEqualityOperatorColumnsQuery, unsafeReplicaIdentitiesQuery } from '../queries/replica-identities.ts';
+import {
+  findColumnsWithNullsMissedByHashIndex,
+  noEqualityOperatorColumnsQuery,
+  nullableHashIndexColumnsQuery,
+  unsafeReplicaIdentitiesQuery,
+} from '../queries/replica-identities.ts';
+
 import {
   buildReplicaIdentityFixEffect,
   chooseReplicaIdentity,

@@ -1,11 +1,15 @@
 import { countOf } from '../../../../base/text.ts';
 import { type PreflightCheckOutcome, passOutcome, skipOutcome, unknownOutcome } from '../../finding.ts';
 import { formatReasonAsWords } from '../../formats/report-text.ts';
-import { declareDatabasePreflightCheck } from '../check.ts';
-import { getRowScanOrCheckOutcome } from '../deep/get-row-scan-or-check-outcome.ts';
-import type { UnreadTable } from '../deep/scanned-row-statistics.ts';
-import { isTableUncopyable, type TableUnreadReason } from '../deep/table-unread-reason.ts';
-import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
+import {
+  buildUnlistedObjectsNote,
+  declareDatabasePreflightCheck,
+  getRowScanOrCheckOutcome,
+  limitFindingObjects,
+} from '../check.ts';
+
+import type { UnreadTable } from '../deep/results.ts';
+import { isTableUncopyable, type TableUnreadReason } from '../deep/rows.ts';
 
 export const unreadTablesCheck = declareDatabasePreflightCheck({
   id: 'unread-tables',

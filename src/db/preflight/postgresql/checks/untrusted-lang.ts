@@ -1,8 +1,8 @@
 import { countOf } from '../../../../base/text.ts';
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
-import type { PreflightOptions } from '../../preflight-options.ts';
-import { declareDatabasePreflightCheck } from '../check.ts';
-import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
+import type { PreflightOptions } from '../../options.ts';
+import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
+
 import {
   functionsNeedingSuperuserOrLocaleQuery,
   untrustedLanguagesQuery,

@@ -1,9 +1,8 @@
 import { failOutcome, passOutcome } from '../../finding.ts';
-import { alterSystemFix } from '../alter-system.ts';
 import { declareServerPreflightCheck } from '../check.ts';
-import { describeRestartImpact } from '../describe-restart-impact.ts';
 import { roleSessionActivityQuery } from '../queries/activity.ts';
 import { getPostgresqlSetting, postgresqlSettingsQuery } from '../queries/settings.ts';
+import { alterSystemFix, describeRestartImpact } from '../settings.ts';
 import { getPostgresqlSourceVersion } from '../source-facts.ts';
 
 export const walLevelCheck = declareServerPreflightCheck({

@@ -1,9 +1,8 @@
 import { formatBytes, formatDuration } from '../../../../base/text.ts';
 import { infoOutcome, passOutcome, skipOutcome, warnOutcome } from '../../finding.ts';
 import { declareServerPreflightCheck } from '../check.ts';
-import { estimatePostgresqlCopyTime } from '../copy-time-estimate.ts';
-import { walVolumeSinceResetQuery } from '../queries/wal.ts';
-import { estimateWalBytesPerSecond } from '../wal-bytes-per-second.ts';
+import { estimatePostgresqlCopyTime, estimateWalBytesPerSecond } from '../estimate.ts';
+import { walVolumeSinceResetQuery } from '../queries/replication.ts';
 
 export const walRateCheck = declareServerPreflightCheck({
   id: 'wal-rate',

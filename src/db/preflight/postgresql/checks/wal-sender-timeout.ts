@@ -1,11 +1,9 @@
 import { formatDuration } from '../../../../base/text.ts';
 import { passOutcome, warnOutcome } from '../../finding.ts';
-import { alterSystemFix } from '../alter-system.ts';
 import { declareServerPreflightCheck } from '../check.ts';
-import { computeEffectiveSettingPerDatabase } from '../effective-role-settings.ts';
-import { roleSettingsQuery } from '../queries/role-settings.ts';
+import { roleSettingsQuery } from '../queries/roles.ts';
 import { postgresqlSettingsQuery } from '../queries/settings.ts';
-import { parsePostgresqlDuration } from '../units.ts';
+import { alterSystemFix, computeEffectiveSettingPerDatabase, parsePostgresqlDuration } from '../settings.ts';
 
 export const walSenderTimeoutCheck = declareServerPreflightCheck({
   id: 'wal-sender-timeout',

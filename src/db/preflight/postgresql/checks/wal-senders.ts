@@ -1,17 +1,15 @@
 import { countOf } from '../../../../base/text.ts';
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
-import { alterSystemFix } from '../alter-system.ts';
 import { declareServerPreflightCheck } from '../check.ts';
-import { describeRestartImpact } from '../describe-restart-impact.ts';
 import { roleSessionActivityQuery } from '../queries/activity.ts';
-import { replicationSlotsQuery } from '../queries/replication-slots.ts';
+import { replicationSlotsQuery, walSendersQuery } from '../queries/replication.ts';
 import {
   getNumericPostgresqlSetting,
   type PostgresqlServerSettings,
   postgresqlSettingsQuery,
 } from '../queries/settings.ts';
-import { walSendersQuery } from '../queries/wal-senders.ts';
-import { computeReplicationSlotDemand } from '../slot-demand.ts';
+import { alterSystemFix, computeReplicationSlotDemand, describeRestartImpact } from '../settings.ts';
+
 import { getPostgresqlSourceVersion } from '../source-facts.ts';
 
 export const walSendersCheck = declareServerPreflightCheck({

@@ -1,8 +1,8 @@
 import { countOf } from '../../../../base/text.ts';
 import { passOutcome, warnOutcome } from '../../finding.ts';
-import { alterSystemFix } from '../alter-system.ts';
 import { declareServerPreflightCheck } from '../check.ts';
 import { getNumericPostgresqlSetting, getPostgresqlSetting, postgresqlSettingsQuery } from '../queries/settings.ts';
+import { alterSystemFix } from '../settings.ts';
 
 /** Built-in replication uses background workers on the target only; pglogical uses them on the source too. */
 export const workerProcessesCheck = declareServerPreflightCheck({

@@ -1,8 +1,12 @@
+import { formatDuration } from '../../../../base/text.ts';
+import { firstNormalObjectId } from '../../../../postgresql/catalog-oids.ts';
 import {
   decodeNumberColumnOrZero,
   decodeOptionalNumberColumn,
+  decodeOptionalTextColumn,
   decodeTextColumn,
 } from '../../../../postgresql/decode-row.ts';
+import type { PostgresqlRow } from '../../../../postgresql/postgresql-row.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 
 /** The sessions of one role that a restart of the server would end. The sessions of this program are left out. */
@@ -38,3 +42,199 @@ export const roleSessionActivityQuery: PostgresqlPreflightQuery<readonly RoleSes
     })),
   absent: [],
 };
+
+/** An open transaction that has written data. No replication slot can be created before such a transaction ends. */
+export interface OpenTransactionWithWrites {
+  readonly kind: 'session' | 'prepared';
+  /** Process id of a session, or the global identifier of a prepared transaction. */
+  readonly id: string;
+  readonly database: string;
+  readonly owner: string;
+  /** State of the session, such as `idle in transaction`; empty if it is hidden from this role. */
+  readonly state: string;
+  /** Seconds since the transaction began; undefined if they are hidden from this role. */
+  readonly seconds: number | undefined;
+}
+
+export const openTransactionsWithWritesQuery: PostgresqlPreflightQuery<readonly OpenTransactionWithWrites[]> = {
+  id: 'open-transactions',
+  scope: 'server',
+  sql: () => `
+    SELECT
+      'session' AS kind,
+      pid::text AS id,
+      datname AS database,
+      usename::text AS owner,
+      state,
+      extract(epoch FROM now() - xact_start)::bigint AS seconds
+    FROM pg_stat_activity
+    WHERE backend_xid IS NOT NULL AND pid <> pg_backend_pid()
+    UNION ALL
+    SELECT
+      'prepared',
+      gid,
+      database,
+      owner::text,
+      'prepared',
+      extract(epoch FROM now() - prepared)::bigint
+    FROM pg_prepared_xacts
+  `,
+  decode: (rows) =>
+    rows.map((row) => ({
+      kind: row.kind === 'prepared' ? 'prepared' : 'session',
+      id: decodeTextColumn(row, 'id'),
+      database: decodeTextColumn(row, 'database'),
+      owner: decodeTextColumn(row, 'owner'),
+      state: decodeTextColumn(row, 'state'),
+      seconds: decodeOptionalNumberColumn(row, 'seconds'),
+    })),
+  absent: [],
+};
+
+/** An ACCESS EXCLUSIVE lock on a table, which blocks every reader. */
+export interface AccessExclusiveTableLock {
+  /** Quoted when necessary. */
+  readonly table: string;
+  /** Process id of the session that holds the lock; undefined for a prepared transaction, which has none. */
+  readonly pid: number | undefined;
+  /** Global identifier of the prepared transaction that holds the lock; empty if a session holds it. */
+  readonly gid: string;
+  /** Seconds since the transaction that holds the lock began; undefined if they are hidden from this role. */
+  readonly seconds: number | undefined;
+}
+
+/**
+ * The databases with an ACCESS EXCLUSIVE lock: one query for all databases costs as much as one query in a single
+ * database.
+ */
+export const databasesWithAccessExclusiveLocksQuery: PostgresqlPreflightQuery<ReadonlySet<string>> = {
+  id: 'locked-databases',
+  scope: 'server',
+  sql: () => `
+    SELECT DISTINCT d.datname
+    FROM pg_locks l
+    JOIN pg_database d ON d.oid = l.database
+    WHERE ${isTableLockSql}
+  `,
+  decode: (rows) => new Set(rows.map((row) => decodeTextColumn(row, 'datname'))),
+  absent: new Set(),
+};
+
+/**
+ * Locks are matched with tables of pg_class, but other sessions cannot see a table that the locking transaction
+ * created.
+ */
+export const accessExclusiveTableLocksQuery: PostgresqlPreflightQuery<readonly AccessExclusiveTableLock[]> = {
+  id: 'table-locks',
+  scope: 'database',
+  sql: () => `
+    SELECT
+      c.oid::regclass AS name,
+      l.pid,
+      p.gid,
+      extract(epoch FROM now() - coalesce(a.xact_start, p.prepared))::bigint AS seconds
+    FROM pg_locks l
+    JOIN pg_class c ON c.oid = l.relation
+    LEFT JOIN pg_stat_activity a ON a.pid = l.pid
+    LEFT JOIN pg_prepared_xacts p
+      ON l.pid IS NULL
+        AND EXISTS (
+          SELECT FROM pg_locks x
+          WHERE x.pid IS NULL
+            AND x.locktype = 'transactionid'
+            AND x.transactionid = p.transaction
+            AND x.virtualtransaction = l.virtualtransaction
+        )
+    WHERE ${isTableLockSql}
+      AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())
+      AND (c.relkind = 'r' OR c.relkind = 'p' OR c.relkind = 'S')
+    ORDER BY 1
+    LIMIT 1000
+  `,
+  when: (known, dbname) => known(databasesWithAccessExclusiveLocksQuery)?.has(dbname) ?? true,
+  decode: (rows) =>
+    rows.map((row) => ({
+      table: decodeTextColumn(row, 'name'),
+      pid: decodeOptionalNumberColumn(row, 'pid'),
+      gid: decodeTextColumn(row, 'gid'),
+      seconds: decodeOptionalNumberColumn(row, 'seconds'),
+    })),
+  absent: [],
+};
+
+/** SQL condition: a granted ACCESS EXCLUSIVE lock on a relation of a user. */
+const isTableLockSql = `
+  l.mode = 'AccessExclusiveLock'
+    AND l.granted
+    AND l.locktype = 'relation'
+    AND l.relation >= '${firstNormalObjectId}'
+`;
+
+/** An ACCESS EXCLUSIVE lock on a system catalog, which blocks the login of every new session. */
+export interface AccessExclusiveCatalogLock {
+  readonly catalog: string;
+  /** The database of the locked catalog; undefined for a catalog that all databases share. */
+  readonly database: string | undefined;
+  /** Process id of the session that holds the lock; undefined for a prepared transaction, which has none. */
+  readonly pid: number | undefined;
+  /** Seconds since the transaction that holds the lock began; undefined if they are hidden from this role. */
+  readonly seconds: number | undefined;
+}
+
+/** System catalogs have the same OIDs in every database, so the query can run in any database. */
+export const accessExclusiveCatalogLocksSql = `
+  SELECT
+    l.relation::regclass AS catalog,
+    d.datname AS database,
+    l.pid,
+    extract(epoch FROM now() - a.xact_start)::bigint AS seconds
+  FROM pg_locks l
+  LEFT JOIN pg_database d ON d.oid = l.database
+  LEFT JOIN pg_stat_activity a ON a.pid = l.pid
+  WHERE l.mode = 'AccessExclusiveLock'
+    AND l.granted
+    AND l.locktype = 'relation'
+    AND l.relation < '${firstNormalObjectId}'
+  ORDER BY 1, 2, 3
+  LIMIT 100
+`;
+
+export function decodeAccessExclusiveCatalogLocks(
+  rows: readonly PostgresqlRow[],
+): readonly AccessExclusiveCatalogLock[] {
+  return rows.map((row) => ({
+    catalog: decodeTextColumn(row, 'catalog'),
+    database: decodeOptionalTextColumn(row, 'database'),
+    pid: decodeOptionalNumberColumn(row, 'pid'),
+    seconds: decodeOptionalNumberColumn(row, 'seconds'),
+  }));
+}
+
+export const accessExclusiveCatalogLocksQuery: PostgresqlPreflightQuery<readonly AccessExclusiveCatalogLock[]> = {
+  id: 'catalog-locks',
+  scope: 'server',
+  sql: () => accessExclusiveCatalogLocksSql,
+  decode: decodeAccessExclusiveCatalogLocks,
+  absent: [],
+};
+
+/** Whether the lock blocks logins to this database. */
+export function isDatabaseBlockedByLock({ database }: AccessExclusiveCatalogLock, name: string): boolean {
+  return database === undefined || database === name;
+}
+
+/** Seconds after which a transaction is considered unlikely to end by itself. */
+export const maxOpenTransactionSeconds = 300;
+
+export function describeOpenTransactionWithWrites({
+  kind,
+  id,
+  database,
+  owner,
+  state,
+  seconds,
+}: OpenTransactionWithWrites): string {
+  const what = kind === 'prepared' ? id : `pid ${id}`;
+  const age = seconds === undefined ? 'age unknown' : `${formatDuration(seconds * 1000)} old`;
+  return [`${what} in ${database} by ${owner}`, ...(kind === 'session' && state !== '' ? [state] : []), age].join(', ');
+}

@@ -1,7 +1,7 @@
 import { firstNormalObjectId } from '../../../../postgresql/catalog-oids.ts';
 import { decodeTextColumn } from '../../../../postgresql/decode-row.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { databasesQuery } from './databases.ts';
+import { databasesQuery } from './cluster.ts';
 
 /** A row of a system catalog that refers to an object which does not exist. */
 export interface DanglingCatalogReference {

@@ -1,8 +1,14 @@
-import { firstNormalObjectId, oidsOfCatalogs } from '../../../../postgresql/catalog-oids.ts';
+import {
+  builtinSchemaOids,
+  builtinTypeOids,
+  firstNormalObjectId,
+  oidsOfCatalogs,
+} from '../../../../postgresql/catalog-oids.ts';
 import { decodeBooleanColumn, decodeTextArrayColumn, decodeTextColumn } from '../../../../postgresql/decode-row.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { createDatabaseFeatureCondition } from './database-overview.ts';
-import { isUserSqlOrPlpgsqlFunctionSql, userFunctionDependentsCte } from './function-dependents.ts';
+import { isUserSqlOrPlpgsqlFunctionSql, userFunctionDependentsCte } from './function-uses.ts';
+
 /** A function in a language that resolves names when the function runs, or a view. */
 export interface FunctionOrViewBody {
   readonly oid: string;
@@ -145,5 +151,172 @@ function boundCalls(version: number): string {
             AND b.refobjid >= '${firstNormalObjectId}'
         )
     END
+  `;
+}
+
+/** An object outside of pg_catalog to which a name in a function body may refer. */
+export interface ObjectNamedInFunctionBody {
+  readonly kind: 'relation' | 'function' | 'type' | 'text search configuration' | 'text search dictionary';
+  readonly schema: string;
+  readonly name: string;
+}
+
+/**
+ * Returns the objects whose names occur in function bodies. All objects whose names need quotes are returned, because
+ * such a name may consist of several words.
+ */
+export const objectsNamedInFunctionBodiesQuery: PostgresqlPreflightQuery<readonly ObjectNamedInFunctionBody[]> = {
+  id: 'named-objects',
+  scope: 'database',
+  when: createDatabaseFeatureCondition('called-functions'),
+  sql: () => `
+     ${userFunctionDependentsCte}, w AS (
+      SELECT DISTINCT regexp_split_to_table(lower(p.prosrc), '[^[:alnum:]_$]+') AS word
+      FROM pg_proc p
+      JOIN pg_language l ON l.oid = p.prolang
+      WHERE ${isUserSqlOrPlpgsqlFunctionSql}
+    ), m AS (
+      SELECT 'relation' AS kind, c.relnamespace AS home, c.relname::text AS name
+      FROM pg_class c
+      WHERE EXISTS (SELECT FROM d)
+        AND c.relkind IN ('r', 'p', 'v', 'm', 'f', 'S')
+        AND c.relpersistence <> 't'
+      UNION ALL
+      SELECT 'function', p.pronamespace, p.proname::text
+      FROM pg_proc p
+      WHERE EXISTS (SELECT FROM d)
+      UNION ALL
+      SELECT 'type', t.typnamespace, t.typname::text
+      FROM pg_type t
+      WHERE EXISTS (SELECT FROM d)
+        AND t.typcategory <> 'A'
+        AND (t.typrelid = '0' OR EXISTS (SELECT FROM pg_class c WHERE c.oid = t.typrelid AND c.relkind = 'c'))
+      UNION ALL
+      SELECT 'text search configuration', s.cfgnamespace, s.cfgname::text
+      FROM pg_ts_config s
+      WHERE EXISTS (SELECT FROM d)
+      UNION ALL
+      SELECT 'text search dictionary', s.dictnamespace, s.dictname::text
+      FROM pg_ts_dict s
+      WHERE EXISTS (SELECT FROM d)
+    )
+    SELECT DISTINCT m.kind, n.nspname, m.name
+    FROM m
+    JOIN pg_namespace n ON n.oid = m.home
+    WHERE n.nspname <> 'information_schema'
+      AND left(n.nspname::text, 3) <> 'pg_'
+      AND (m.name IN (SELECT word FROM w) OR (m.name !~ '^[a-z_][a-z0-9_$]*$' AND EXISTS (SELECT FROM w)))
+      AND NOT EXISTS (
+        SELECT FROM m s
+        WHERE s.home = '${builtinSchemaOids.pg_catalog}'
+          AND s.kind = m.kind
+          AND s.name = m.name
+      )
+  `,
+  decode: (rows) =>
+    rows.map((row) => ({
+      kind: namedObjectKinds.find((one) => one === row.kind) ?? 'relation',
+      schema: decodeTextColumn(row, 'nspname'),
+      name: decodeTextColumn(row, 'name'),
+    })),
+  absent: [],
+};
+
+const namedObjectKinds: readonly ObjectNamedInFunctionBody['kind'][] = [
+  'function',
+  'type',
+  'text search configuration',
+  'text search dictionary',
+];
+
+/**
+ * An operator that PostgreSQL finds for a function body only through the search_path, for operands of certain types.
+ */
+export interface SearchPathOperator {
+  readonly schema: string;
+  readonly name: string;
+  /** Name of the operand type in pg_type; empty for any type. */
+  readonly left: string;
+  readonly right: string;
+}
+
+/**
+ * Returns one row for each combination of operand types for which pg_catalog has no operator of the name. An implicit
+ * cast lets an array match an operator of arrays, and citext an operator of text. Operators that no function body
+ * contains are excluded first, to keep the query fast.
+ */
+export const searchPathOperatorsQuery: PostgresqlPreflightQuery<readonly SearchPathOperator[]> = {
+  id: 'search-path-operators',
+  scope: 'database',
+  when: createDatabaseFeatureCondition('called-functions'),
+  sql: () => `
+     ${userFunctionDependentsCte}, b AS (
+      SELECT p.prosrc, p.proargtypes
+      FROM pg_proc p
+      JOIN pg_language l ON l.oid = p.prolang
+      WHERE ${isUserSqlOrPlpgsqlFunctionSql}
+    ), o AS (
+      SELECT n.nspname, o.oprname, o.oprleft, o.oprright
+      FROM pg_operator o
+      JOIN pg_namespace n ON n.oid = o.oprnamespace
+      WHERE o.oprnamespace <> '${builtinSchemaOids.pg_catalog}'
+        AND EXISTS (SELECT FROM b WHERE strpos(b.prosrc, o.oprname::text) > 0)
+    ), t AS (
+      SELECT '0'::oid AS oid, '' AS name, '' AS category, '' AS kind
+      UNION
+      SELECT y.oid, y.typname::text, y.typcategory::text, y.typtype::text
+      FROM (SELECT unnest(proargtypes) AS oid FROM b UNION SELECT oprleft FROM o UNION SELECT oprright FROM o) g
+      JOIN pg_type y ON y.oid = g.oid
+    )
+    SELECT DISTINCT o.nspname, o.oprname, l.name AS l, r.name AS r
+    FROM o
+    JOIN t l ON ${acceptsTypeSql('o.oprleft', 'l')}
+    JOIN t r ON ${acceptsTypeSql('o.oprright', 'r')}
+    WHERE NOT EXISTS (
+      SELECT FROM pg_operator c
+      WHERE c.oprnamespace = '${builtinSchemaOids.pg_catalog}'
+        AND c.oprname = o.oprname
+        AND ${acceptsTypeSql('c.oprleft', 'l')}
+        AND ${acceptsTypeSql('c.oprright', 'r')}
+    )
+  `,
+  decode: (rows) =>
+    rows.map((row) => ({
+      schema: decodeTextColumn(row, 'nspname'),
+      name: decodeTextColumn(row, 'oprname'),
+      left: decodeTextColumn(row, 'l'),
+      right: decodeTextColumn(row, 'r'),
+    })),
+  absent: [],
+};
+
+/** Whether an operator accepts an operand of a type: the type itself, an implicit cast, or a polymorphic type. */
+function acceptsTypeSql(operand: string, type: string): string {
+  const many = `
+    CASE
+      WHEN ${operand} IN ('${builtinTypeOids.any}', '${builtinTypeOids.anyelement}', '${builtinTypeOids.anycompatible}') THEN true
+      WHEN ${operand} IN ('${builtinTypeOids.anyarray}', '${builtinTypeOids.anycompatiblearray}') THEN ${type}.category = 'A'
+      WHEN ${operand} IN ('${builtinTypeOids.anynonarray}', '${builtinTypeOids.anycompatiblenonarray}')
+        THEN ${type}.category <> 'A'
+      WHEN ${operand} = '${builtinTypeOids.anyenum}' THEN ${type}.kind = 'e'
+      WHEN ${operand} IN ('${builtinTypeOids.anyrange}', '${builtinTypeOids.anycompatiblerange}') THEN ${type}.kind = 'r'
+      WHEN ${operand} IN ('${builtinTypeOids.anymultirange}', '${builtinTypeOids.anycompatiblemultirange}')
+        THEN ${type}.kind = 'm'
+      WHEN ${operand} = '${builtinTypeOids.record}' THEN ${type}.kind = 'c'
+      ELSE ${type}.kind = 'd'
+    END
+  `;
+  return `
+    (
+      ${type}.oid = '0'
+        OR ${operand} = ${type}.oid
+        OR (${operand} <> '0' AND ${many})
+        OR EXISTS (
+          SELECT FROM pg_cast k
+          WHERE k.castsource = ${type}.oid
+            AND k.casttarget = ${operand}
+            AND k.castcontext = 'i'
+        )
+    )
   `;
 }

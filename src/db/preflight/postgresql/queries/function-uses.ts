@@ -1,9 +1,291 @@
+import {
+  builtinAccessMethodOids,
+  builtinTypeOids,
+  firstNormalObjectId,
+  oidsOfCatalogs,
+} from '../../../../postgresql/catalog-oids.ts';
 import { decodeBooleanColumn, decodeTextColumn } from '../../../../postgresql/decode-row.ts';
 import type { PostgresqlRow } from '../../../../postgresql/postgresql-row.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
+import { dependsOnUserFunctionSql, isNotExtensionMemberSql } from './catalog-predicates.ts';
 import { createDatabaseFeatureCondition } from './database-overview.ts';
-import { userFunctionDependentsCte } from './function-dependents.ts';
-import { buildUserFunctionUsesSql } from './function-uses-sql.ts';
+import { containingTypesSql } from './row-scan.ts';
+
+/**
+ * WITH clause with the table `d`: objects that call the functions for which `meant` is true, directly or through an
+ * operator.
+ */
+export const functionDependentsCte = (meant: string): string => `
+  WITH f AS (
+    SELECT d.classid, d.objid, d.objsubid, d.refobjid AS calls
+    FROM pg_depend d
+    WHERE ${dependsOnUserFunctionSql} AND ${meant}
+  ),
+  d AS (
+    SELECT classid, objid, objsubid, calls
+    FROM f
+    WHERE classid <> '${oidsOfCatalogs.pg_operator}'
+    UNION
+    SELECT u.classid, u.objid, u.objsubid, f.calls
+    FROM f
+    JOIN pg_depend u ON u.refclassid = '${oidsOfCatalogs.pg_operator}' AND u.refobjid = f.objid
+    WHERE f.classid = '${oidsOfCatalogs.pg_operator}'
+      AND u.classid <> '${oidsOfCatalogs.pg_operator}'
+  )
+`;
+
+/** Functions of extensions are left out, because CREATE EXTENSION creates them on the target as well. */
+export const userFunctionDependentsCte = functionDependentsCte(isNotExtensionMemberSql('pg_proc', 'd.refobjid'));
+
+/**
+ * SQL condition for functions of users in SQL or PL/pgSQL (aliases `p` and `l`). No function matches if `d`, the
+ * objects that call such functions, has no rows.
+ */
+export const isUserSqlOrPlpgsqlFunctionSql = `
+  EXISTS (SELECT FROM d)
+    AND p.oid >= '${firstNormalObjectId}'
+    AND (l.lanname = 'sql' OR l.lanname = 'plpgsql')
+    AND p.prorettype <> '${builtinTypeOids.trigger}'
+    AND ${isNotExtensionMemberSql('pg_proc', 'p.oid')}
+`;
+
+/**
+ * Condition: the table `c` has rows. The expression reads the size of the table file only when pg_class.relpages is 0.
+ */
+export const tableHasRowsSql =
+  "c.relkind = 'r' AND c.relpersistence = 'p' AND (c.relpages > 0 OR pg_relation_size(c.oid) > 0)";
+
+/** Condition: a partition of the table `c` has rows. */
+const filledBelow = `
+  EXISTS (
+    WITH RECURSIVE t AS (
+      SELECT c.oid
+      UNION ALL
+      SELECT i.inhrelid
+      FROM pg_inherits i
+      JOIN t ON i.inhparent = t.oid
+    )
+    SELECT FROM t
+    JOIN pg_class c ON c.oid = t.oid
+    WHERE ${tableHasRowsSql}
+  )
+`;
+
+export function buildUserFunctionUsesSql(version: number): string {
+  const table = "(c.relkind = 'r' OR c.relkind = 'p') AND c.relpersistence <> 't'";
+  const enforced = version < 180_000 ? '' : ' AND k.conenforced';
+  // Indexes of materialized views count too: the views are empty on the target, but their indexes are created.
+  const parts = [
+    `
+      SELECT
+        d.calls,
+        'check' AS kind,
+        k.conname || ' on ' || c.oid::regclass AS name,
+        ${tableHasRowsSql} AS filled
+      FROM d
+      JOIN pg_constraint k ON k.oid = d.objid
+      JOIN pg_class c ON c.oid = k.conrelid
+      WHERE d.classid = '${oidsOfCatalogs.pg_constraint}'
+        AND k.contype = 'c'
+        AND ${table}${enforced}
+    `,
+    `
+      SELECT
+        d.calls,
+        'domain',
+        k.conname || ' on ' || k.contypid::regtype,
+        k.contypid IN (${filledDomains(version)})
+      FROM d
+      JOIN pg_constraint k ON k.oid = d.objid
+      WHERE d.classid = '${oidsOfCatalogs.pg_constraint}'
+        AND k.contype = 'c'
+        AND k.contypid <> '0'
+    `,
+    `
+      SELECT
+        d.calls,
+        CASE WHEN i.indisunique OR i.indisexclusion THEN 'unique' ELSE 'index' END,
+        'index ' || i.indexrelid::regclass || ' on ' || c.oid::regclass,
+        ${tableHasRowsSql}
+      FROM d
+      JOIN pg_index i ON i.indexrelid = d.objid
+      JOIN pg_class c ON c.oid = i.indrelid
+      WHERE d.classid = '${oidsOfCatalogs.pg_class}'
+        AND d.objsubid = '0'
+        AND (i.indisvalid OR c.relkind = 'p')
+        AND (c.relkind = 'm' OR (${table}))
+    `,
+    `
+      SELECT
+        d.calls,
+        'partition',
+        'partition key of ' || c.oid::regclass,
+        ${filledBelow}
+      FROM d
+      JOIN pg_class c ON c.oid = d.objid
+      WHERE d.classid = '${oidsOfCatalogs.pg_class}'
+        AND d.objsubid = '0'
+        AND c.relkind = 'p'
+    `,
+    // For triggers, only functions that the WHEN clause calls; another query returns the trigger functions.
+    `
+      SELECT
+        d.calls,
+        'trigger',
+        'trigger ' || quote_ident(t.tgname) || ' on ' || c.oid::regclass,
+        ${tableHasRowsSql} AND t.tgtype & 4 <> 0
+      FROM d
+      JOIN pg_trigger t ON t.oid = d.objid
+      JOIN pg_class c ON c.oid = t.tgrelid
+      WHERE d.classid = '${oidsOfCatalogs.pg_trigger}'
+        AND t.tgenabled IN ('A', 'R')
+        AND NOT t.tgisinternal
+        AND ${table}
+    `,
+    `
+      SELECT d.calls, 'event', 'event trigger ' || quote_ident(e.evtname), true
+      FROM d
+      JOIN pg_event_trigger e ON e.oid = d.objid
+      WHERE d.classid = '${oidsOfCatalogs.pg_event_trigger}'
+        AND e.evtenabled IN ('O', 'A')
+        AND left(e.evtevent::text, 12) = 'ddl_command_'
+        AND (e.evttags IS NULL OR e.evttags && '{CREATE PUBLICATION,CREATE SUBSCRIPTION}')
+    `,
+    ...support(version, table),
+    ...generated(version, table),
+  ];
+  return parts.join(' UNION ALL ');
+}
+
+/** Domains whose values rows can contain, among the domains whose constraints call a function. */
+function filledDomains(version: number): string {
+  const roots = `
+    SELECT k.contypid
+    FROM d
+    JOIN pg_constraint k ON k.oid = d.objid
+    WHERE d.classid = '${oidsOfCatalogs.pg_constraint}'
+      AND k.contypid <> '0'
+  `;
+  return `SELECT root FROM (${buildFilledDomainsSql(version, roots)}) f`;
+}
+
+/**
+ * Which of the domains `roots` rows can contain (`root`): in a column, or inside another domain, an array, a composite
+ * type or a range. `tables` and `columns` are those whose type is the domain itself. One query reads all domains,
+ * because it must read every column.
+ */
+export function buildFilledDomainsSql(version: number, roots: string): string {
+  return `
+    SELECT
+      w.root,
+      array_agg(c.oid::regclass::text ORDER BY c.oid, a.attnum) FILTER (WHERE w.root = w.oid) AS tables,
+      array_agg(a.attname::text ORDER BY c.oid, a.attnum) FILTER (WHERE w.root = w.oid) AS columns
+    FROM (
+      WITH RECURSIVE w AS (
+        SELECT r.oid AS root, r.oid
+        FROM (${roots}) r (oid)
+        UNION
+        SELECT w.root, h.whole
+        FROM w
+        JOIN (${containingTypesSql(version)}) h ON h.part = w.oid
+      )
+      SELECT root, oid FROM w
+    ) w
+    JOIN pg_attribute a ON a.atttypid = w.oid
+    JOIN pg_class c ON c.oid = a.attrelid
+    WHERE NOT a.attisdropped AND ${tableHasRowsSql}
+    GROUP BY w.root
+  `;
+}
+
+/**
+ * Support functions of operator classes, which are called for index entries and partition keys, and the difference
+ * function of a range type, which is called when a GiST index has more than one page.
+ */
+function support(version: number, table: string): readonly string[] {
+  const ofClass = `
+     d
+    JOIN pg_amproc m ON d.classid = '${oidsOfCatalogs.pg_amproc}' AND m.oid = d.objid
+    JOIN pg_opclass o ON o.opcfamily = m.amprocfamily
+  `;
+  return [
+    `
+      SELECT
+        d.calls,
+        'support',
+        'index ' || i.indexrelid::regclass || ' on ' || c.oid::regclass,
+        ${tableHasRowsSql}
+      FROM ${ofClass}
+      JOIN pg_index i ON o.oid = ANY (i.indclass)
+      JOIN pg_class c ON c.oid = i.indrelid
+      WHERE i.indexrelid >= '${firstNormalObjectId}'
+        AND i.indisvalid
+        AND c.relkind = 'r'
+        AND ${table}
+    `,
+    ...(version < 100_000
+      ? []
+      : [
+          `
+            SELECT
+              d.calls,
+              'support',
+              'partition key of ' || c.oid::regclass,
+              ${filledBelow}
+            FROM ${ofClass}
+            JOIN pg_partitioned_table p ON o.oid = ANY (p.partclass)
+            JOIN pg_class c ON c.oid = p.partrelid
+          `,
+        ]),
+    `
+      SELECT
+        d.calls,
+        'support',
+        'index ' || i.indexrelid::regclass || ' on ' || c.oid::regclass,
+        ${tableHasRowsSql} AND pg_relation_size(i.indexrelid) > 8192
+      FROM d
+      JOIN pg_attribute a ON d.classid = '${oidsOfCatalogs.pg_type}' AND a.atttypid = d.objid
+      JOIN pg_index i ON i.indexrelid = a.attrelid
+      JOIN pg_class x ON x.oid = i.indexrelid AND x.relam = '${builtinAccessMethodOids.gist}'
+      JOIN pg_class c ON c.oid = i.indrelid
+      WHERE i.indisvalid
+        AND c.relkind = 'r'
+        AND ${table}
+    `,
+  ];
+}
+
+/**
+ * Generated columns that call a function. In pg_depend, the column depends on the function before PostgreSQL 15; since
+ * PostgreSQL 15 the default of the column depends on the function.
+ */
+function generated(version: number, table: string): readonly string[] {
+  if (version < 120_000) return [];
+  const column =
+    version < 150_000
+      ? `
+        pg_attribute a ON d.classid = '${oidsOfCatalogs.pg_class}'
+          AND a.attrelid = d.objid
+          AND a.attnum = d.objsubid
+      `
+      : `
+         pg_attrdef f ON d.classid = '${oidsOfCatalogs.pg_attrdef}' AND f.oid = d.objid
+        JOIN pg_attribute a ON a.attrelid = f.adrelid AND a.attnum = f.adnum
+      `;
+  return [
+    `
+      SELECT
+        d.calls,
+        'generated',
+        'column ' || c.oid::regclass || '.' || quote_ident(a.attname),
+        ${tableHasRowsSql}
+      FROM d
+      JOIN ${column}
+      JOIN pg_class c ON c.oid = a.attrelid
+      WHERE a.attgenerated = 's' AND ${table}
+    `,
+  ];
+}
 
 /** An object that calls a function of a user for each row that is written. */
 export interface UserFunctionUse {

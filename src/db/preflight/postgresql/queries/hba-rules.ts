@@ -1,3 +1,4 @@
+import { BlockList, isIP } from 'node:net';
 import {
   decodeNumberColumnOrZero,
   decodeOptionalTextColumn,
@@ -61,3 +62,157 @@ export const hbaRulesQuery: PostgresqlPreflightQuery<readonly HbaRule[]> = {
     return `GRANT EXECUTE ON FUNCTION pg_hba_file_rules() TO ${role}; GRANT SELECT ON pg_hba_file_rules TO ${role}`;
   },
 };
+
+/**
+ * The address of this client as the server sees it, which differs behind a port forwarder; undefined for a Unix-domain
+ * socket.
+ */
+export const clientAddressQuery: PostgresqlPreflightQuery<string | undefined> = {
+  id: 'client-address',
+  scope: 'server',
+  sql: () => 'SELECT host(inet_client_addr()) AS address',
+  decode: ([row = {}]) => decodeOptionalTextColumn(row, 'address'),
+  absent: undefined,
+};
+
+/** The attributes of a connecting client that pg_hba.conf rules match. */
+export interface HbaClient {
+  /** The IP address of the client; undefined for a client anywhere on the internet that connects with IPv4. */
+  readonly address: string | undefined;
+  readonly tls: boolean;
+  readonly user: string;
+  /** Roles whose privileges the user has through GRANT, including the user itself. */
+  readonly memberOf: readonly string[];
+}
+
+/**
+ * The first pg_hba.conf rule that matches the client, which is the only one that applies. pg_hba.conf matches a logical
+ * WAL sender by its database name; the keyword `replication` matches physical replication only. Source: PostgreSQL
+ * documentation, "The pg_hba.conf File".
+ */
+export function firstMatchingHbaRule(
+  rules: readonly HbaRule[],
+  caller: HbaClient,
+  database: string,
+): HbaRule | undefined {
+  return rules.find(
+    (rule) =>
+      rule.error === undefined &&
+      matchesType(rule.type, caller.tls) &&
+      matchesAddress(rule, caller.address) &&
+      rule.databases.some((word) => matchesDatabase(word, database, caller)) &&
+      rule.users.some((word) => matchesUser(word, caller)),
+  );
+}
+
+/** pg_hba.conf rules that match except for the address: the client is allowed only from other addresses. */
+export function findHbaRulesForOtherAddresses(
+  rules: readonly HbaRule[],
+  caller: HbaClient,
+  database: string,
+): readonly HbaRule[] {
+  return rules.filter(
+    (rule) =>
+      rule.type !== 'local' &&
+      rule.method !== 'reject' &&
+      !matchesAddress(rule, caller.address) &&
+      firstMatchingHbaRule([{ ...rule, address: 'all', netmask: undefined }], caller, database) !== undefined,
+  );
+}
+
+/** Whether the address is a host name, a domain or `samenet`, which only the server can resolve. */
+export function canOnlyServerResolveHbaRuleAddress({ address }: HbaRule): boolean {
+  return isIP(address) === 0 && address !== 'all' && address !== 'samehost';
+}
+
+/** Number of bits of a netmask: `255.255.0.0` is 16, `ffff:ffff::` is 32; undefined if the text is not a netmask. */
+export function getNetmaskPrefixLength(netmask: string): number | undefined {
+  const version = isIP(netmask);
+  if (version === 4) return leadingOnes(netmask.split('.').map((part) => Number(part).toString(2).padStart(8, '0')));
+  if (version !== 6) return undefined;
+  const [head = '', tail] = netmask.split('::');
+  const groups = (text: string) => (text === '' ? [] : text.split(':'));
+  const front = groups(head);
+  const back = tail === undefined ? [] : groups(tail);
+  const middle = Array.from({ length: tail === undefined ? 0 : 8 - front.length - back.length }, () => '0');
+  return leadingOnes(
+    [...front, ...middle, ...back].map((group) => Number.parseInt(group, 16).toString(2).padStart(16, '0')),
+  );
+}
+
+function matchesType(type: string, tls: boolean): boolean {
+  switch (type) {
+    case 'host':
+    case 'hostnogssenc':
+      return true;
+    case 'hostssl':
+      return tls;
+    case 'hostnossl':
+      return !tls;
+    default:
+      // The rule types `local` (Unix sockets) and `hostgssenc` (GSSAPI encryption) never match, because the service
+      // uses neither.
+      return false;
+  }
+}
+
+function matchesAddress({ address, netmask }: HbaRule, from: string | undefined): boolean {
+  if (address === 'all') return true;
+  const version = isIP(address);
+  // The user and database are compared before the address: hundreds of databases are matched with every rule, and
+  // parsing an IPv6 mask is slow.
+  if (version !== 0 && version !== (from === undefined ? 4 : isIP(from))) return false;
+  const prefix = netmask === undefined ? undefined : getNetmaskPrefixLength(netmask);
+  // Whether the rule matches every IPv4 address; a narrower rule may or may not contain the address of the service.
+  if (from === undefined) return version === 4 && prefix === 0;
+  if (version === 0 || prefix === undefined) return address === 'samehost' && isLoopbackAddress(from);
+  const list = new BlockList();
+  list.addSubnet(address, prefix, version === 4 ? 'ipv4' : 'ipv6');
+  return list.check(from, version === 4 ? 'ipv4' : 'ipv6');
+}
+
+function isLoopbackAddress(address: string): boolean {
+  return address === '::1' || address.startsWith('127.');
+}
+
+/** pg_hba_file_rules shows names that begin with @ already replaced by the content of the file. */
+function matchesDatabase(word: string, database: string, { user, memberOf }: HbaClient): boolean {
+  switch (word) {
+    case 'all':
+      return true;
+    case 'sameuser':
+      return database === user;
+    case 'samerole':
+    case 'samegroup':
+      return memberOf.includes(database);
+    case 'replication':
+      return false;
+    default:
+      return word === database || matchesPattern(word, database);
+  }
+}
+
+function matchesUser(word: string, { user, memberOf }: HbaClient): boolean {
+  if (word === 'all' || word === user) return true;
+  if (word.startsWith('+')) return memberOf.includes(word.slice(1));
+  return matchesPattern(word, user);
+}
+
+/**
+ * Since PostgreSQL 16 a name in pg_hba.conf that begins with a slash is a regular expression, which need not match the
+ * whole name.
+ */
+function matchesPattern(word: string, name: string): boolean {
+  if (!word.startsWith('/')) return false;
+  try {
+    return new RegExp(word.slice(1), 'u').test(name);
+  } catch {
+    // A regular expression that JavaScript cannot compile is treated as not matching.
+    return false;
+  }
+}
+
+function leadingOnes(parts: readonly string[]): number | undefined {
+  const bits = parts.join('');
+  return /^1*0*$/.test(bits) ? bits.lastIndexOf('1') + 1 : undefined;
+}

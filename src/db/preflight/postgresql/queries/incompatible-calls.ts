@@ -1,7 +1,38 @@
-import { firstNormalObjectId } from '../../../../postgresql/catalog-oids.ts';
+import {
+  builtinFunctionOids,
+  builtinLanguageOids,
+  builtinTypeOids,
+  firstNormalObjectId,
+} from '../../../../postgresql/catalog-oids.ts';
+import { decodeNumberColumnOrZero, decodeTextColumn } from '../../../../postgresql/decode-row.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { isNotExtensionMemberSql } from './catalog-predicates.ts';
-import { decodeVersionIncompatibleObjects, type VersionIncompatibleObject } from './incompatible-object.ts';
+import { createDatabaseFeatureCondition } from './database-overview.ts';
+
+/** An object that a later release cannot create. */
+export interface VersionIncompatibleObject {
+  /** The object, such as `view public.load`, `operator public.!!!(integer,NONE)`. */
+  readonly object: string;
+  /**
+   * The feature that the object uses and the later release does not have: `column pg_stat_bgwriter.buffers_backend`.
+   */
+  readonly needs: string;
+  /** The first major version that cannot create the object; 0 if no version can. */
+  readonly since: number;
+  /** The error message of the later release, set if `needs` does not imply it. */
+  readonly says?: string;
+}
+
+export function decodeVersionIncompatibleObjects(
+  rows: Parameters<PostgresqlPreflightQuery<unknown>['decode']>[0],
+): readonly VersionIncompatibleObject[] {
+  return rows.map((row) => ({
+    object: decodeTextColumn(row, 'object'),
+    needs: decodeTextColumn(row, 'needs'),
+    since: decodeNumberColumnOrZero(row, 'since'),
+    ...(decodeTextColumn(row, 'says') === '' ? {} : { says: decodeTextColumn(row, 'says') }),
+  }));
+}
 
 /**
  * Operators and functions that later releases removed, as patterns of object ids: the factorial operators; containment
@@ -94,3 +125,129 @@ function trees(version: number): string {
         ]),
   ].join(' UNION ALL ');
 }
+
+/**
+ * Names of server functions that a function in the language `internal` can use; CREATE FUNCTION verifies that they
+ * exist.
+ */
+const removedInternalFunctions: readonly { readonly since: number; readonly names: string }[] = [
+  {
+    since: 13,
+    names:
+      'opaque_in|opaque_out|txid_current|txid_current_if_assigned|txid_current_snapshot|txid_snapshot_in|txid_snapshot_out|txid_snapshot_recv|txid_snapshot_send|txid_snapshot_xip|txid_snapshot_xmax|txid_snapshot_xmin|txid_status|txid_visible_in_snapshot',
+  },
+  { since: 14, names: 'binary_upgrade_set_next_toast_pg_type_oid|currtid_byreloid|split_text' },
+  {
+    since: 15,
+    names:
+      'close_lb|close_sl|dist_bl|dist_lb|path_center|pg_backup_start_time|pg_is_in_backup|pg_start_backup|pg_stop_backup|pg_stop_backup_v2',
+  },
+  { since: 16, names: 'pg_read_binary_file|pg_read_file_v2' },
+  {
+    since: 17,
+    names:
+      'interval_accum|interval_accum_inv|interval_combine|pg_read_file|pg_rotate_logfile_v2|pg_stat_get_bgwriter_buf_written_checkpoints|pg_stat_get_bgwriter_requested_checkpoints|pg_stat_get_bgwriter_timed_checkpoints|pg_stat_get_buf_fsync_backend|pg_stat_get_buf_written_backend|pg_stat_get_checkpoint_sync_time|pg_stat_get_checkpoint_write_time',
+  },
+  { since: 18, names: 'pg_timezone_abbrevs' },
+];
+
+/** Settings that later releases removed, in SET clauses, as patterns over pg_proc.proconfig. */
+const removedSettings: readonly { readonly since: number; readonly settings: string; readonly says?: string }[] = [
+  { since: 10, settings: 'sql_inheritance=.*' },
+  { since: 11, settings: 'replacement_sort_tuples=.*' },
+  { since: 12, settings: 'default_with_oids=(on|true|yes|1)', says: 'tables declared WITH OIDS are not supported' },
+  { since: 14, settings: '(operator_precedence_warning|vacuum_cleanup_index_scale_factor)=.*' },
+  { since: 16, settings: 'force_parallel_mode=.*' },
+];
+
+export const versionIncompatibleFunctionsQuery: PostgresqlPreflightQuery<readonly VersionIncompatibleObject[]> = {
+  id: 'incompatible-functions',
+  scope: 'database',
+  when: createDatabaseFeatureCondition('functions'),
+  sql: (version) => {
+    const later = (one: { readonly since: number }) => one.since > version / 10_000;
+    const object = `
+      CASE ${version < 110_000 ? "'f'" : 'p.prokind'} WHEN 'p' THEN 'procedure ' ELSE 'function ' END || p.oid::regprocedure AS object
+    `;
+    const own = `p.oid >= '${firstNormalObjectId}' AND ${isNotExtensionMemberSql('pg_proc', 'p.oid')}`;
+    const parts = [
+      ...removedInternalFunctions.filter(later).map(
+        ({ since, names }) => `
+            SELECT
+              ${object},
+              'internal function ' || p.prosrc AS needs,
+              format('there is no built-in function named "%s"', p.prosrc) AS says,
+              ${since} AS since
+            FROM pg_proc p
+            WHERE p.prolang = '${builtinLanguageOids.internal}'
+              AND p.prosrc ~ '^(${names})$'
+              AND ${own}
+          `,
+      ),
+      ...removedSettings.filter(later).map(
+        ({ since, settings, says }) => `
+            SELECT
+              ${object},
+              'setting ' || split_part(s.set, '=', 1),
+              ${says === undefined ? `format('unrecognized configuration parameter "%s"', split_part(s.set, '=', 1))` : `'${says}'`},
+              ${since}
+            FROM pg_proc p
+            CROSS JOIN LATERAL unnest(p.proconfig) s(set)
+            WHERE p.proconfig IS NOT NULL
+              AND s.set ~* '^${settings}$'
+              AND ${own}
+          `,
+      ),
+    ];
+    return parts.length === 0 ? undefined : `${parts.join(' UNION ALL ')} ORDER BY 1, 2`;
+  },
+  decode: decodeVersionIncompatibleObjects,
+  absent: [],
+};
+
+const arrayFunctions = [
+  builtinFunctionOids.array_append,
+  builtinFunctionOids.array_prepend,
+  builtinFunctionOids.array_cat,
+].join(', ');
+const polymorphicTypes = [builtinTypeOids.anyarray, builtinTypeOids.anyelement].join(', ');
+
+/**
+ * Operators and aggregates that PostgreSQL 14 cannot create: it has no postfix operators, and its array_append,
+ * array_prepend and array_cat take anycompatible types instead of anyarray and anyelement.
+ */
+export const versionIncompatibleOperatorsAndAggregatesQuery: PostgresqlPreflightQuery<
+  readonly VersionIncompatibleObject[]
+> = {
+  id: 'incompatible-operators',
+  scope: 'database',
+  sql: (version) =>
+    version >= 140_000
+      ? undefined
+      : `
+        SELECT
+          'operator ' || o.oid::regoperator AS object,
+          CASE o.oprkind
+            WHEN 'r' THEN 'an operand on the right'
+            ELSE 'anycompatible instead of ' || format_type(o.oprleft, NULL)
+          END AS needs,
+          14 AS since
+        FROM pg_operator o
+        WHERE o.oid >= '${firstNormalObjectId}'
+          AND (o.oprkind = 'r' OR (o.oprcode IN (${arrayFunctions}) AND o.oprleft IN (${polymorphicTypes})))
+          AND ${isNotExtensionMemberSql('pg_operator', 'o.oid')}
+        UNION ALL
+        SELECT
+          'aggregate ' || a.aggfnoid::regprocedure,
+          'anycompatible instead of ' || format_type(a.aggtranstype, NULL),
+          14
+        FROM pg_aggregate a
+        WHERE a.aggfnoid >= '${firstNormalObjectId}'
+          AND a.aggtransfn IN (${arrayFunctions})
+          AND a.aggtranstype IN (${polymorphicTypes})
+          AND ${isNotExtensionMemberSql('pg_proc', 'a.aggfnoid')}
+        ORDER BY 1
+      `,
+  decode: decodeVersionIncompatibleObjects,
+  absent: [],
+};

@@ -9,9 +9,8 @@ import {
 import type { PostgresqlRow } from '../../../../postgresql/postgresql-row.ts';
 import { type OrdinaryTable, splitBinaryCopyRow } from '../../../../postgresql/table-rows.ts';
 import type { PostgresqlPreflightQuery, SourceTableRowSearcher } from '../query.ts';
-import { directPartTypesSql } from './containing-types.ts';
 import { createDatabaseFeatureCondition } from './database-overview.ts';
-import { maxTableBytesForRowScan, type TableViolationSearchResult } from './row-scan.ts';
+import { directPartTypesSql, maxTableBytesForRowScan, type TableViolationSearchResult } from './row-scan.ts';
 
 export interface PartitionedTable {
   readonly name: string;

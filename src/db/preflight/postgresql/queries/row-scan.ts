@@ -1,8 +1,55 @@
-import { decodeBooleanColumn, decodeTextColumn } from '../../../../postgresql/decode-row.ts';
+import {
+  builtinTypeOids,
+  firstNormalObjectId,
+  regprocAndRegoperTypeOids,
+} from '../../../../postgresql/catalog-oids.ts';
+import { decodeBooleanColumn, decodeTextArrayColumn, decodeTextColumn } from '../../../../postgresql/decode-row.ts';
+import { parsePostgresqlArray, parsePostgresqlCompositeValue } from '../../../../postgresql/nested-text.ts';
 import type { PostgresqlRow } from '../../../../postgresql/postgresql-row.ts';
-import { isColumnReadByCopySql, type OrdinaryTable } from '../../../../postgresql/table-rows.ts';
-import type { SourceTableRowSearcher, TableRowSearchResult } from '../query.ts';
-import { containingTypesSql } from './containing-types.ts';
+import { isColumnReadByCopySql, type OrdinaryTable, splitTextCopyRow } from '../../../../postgresql/table-rows.ts';
+import type { PostgresqlPreflightQuery, SourceTableRowSearcher, TableRowSearchResult } from '../query.ts';
+import { isOneOfSql } from './catalog-predicates.ts';
+import { createDatabaseFeatureCondition } from './database-overview.ts';
+
+/**
+ * A query for pairs of types: `part`, and `whole`, whose values contain `part`: a domain over it, an array, a composite
+ * type (every table is one) or a range of it.
+ */
+export function containingTypesSql(version: number): string {
+  const ranges = version < 140_000 ? ['rngtypid'] : ['rngtypid', 'rngmultitypid'];
+  return [
+    "SELECT typbasetype AS part, oid AS whole FROM pg_type WHERE typbasetype <> '0'",
+    "SELECT typelem, oid FROM pg_type WHERE typelem <> '0'",
+    `
+      SELECT a.atttypid, c.reltype
+      FROM pg_attribute a
+      JOIN pg_class c ON c.oid = a.attrelid
+      WHERE c.oid >= '${firstNormalObjectId}'
+        AND c.reltype <> '0'
+        AND a.attnum > 0
+        AND NOT a.attisdropped
+    `,
+    ...ranges.map((one) => `SELECT rngsubtype, ${one} FROM pg_range`),
+  ].join(' UNION ALL ');
+}
+
+/** SELECT of the types directly inside the type `t`: of a domain, an array, a composite type. */
+export const directPartTypesSql = `
+  SELECT t.typbasetype
+  WHERE t.typtype = 'd'
+  UNION ALL
+  SELECT t.typelem
+  WHERE t.typlen = -1
+    AND t.typelem <> 0
+    AND t.typtype = 'b'
+  UNION ALL
+  SELECT a.atttypid
+  FROM pg_attribute a
+  WHERE t.typtype = 'c'
+    AND a.attrelid = t.typrelid
+    AND a.attnum > 0
+    AND NOT a.attisdropped
+`;
 
 /**
  * The result of a search for a row in a table. `none`: the table has no rows; `unseen`: its rows were not read, or not
@@ -122,3 +169,195 @@ const holdsInside = (version: number): string => `
  * the domain of the constraint, directly or inside another type.
  */
 export const constraintHasStoredRowsSql = (version: number): string => `(${holds} OR (${holdsInside(version)}))`;
+
+/**
+ * Table columns whose values contain certain types, directly or inside a domain, an array or a composite type.
+ * The result has the columns `relid`, `attname` and `type`, and the `path` from the table column to the value:
+ * `domain`, `array` or the position of a field of a composite, each followed by a space.
+ */
+function columnsContainingTypesSql(version: number, types: readonly number[]): string {
+  const whole = `
+    up(oid) AS (
+      SELECT oid
+      FROM pg_type
+      WHERE ${isOneOfSql(types, 'oid')}
+      UNION
+      SELECT h.whole
+      FROM up
+      JOIN (${containingTypesSql(version)}) h ON h.part = up.oid
+    )
+  `;
+  const columns = `
+    SELECT
+      c.oid,
+      a.attname,
+      a.atttypid,
+      '' COLLATE "C"
+    FROM pg_attribute a
+    JOIN pg_class c ON c.oid = a.attrelid
+    WHERE c.oid >= '${firstNormalObjectId}'
+      AND c.relkind = 'r'
+      AND a.attnum > 0
+      AND NOT a.attisdropped
+      AND a.atttypid IN (SELECT oid FROM up)
+      AND ${isNonEmptyPermanentTableSql}
+  `;
+  const parts = [
+    "SELECT t.typbasetype, 'domain' WHERE t.typtype = 'd'",
+    `
+      SELECT t.typelem, 'array'
+      WHERE t.typtype = 'b'
+        AND t.typelem <> '0'
+        AND t.typlen = -1
+    `,
+    `
+      SELECT f.atttypid, (row_number() OVER (ORDER BY f.attnum) - 1)::text
+      FROM pg_attribute f
+      WHERE t.typtype = 'c'
+        AND f.attrelid = t.typrelid
+        AND f.attnum > 0
+        AND NOT f.attisdropped
+    `,
+  ];
+  const deeper = `
+    SELECT
+      v.relid,
+      v.attname,
+      s.type,
+      (v.path || s.step || ' ') COLLATE "C"
+    FROM v
+    JOIN pg_type t ON t.oid = v.type
+    CROSS JOIN LATERAL (${parts.join(' UNION ALL ')}) s(type, step)
+    WHERE NOT ${isOneOfSql(types, 'v.type')}
+      AND s.type IN (SELECT oid FROM up)
+  `;
+  return `
+    (
+      WITH RECURSIVE ${whole}, v(relid, attname, type, path) AS (${columns} UNION ALL ${deeper})
+      SELECT *
+      FROM v
+      WHERE ${isOneOfSql(types, 'v.type')}
+    )
+  `;
+}
+
+/** A table column that contains values of the searched types, directly or inside a domain, an array or a composite type. */
+export interface NestedValueColumn {
+  readonly table: string;
+  /** Quoted. */
+  readonly column: string;
+  /** The type of the searched values inside the column: `regclass`, `money`, `aclitem[]`. */
+  readonly type: string;
+  readonly path: string;
+}
+
+/** A query for the columns that contain the types, with further columns about the table `c` and its column `a`. */
+export function nestedValueColumnsSql(version: number, types: readonly number[], more: readonly string[]): string {
+  return `
+    SELECT
+      v.relid::regclass AS name,
+      quote_ident(v.attname) AS attname,
+      v.type::regtype AS type,
+      v.path,
+      ${[...more, searchedTableSelectListSql(version)].join(',\n')}
+    FROM ${columnsContainingTypesSql(version, types)} v
+    JOIN pg_class c ON c.oid = v.relid
+    JOIN pg_attribute a ON a.attrelid = v.relid AND a.attname = v.attname
+    ORDER BY 1, 2
+  `;
+}
+
+export function decodeNestedValueColumn(row: PostgresqlRow): NestedValueColumn {
+  return {
+    table: decodeTextColumn(row, 'name'),
+    column: decodeTextColumn(row, 'attname'),
+    type: decodeTextColumn(row, 'type'),
+    path: decodeTextColumn(row, 'path'),
+  };
+}
+
+/**
+ * The values of the searched types in one row that COPY returned for the column, without NULL. Each element of an array
+ * is a separate value.
+ */
+export function extractNestedValuesOfType(
+  row: Uint8Array,
+  { path, type }: Pick<NestedValueColumn, 'path' | 'type'>,
+): readonly string[] {
+  const steps = [...path.split(' ').filter((step) => step !== ''), ...(type.endsWith('[]') ? ['array'] : [])];
+  let values = withoutNull(splitTextCopyRow(row));
+  for (const step of steps) {
+    if (step === 'array') values = values.flatMap((value) => withoutNull(parsePostgresqlArray(value)));
+    else if (step !== 'domain')
+      values = withoutNull(values.map((value) => parsePostgresqlCompositeValue(value)[Number(step)]));
+  }
+  return values;
+}
+
+function withoutNull(values: readonly (string | null | undefined)[]): readonly string[] {
+  return values.filter((value) => value != null);
+}
+
+/**
+ * A column of type regproc or regoper, whose values are written as bare names. `violate`: at least one row has a name
+ * that several functions or operators share.
+ */
+export interface RegprocColumn extends RowScanDependentResult, NestedValueColumn {
+  /** Whether the type of the column is a domain over a searched type, or contains a searched type. */
+  readonly isInside: boolean;
+  /**
+   * Names that several functions or operators of one schema share, in the form in which COPY writes values. The query
+   * result has these names only in its first row with regproc values and its first row with regoper values.
+   */
+  readonly ambiguousNames: readonly string[];
+}
+
+/**
+ * Selects names that several objects of one schema share. PostgreSQL writes a regproc or regoper value with its schema
+ * if the name alone is ambiguous.
+ */
+const ambiguousNamesSql = (catalog: string, name: string, written: string, schema: string): string => `
+  SELECT quote_ident((SELECT nspname FROM pg_namespace n WHERE n.oid = ${schema})) || '.' || ${written}
+  FROM ${catalog}
+  GROUP BY ${schema}, ${name}
+  HAVING count(*) > 1
+`;
+
+export const regprocColumnsQuery: PostgresqlPreflightQuery<readonly RegprocColumn[]> = {
+  id: 'regproc-columns',
+  scope: 'database',
+  when: createDatabaseFeatureCondition('callables'),
+  sql: (version) =>
+    nestedValueColumnsSql(version, regprocAndRegoperTypeOids, [
+      `
+        CASE
+          WHEN row_number() OVER (PARTITION BY ${isRegproc} ORDER BY v.relid, v.attname, v.path) = 1
+            THEN CASE
+              WHEN ${isRegproc}
+                THEN ARRAY(${ambiguousNamesSql('pg_proc', 'proname', 'quote_ident(proname)', 'pronamespace')})
+              ELSE ARRAY(${ambiguousNamesSql('pg_operator', 'oprname', 'oprname', 'oprnamespace')})
+            END
+        END AS ambiguous
+      `,
+    ]),
+  decode: (rows) =>
+    rows.map((row) => {
+      const column = decodeNestedValueColumn(row);
+      return {
+        ...column,
+        isInside: column.path !== '',
+        ambiguousNames: decodeTextArrayColumn(row, 'ambiguous'),
+        rows: 'unseen',
+        searched: decodeSearchedTable(row),
+      };
+    }),
+  searchRows: (found, search) => {
+    const ambiguous = new Set(found.flatMap(({ ambiguousNames }) => ambiguousNames));
+    return completeResultsByRowSearch(found, search, (row, column) =>
+      extractNestedValuesOfType(row, column).some((value) => ambiguous.has(value)),
+    );
+  },
+  absent: [],
+};
+
+const isRegproc = `v.type IN ('${builtinTypeOids.regproc}', '${builtinTypeOids.regprocArray}')`;

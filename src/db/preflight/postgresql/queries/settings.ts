@@ -1,5 +1,11 @@
-import { decodeBooleanColumn, decodeOptionalTextColumn, decodeTextColumn } from '../../../../postgresql/decode-row.ts';
+import {
+  decodeBooleanColumn,
+  decodeNumberColumnOrZero,
+  decodeOptionalTextColumn,
+  decodeTextColumn,
+} from '../../../../postgresql/decode-row.ts';
 import type { PostgresqlRow } from '../../../../postgresql/postgresql-row.ts';
+import { quoteIdentifier } from '../../../../postgresql/quote.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 
 export interface PostgresqlServerSetting {
@@ -158,4 +164,80 @@ export function getNumericPostgresqlSetting(
 ): number {
   const setting = settings.get(name);
   return setting === undefined ? missing : Number(setting.value);
+}
+
+/** A line of a configuration file that the server could not apply. */
+export interface UnappliedConfigLine {
+  readonly name: string;
+  readonly value: string;
+  readonly error: string;
+  readonly file: string;
+  readonly line: number;
+}
+
+/** The `error` in pg_file_settings of a valid line that takes effect after a restart. */
+export const pgFileSettingsRestartError = 'setting could not be applied';
+
+export const failedConfigLinesQuery: PostgresqlPreflightQuery<readonly UnappliedConfigLine[]> = {
+  id: 'unapplied-config-lines',
+  scope: 'server',
+  sql: () => `
+    SELECT name, setting, error, sourcefile, sourceline
+    FROM pg_file_settings
+    WHERE NOT applied AND error IS NOT NULL
+  `,
+  decode: (rows) =>
+    rows.map((row) => ({
+      name: decodeTextColumn(row, 'name'),
+      value: decodeTextColumn(row, 'setting'),
+      error: decodeTextColumn(row, 'error'),
+      file: decodeTextColumn(row, 'sourcefile'),
+      line: decodeNumberColumnOrZero(row, 'sourceline'),
+    })),
+  absent: [],
+  grant: (user) => {
+    const role = quoteIdentifier(user);
+    return `GRANT EXECUTE ON FUNCTION pg_show_all_file_settings() TO ${role}; GRANT SELECT ON pg_file_settings TO ${role}`;
+  },
+};
+
+/** The numbers of connection slots of the server. */
+export interface ConnectionCapacity {
+  readonly max: number;
+  /** Connection slots reserved for superusers and, since PostgreSQL 16, for members of pg_use_reserved_connections. */
+  readonly reserved: number;
+  /**
+   * Connection slots in use, including those of this program. Before PostgreSQL 12, connections of WAL senders count as
+   * well.
+   */
+  readonly used: number;
+}
+
+export const connectionCapacityQuery: PostgresqlPreflightQuery<ConnectionCapacity> = {
+  id: 'connection-capacity',
+  scope: 'server',
+  sql: (version) => `
+    SELECT
+      current_setting('max_connections') AS max,
+      current_setting('superuser_reserved_connections')::int${version < 160_000 ? '' : " + current_setting('reserved_connections')::int"} AS reserved,
+      (
+        SELECT count(*)
+        FROM pg_stat_activity
+        WHERE usesysid IS NOT NULL${version < 120_000 ? '' : ' AND pid NOT IN (SELECT pid FROM pg_stat_replication)'}
+      ) AS used
+  `,
+  decode: ([row = {}]) => ({
+    max: decodeNumberColumnOrZero(row, 'max'),
+    reserved: decodeNumberColumnOrZero(row, 'reserved'),
+    used: decodeNumberColumnOrZero(row, 'used'),
+  }),
+  absent: { max: 0, reserved: 0, used: 0 },
+};
+
+/**
+ * Returns a tenth of the free connections. The preflight uses no more, because the other free connections are left to
+ * the applications of the database.
+ */
+export function tenthOfFreeConnections({ max, reserved, used }: ConnectionCapacity): number {
+  return Math.floor((max - reserved - used) / 10);
 }

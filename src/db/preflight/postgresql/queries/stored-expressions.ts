@@ -14,7 +14,7 @@ import {
   textOrderDependenceSql,
 } from './catalog-predicates.ts';
 import { createDatabaseFeatureCondition } from './database-overview.ts';
-import { buildFilledDomainsSql, tableHasRowsSql } from './function-uses-sql.ts';
+import { buildFilledDomainsSql, tableHasRowsSql } from './function-uses.ts';
 
 /** When a catalog row was written: the transaction, the command in it, and the transaction that locked or deleted it. */
 export interface RowVersion {

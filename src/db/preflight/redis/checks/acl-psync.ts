@@ -2,13 +2,22 @@ import { emptyRedisInfo } from '../../../../redis/info.ts';
 import { type FindingFix, failOutcome, type PreflightCheckOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { getPreflightQueryValueOrDefault, markPreflightQueryOptional, type PreflightQueryResult } from '../../query.ts';
 import { declareRedisPreflightCheck } from '../check.ts';
-import { getRedisCommandPermission, isRedisCommandDenied, isRedisOlderThanAcl } from '../command-permission.ts';
+import {
+  buildRedisOutcomeWithoutQueryResult,
+  getRedisCommandPermission,
+  isRedisCommandDenied,
+  isRedisOlderThanAcl,
+} from '../commands.ts';
 import { buildRedisAclGrantFix } from '../fixes.ts';
-import { buildRedisOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
-import { type RedisAclDryRunResult, redisAclDryRunQueries, redisAclUserRulesQuery } from '../queries/acl.ts';
-import { redisAclfileConfigQuery, redisReplicationConfigQuery } from '../queries/config.ts';
-import { redisInfoQuery } from '../queries/info.ts';
-import { getRedisDisklessReplication } from '../redis-diskless-replication.ts';
+import { getRedisDisklessReplication } from '../memory.ts';
+import {
+  type RedisAclDryRunResult,
+  redisAclDryRunQueries,
+  redisAclfileConfigQuery,
+  redisAclUserRulesQuery,
+  redisInfoQuery,
+  redisReplicationConfigQuery,
+} from '../queries.ts';
 import type { RedisSourceFacts } from '../source-facts.ts';
 
 export const aclPsyncCheck = declareRedisPreflightCheck({

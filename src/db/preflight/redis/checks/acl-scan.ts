@@ -2,13 +2,23 @@ import { emptyRedisInfo } from '../../../../redis/info.ts';
 import { failOutcome, passOutcome } from '../../finding.ts';
 import { getPreflightQueryValueOrDefault, markPreflightQueryOptional, type PreflightQueryResult } from '../../query.ts';
 import { declareRedisPreflightCheck } from '../check.ts';
-import { getRedisCommandPermission, isRedisCommandDenied, isRedisOlderThanAcl } from '../command-permission.ts';
+import {
+  buildRedisOutcomeWithoutQueryResult,
+  getRedisCommandPermission,
+  isRedisCommandDenied,
+  isRedisOlderThanAcl,
+  listRedisScanCommands,
+} from '../commands.ts';
 import { buildRedisAclGrantFix } from '../fixes.ts';
-import { buildRedisOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
-import { type RedisAclDryRunResult, redisAclDryRunQueries, redisAclUserRulesQuery } from '../queries/acl.ts';
-import { redisAclfileConfigQuery } from '../queries/config.ts';
-import { redisInfoQuery } from '../queries/info.ts';
-import { listRedisScanCommands } from '../scan-commands.ts';
+
+import {
+  type RedisAclDryRunResult,
+  redisAclDryRunQueries,
+  redisAclfileConfigQuery,
+  redisAclUserRulesQuery,
+  redisInfoQuery,
+} from '../queries.ts';
+
 import type { RedisSourceFacts } from '../source-facts.ts';
 
 export const aclScanCheck = declareRedisPreflightCheck({

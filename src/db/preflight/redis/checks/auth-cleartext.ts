@@ -1,5 +1,5 @@
 import { passOutcome, warnOutcome } from '../../finding.ts';
-import { isConnectedOverLoopback } from '../../network/evaluate-host.ts';
+import { isConnectedOverLoopback } from '../../network/evaluate.ts';
 import { declareRedisPreflightCheck } from '../check.ts';
 
 /** AUTH always contains the password in clear text, so only an encrypted connection protects it. */

@@ -1,8 +1,8 @@
 import { clientSideDatabaseErrorCodes } from '../../../../platform/connect-error.ts';
 import { failOutcome, type PreflightCheckOutcome, passOutcome, skipOutcome, warnOutcome } from '../../finding.ts';
-import { isConnectedOverLoopback } from '../../network/evaluate-host.ts';
+import { isConnectedOverLoopback } from '../../network/evaluate.ts';
 import { declareRedisPreflightCheck, redisMigrationMethods } from '../check.ts';
-import { redisDisconnectErrorCodes } from '../disconnect-error-codes.ts';
+import { redisDisconnectErrorCodes } from '../source.ts';
 import type { RedisSourceFacts } from '../source-facts.ts';
 
 export const authCheck = declareRedisPreflightCheck({

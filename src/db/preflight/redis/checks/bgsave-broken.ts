@@ -11,11 +11,14 @@ import {
 } from '../../finding.ts';
 import { getPreflightQueryValueOrDefault, markPreflightQueryOptional, type PreflightQueryResult } from '../../query.ts';
 import { declareRedisPreflightCheck } from '../check.ts';
-import { estimateRedisCopy } from '../copy-estimate.ts';
 import { buildRedisConfigSetFix } from '../fixes.ts';
-import { type RedisConfigValues, redisDirConfigQuery, redisReplicationConfigQuery } from '../queries/config.ts';
-import { redisInfoQuery } from '../queries/info.ts';
-import { getRedisDisklessReplication } from '../redis-diskless-replication.ts';
+import { estimateRedisCopy, getRedisDisklessReplication } from '../memory.ts';
+import {
+  type RedisConfigValues,
+  redisDirConfigQuery,
+  redisInfoQuery,
+  redisReplicationConfigQuery,
+} from '../queries.ts';
 
 export const bgsaveBrokenCheck = declareRedisPreflightCheck({
   id: 'bgsave-broken',

@@ -2,8 +2,8 @@ import { formatBytes } from '../../../../base/text.ts';
 import { infoOutcome, passOutcome, skipOutcome, warnOutcome } from '../../finding.ts';
 import { markPreflightQueryOptional } from '../../query.ts';
 import { declareRedisPreflightCheck } from '../check.ts';
-import { buildRedisOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
-import { redisBulkLengthConfigQuery } from '../queries/config.ts';
+import { buildRedisOutcomeWithoutQueryResult } from '../commands.ts';
+import { redisBulkLengthConfigQuery } from '../queries.ts';
 
 /** The default of proto-max-bulk-len, in bytes. */
 const defaultLimit = 512 * 2 ** 20;

@@ -2,7 +2,7 @@ import { countOf } from '../../../../base/text.ts';
 import { infoOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { getPreflightQueryValueOrDefault, markPreflightQueryOptional } from '../../query.ts';
 import { declareRedisPreflightCheck } from '../check.ts';
-import { redisCommandCallsQuery, redisInfoQuery } from '../queries/info.ts';
+import { redisCommandCallsQuery, redisInfoQuery } from '../queries.ts';
 
 /** Since Redis 7.0 the script cache is not part of a copy: https://redis.io/docs/latest/develop/programmability/eval-intro/ */
 export const cachedScriptsCheck = declareRedisPreflightCheck({

@@ -2,16 +2,16 @@ import { type RedisInfoFields, readRedisInfoNumber } from '../../../../redis/inf
 import { failOutcome, type PreflightCheckOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { getPreflightQueryValueOrDefault, markPreflightQueryOptional } from '../../query.ts';
 import { declareRedisPreflightCheck, redisMigrationMethods } from '../check.ts';
+import { buildRedisOutcomeWithoutQueryResult } from '../commands.ts';
 import { redisAdministratorText } from '../fixes.ts';
-import { buildRedisOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
-import { redisClusterAllowReadsWhenDownConfigQuery } from '../queries/config.ts';
-import { redisInfoQuery } from '../queries/info.ts';
 import {
   type RedisClusterInfoField,
   type RedisClusterSummary,
+  redisClusterAllowReadsWhenDownConfigQuery,
   redisClusterInfoQuery,
   redisClusterNodesQuery,
-} from '../queries/server.ts';
+  redisInfoQuery,
+} from '../queries.ts';
 
 export const clusterSourceCheck = declareRedisPreflightCheck({
   id: 'cluster-source',

@@ -2,9 +2,8 @@ import { parseKeyspace } from '../../../../redis/info.ts';
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { markPreflightQueryOptional } from '../../query.ts';
 import { declareRedisPreflightCheck, redisMigrationMethods } from '../check.ts';
-import { buildRedisOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
-import { redisDatabasesConfigQuery } from '../queries/config.ts';
-import { redisInfoQuery } from '../queries/info.ts';
+import { buildRedisOutcomeWithoutQueryResult } from '../commands.ts';
+import { redisDatabasesConfigQuery, redisInfoQuery } from '../queries.ts';
 
 /** The number of Redis databases in a managed cluster, which is also the default of every Redis server. */
 const managedRedisDatabaseCount = 16;

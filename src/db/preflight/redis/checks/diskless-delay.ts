@@ -1,7 +1,6 @@
 import { infoOutcome, passOutcome } from '../../finding.ts';
 import { declareRedisPreflightCheck } from '../check.ts';
-import { redisReplicationConfigQuery } from '../queries/config.ts';
-import { redisInfoQuery } from '../queries/info.ts';
+import { redisInfoQuery, redisReplicationConfigQuery } from '../queries.ts';
 
 export const disklessDelayCheck = declareRedisPreflightCheck({
   id: 'diskless-delay',

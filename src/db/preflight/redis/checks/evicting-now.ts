@@ -1,7 +1,7 @@
 import { readRedisInfoNumber } from '../../../../redis/info.ts';
 import { infoOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { declareRedisPreflightCheck } from '../check.ts';
-import { redisInfoQuery } from '../queries/info.ts';
+import { redisInfoQuery } from '../queries.ts';
 
 export const evictingNowCheck = declareRedisPreflightCheck({
   id: 'evicting-now',

@@ -3,8 +3,7 @@ import { readRedisInfoNumber } from '../../../../redis/info.ts';
 import { passOutcome, warnOutcome } from '../../finding.ts';
 import { getPreflightQueryValueOrDefault, markPreflightQueryOptional } from '../../query.ts';
 import { declareRedisPreflightCheck } from '../check.ts';
-import { redisInfoQuery } from '../queries/info.ts';
-import { redisLatencyMaximaQuery } from '../queries/server.ts';
+import { redisInfoQuery, redisLatencyMaximaQuery } from '../queries.ts';
 
 export const forkMemoryCheck = declareRedisPreflightCheck({
   id: 'fork-memory',

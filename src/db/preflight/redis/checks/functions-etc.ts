@@ -2,9 +2,8 @@ import { parseKeyspace } from '../../../../redis/info.ts';
 import { infoOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { getPreflightQueryValueOrDefault, markPreflightQueryOptional } from '../../query.ts';
 import { declareRedisPreflightCheck } from '../check.ts';
-import { buildRedisOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
-import { redisInfoQuery } from '../queries/info.ts';
-import { redisFunctionCountQuery } from '../queries/server.ts';
+import { buildRedisOutcomeWithoutQueryResult } from '../commands.ts';
+import { redisFunctionCountQuery, redisInfoQuery } from '../queries.ts';
 
 export const functionsStreamsEtcCheck = declareRedisPreflightCheck({
   id: 'functions-etc',

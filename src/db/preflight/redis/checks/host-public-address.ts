@@ -1,4 +1,4 @@
-import { evaluatePublicAddress } from '../../network/evaluate-host.ts';
+import { evaluatePublicAddress } from '../../network/evaluate.ts';
 import { declareRedisPreflightCheck, redisMigrationMethods } from '../check.ts';
 
 export const redisHostPublicAddressCheck = declareRedisPreflightCheck({

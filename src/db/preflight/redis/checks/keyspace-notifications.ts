@@ -1,8 +1,7 @@
 import { readRedisInfoNumber } from '../../../../redis/info.ts';
 import { infoOutcome, passOutcome } from '../../finding.ts';
 import { declareRedisPreflightCheck } from '../check.ts';
-import { redisKeyspaceEventsConfigQuery } from '../queries/config.ts';
-import { redisInfoQuery } from '../queries/info.ts';
+import { redisInfoQuery, redisKeyspaceEventsConfigQuery } from '../queries.ts';
 
 export const keyspaceNotificationsCheck = declareRedisPreflightCheck({
   id: 'keyspace-notifications',

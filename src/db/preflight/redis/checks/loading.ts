@@ -2,8 +2,8 @@ import { emptyRedisInfo } from '../../../../redis/info.ts';
 import { failOutcome, passOutcome } from '../../finding.ts';
 import { getPreflightQueryValueOrDefault, markPreflightQueryOptional } from '../../query.ts';
 import { declareRedisPreflightCheck, redisMigrationMethods } from '../check.ts';
-import { buildRedisOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
-import { redisInfoQuery } from '../queries/info.ts';
+import { buildRedisOutcomeWithoutQueryResult } from '../commands.ts';
+import { redisInfoQuery } from '../queries.ts';
 
 export const loadingCheck = declareRedisPreflightCheck({
   id: 'loading',

@@ -9,9 +9,13 @@ import {
 } from '../../finding.ts';
 import { getPreflightQueryValueOrDefault, markPreflightQueryOptional, type PreflightQueryResult } from '../../query.ts';
 import { declareRedisPreflightCheck, redisMigrationMethods } from '../check.ts';
-import { redisKnownCommandsQuery } from '../queries/commands.ts';
-import { type RedisConfigValues, redisDatabasesConfigQuery } from '../queries/config.ts';
-import { redisInfoQuery } from '../queries/info.ts';
+import {
+  type RedisConfigValues,
+  redisDatabasesConfigQuery,
+  redisInfoQuery,
+  redisKnownCommandsQuery,
+} from '../queries.ts';
+
 import type { RedisSourceFacts } from '../source-facts.ts';
 
 export const managedBlockedCheck = declareRedisPreflightCheck({

@@ -3,10 +3,9 @@ import { readRedisInfoNumber } from '../../../../redis/info.ts';
 import { failOutcome, passOutcome, skipOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
 import { getPreflightQueryValueOrDefault, markPreflightQueryOptional } from '../../query.ts';
 import { declareRedisPreflightCheck, redisMigrationMethods } from '../check.ts';
+import { buildRedisOutcomeWithoutQueryResult } from '../commands.ts';
 import { buildRedisConfigSetFix, redisAdministratorText } from '../fixes.ts';
-import { buildRedisOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
-import { redisMaxclientsConfigQuery } from '../queries/config.ts';
-import { redisInfoQuery } from '../queries/info.ts';
+import { redisInfoQuery, redisMaxclientsConfigQuery } from '../queries.ts';
 
 export const maxclientsCheck = declareRedisPreflightCheck({
   id: 'maxclients',

@@ -2,9 +2,8 @@ import { formatBytes } from '../../../../base/text.ts';
 import { failOutcome, infoOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
 import { getPreflightQueryValueOrDefault, markPreflightQueryOptional } from '../../query.ts';
 import { declareRedisPreflightCheck, redisMigrationMethods } from '../check.ts';
-import { estimateRedisCopy } from '../copy-estimate.ts';
-import { readRedisMaxmemory, redisMaxmemoryConfigQuery } from '../queries/config.ts';
-import { redisInfoQuery } from '../queries/info.ts';
+import { estimateRedisCopy } from '../memory.ts';
+import { readRedisMaxmemory, redisInfoQuery, redisMaxmemoryConfigQuery } from '../queries.ts';
 
 export const maxmemoryCheck = declareRedisPreflightCheck({
   id: 'maxmemory',

@@ -2,10 +2,9 @@ import { readRedisInfoNumber } from '../../../../redis/info.ts';
 import { passOutcome, warnOutcome } from '../../finding.ts';
 import { getPreflightQueryValueOrDefault, markPreflightQueryOptional } from '../../query.ts';
 import { declareRedisPreflightCheck } from '../check.ts';
+import { buildRedisOutcomeWithoutQueryResult } from '../commands.ts';
 import { buildRedisConfigSetFix } from '../fixes.ts';
-import { buildRedisOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
-import { redisMinReplicasConfigQuery } from '../queries/config.ts';
-import { redisInfoQuery } from '../queries/info.ts';
+import { redisInfoQuery, redisMinReplicasConfigQuery } from '../queries.ts';
 
 export const minReplicasCheck = declareRedisPreflightCheck({
   id: 'min-replicas',

@@ -1,12 +1,12 @@
 import { emptyRedisInfo } from '../../../../redis/info.ts';
 import { isRedisVersionAtLeast, isValkeyOrRedisAtLeast, parseRedisServerVersion } from '../../../../redis/version.ts';
 import { failOutcome, type PreflightCheckOutcome, passOutcome } from '../../finding.ts';
-import { namedExtensions } from '../../preflight-options.ts';
+import { namedExtensions } from '../../options.ts';
 import { getPreflightQueryValueOrDefault, markPreflightQueryOptional } from '../../query.ts';
 import { declareRedisPreflightCheck, redisMigrationMethods } from '../check.ts';
-import { buildRedisOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
-import { redisInfoModulesQuery, redisInfoQuery } from '../queries/info.ts';
-import { redisModuleListQuery } from '../queries/server.ts';
+import { buildRedisOutcomeWithoutQueryResult } from '../commands.ts';
+import { redisInfoModulesQuery, redisInfoQuery, redisModuleListQuery } from '../queries.ts';
+
 import type { RedisSourceFacts } from '../source-facts.ts';
 
 export const modulesCheck = declareRedisPreflightCheck({

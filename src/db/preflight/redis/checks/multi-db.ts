@@ -2,7 +2,7 @@ import { countOf } from '../../../../base/text.ts';
 import { parseKeyspace } from '../../../../redis/info.ts';
 import { passOutcome, warnOutcome } from '../../finding.ts';
 import { declareRedisPreflightCheck } from '../check.ts';
-import { redisInfoQuery } from '../queries/info.ts';
+import { redisInfoQuery } from '../queries.ts';
 
 export const multiDbCheck = declareRedisPreflightCheck({
   id: 'multi-db',

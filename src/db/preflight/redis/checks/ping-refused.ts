@@ -3,8 +3,7 @@ import { type FindingFix, failOutcome, passOutcome } from '../../finding.ts';
 import { getPreflightQueryValueOrDefault, markPreflightQueryOptional } from '../../query.ts';
 import { declareRedisPreflightCheck } from '../check.ts';
 import { buildRedisConfigSetFix, markRedisFixForReview, redisAdministratorText } from '../fixes.ts';
-import { redisKnownCommandsQuery } from '../queries/commands.ts';
-import { redisInfoQuery } from '../queries/info.ts';
+import { redisInfoQuery, redisKnownCommandsQuery } from '../queries.ts';
 
 export const pingRefusedCheck = declareRedisPreflightCheck({
   id: 'ping-refused',

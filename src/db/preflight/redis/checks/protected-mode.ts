@@ -1,11 +1,11 @@
 import { quoteShellArg } from '../../../../cli/shell-quote.ts';
 import { failOutcome, type PreflightCheckOutcome, passOutcome, skipOutcome } from '../../finding.ts';
-import { isConnectedOverLoopback } from '../../network/evaluate-host.ts';
+import { isConnectedOverLoopback } from '../../network/evaluate.ts';
 import { markPreflightQueryOptional } from '../../query.ts';
 import { declareRedisPreflightCheck, redisMigrationMethods } from '../check.ts';
+import { buildRedisOutcomeWithoutQueryResult } from '../commands.ts';
 import { redisAdministratorText } from '../fixes.ts';
-import { buildRedisOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
-import { redisBindConfigQuery, redisProtectedModeConfigQuery } from '../queries/config.ts';
+import { redisBindConfigQuery, redisProtectedModeConfigQuery } from '../queries.ts';
 import type { RedisSourceFacts } from '../source-facts.ts';
 
 export const protectedModeCheck = declareRedisPreflightCheck({

@@ -3,14 +3,12 @@ import type { RedisInfo } from '../../../../redis/info.ts';
 import { failOutcome, type PreflightCheckOutcome, passOutcome, skipOutcome, warnOutcome } from '../../finding.ts';
 import { getPreflightQueryValueOrDefault, markPreflightQueryOptional, type PreflightQueryResult } from '../../query.ts';
 import { declareRedisPreflightCheck, redisMigrationMethods } from '../check.ts';
+import { buildRedisOutcomeWithoutQueryResult, isSentinel, sentinelSkipReason } from '../commands.ts';
 import { buildRedisConfigSetFix, buildRemoveRenameCommandFix } from '../fixes.ts';
-import { buildRedisOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
-import { psyncProbeDescription } from '../probe-psync.ts';
-import { redisKnownCommandsQuery } from '../queries/commands.ts';
-import { redisReplicationConfigQuery } from '../queries/config.ts';
-import { redisInfoQuery } from '../queries/info.ts';
-import { getRedisDisklessReplication } from '../redis-diskless-replication.ts';
-import { isSentinel, sentinelSkipReason } from '../sentinel.ts';
+import { getRedisDisklessReplication } from '../memory.ts';
+import { redisInfoQuery, redisKnownCommandsQuery, redisReplicationConfigQuery } from '../queries.ts';
+import { psyncProbeDescription } from '../source.ts';
+
 import type { RedisSourceFacts } from '../source-facts.ts';
 
 export const psyncCommandCheck = declareRedisPreflightCheck({

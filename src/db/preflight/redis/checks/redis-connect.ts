@@ -1,11 +1,11 @@
 import { clientSideDatabaseErrorCodes } from '../../../../platform/connect-error.ts';
 import type { RedisInfo } from '../../../../redis/info.ts';
 import { failOutcome, type PreflightCheckOutcome, warnOutcome } from '../../finding.ts';
-import { buildOpenPortFix, evaluateTcpConnections } from '../../network/evaluate-tcp-connections.ts';
+import { buildOpenPortFix, evaluateTcpConnections } from '../../network/evaluate.ts';
 import { markPreflightQueryOptional, type PreflightQueryResult } from '../../query.ts';
 import { declareRedisPreflightCheck, redisMigrationMethods } from '../check.ts';
-import { redisDisconnectErrorCodes } from '../disconnect-error-codes.ts';
-import { redisInfoQuery } from '../queries/info.ts';
+import { redisInfoQuery } from '../queries.ts';
+import { redisDisconnectErrorCodes } from '../source.ts';
 import type { RedisSourceFacts } from '../source-facts.ts';
 
 export const redisConnectCheck = declareRedisPreflightCheck({

@@ -10,8 +10,8 @@ import {
   unknownOutcome,
   warnOutcome,
 } from '../../finding.ts';
-import { isConnectedOverLoopback } from '../../network/evaluate-host.ts';
-import type { PreflightOptions } from '../../preflight-options.ts';
+import { isConnectedOverLoopback } from '../../network/evaluate.ts';
+import type { PreflightOptions } from '../../options.ts';
 import { declareRedisPreflightCheck, redisMigrationMethods } from '../check.ts';
 import type { RedisSourceFacts } from '../source-facts.ts';
 

@@ -3,12 +3,14 @@ import { isRedisVersionAtLeast, parseRedisServerVersion } from '../../../../redi
 import { failOutcome, type PreflightCheckOutcome, passOutcome, skipOutcome, warnOutcome } from '../../finding.ts';
 import { markPreflightQueryOptional, type PreflightQueryResult } from '../../query.ts';
 import { declareRedisPreflightCheck } from '../check.ts';
+import {
+  buildRedisOutcomeWithoutQueryResult,
+  isSentinel,
+  listRedisScanCommands,
+  sentinelSkipReason,
+} from '../commands.ts';
 import { buildRemoveRenameCommandFix } from '../fixes.ts';
-import { buildRedisOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
-import { redisKnownCommandsQuery } from '../queries/commands.ts';
-import { redisInfoQuery } from '../queries/info.ts';
-import { listRedisScanCommands } from '../scan-commands.ts';
-import { isSentinel, sentinelSkipReason } from '../sentinel.ts';
+import { redisInfoQuery, redisKnownCommandsQuery } from '../queries.ts';
 
 /** The commands that migration tools and the preflight send. */
 const expectedCommands = ['sync', 'psync', 'info', 'config', 'command', 'cluster'] as const;

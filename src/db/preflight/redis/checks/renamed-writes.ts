@@ -2,9 +2,9 @@ import type { RedisInfo } from '../../../../redis/info.ts';
 import { failOutcome, type PreflightCheckOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
 import { markPreflightQueryOptional, type PreflightQueryResult } from '../../query.ts';
 import { declareRedisPreflightCheck } from '../check.ts';
+import { buildRedisOutcomeWithoutQueryResult } from '../commands.ts';
 import { buildRemoveRenameCommandFix } from '../fixes.ts';
-import { buildRedisOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
-import { redisInfoQuery } from '../queries/info.ts';
+import { redisInfoQuery } from '../queries.ts';
 
 export const renamedWriteCommandsCheck = declareRedisPreflightCheck({
   id: 'renamed-writes',

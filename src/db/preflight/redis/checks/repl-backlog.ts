@@ -3,11 +3,10 @@ import { readRedisInfoNumber } from '../../../../redis/info.ts';
 import { passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
 import { getPreflightQueryValueOrDefault, markPreflightQueryOptional } from '../../query.ts';
 import { declareRedisPreflightCheck } from '../check.ts';
-import { formatRedisWriteRate } from '../copy-estimate.ts';
 import { buildRedisConfigSetFix, redisAdministratorText } from '../fixes.ts';
-import { computeFreeRedisMemory } from '../free-memory.ts';
-import { redisReplicationConfigQuery } from '../queries/config.ts';
-import { redisInfoQuery } from '../queries/info.ts';
+import { computeFreeRedisMemory, formatRedisWriteRate } from '../memory.ts';
+
+import { redisInfoQuery, redisReplicationConfigQuery } from '../queries.ts';
 
 export const replBacklogCheck = declareRedisPreflightCheck({
   id: 'repl-backlog',

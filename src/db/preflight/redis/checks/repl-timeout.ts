@@ -1,10 +1,9 @@
 import { formatBytes } from '../../../../base/text.ts';
 import { passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
 import { declareRedisPreflightCheck } from '../check.ts';
-import { estimateRedisCopy } from '../copy-estimate.ts';
 import { buildRedisConfigSetFix } from '../fixes.ts';
-import { redisReplicationConfigQuery } from '../queries/config.ts';
-import { redisInfoQuery } from '../queries/info.ts';
+import { estimateRedisCopy } from '../memory.ts';
+import { redisInfoQuery, redisReplicationConfigQuery } from '../queries.ts';
 
 export const replTimeoutCheck = declareRedisPreflightCheck({
   id: 'repl-timeout',

@@ -4,16 +4,22 @@ import { isValkeyOrRedisAtLeast, parseRedisServerVersion } from '../../../../red
 import { type FindingFix, failOutcome, passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
 import { getPreflightQueryValueOrDefault, markPreflightQueryOptional } from '../../query.ts';
 import { declareRedisPreflightCheck } from '../check.ts';
-import { estimateRedisCopy, formatRedisWriteRate, type RedisCopyEstimate } from '../copy-estimate.ts';
 import { buildRedisConfigSetFix, redisAdministratorText } from '../fixes.ts';
-import { computeFreeMemoryOfRedisHost } from '../free-memory.ts';
+import {
+  computeFreeMemoryOfRedisHost,
+  estimateRedisCopy,
+  formatRedisWriteRate,
+  type RedisCopyEstimate,
+} from '../memory.ts';
+
 import {
   type RedisConfigValues,
   type RedisReplicationSetting,
+  redisInfoQuery,
   redisOutputBufferConfigQuery,
   redisReplicationConfigQuery,
-} from '../queries/config.ts';
-import { redisInfoQuery } from '../queries/info.ts';
+} from '../queries.ts';
+
 import type { RedisSourceFacts } from '../source-facts.ts';
 
 export const replicaOutputBufferCheck = declareRedisPreflightCheck({

@@ -3,15 +3,14 @@ import { isRedisVersionAtLeast, parseRedisServerVersion } from '../../../../redi
 import { failOutcome, type PreflightCheckOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { getPreflightQueryValueOrDefault, markPreflightQueryOptional, type PreflightQueryResult } from '../../query.ts';
 import { declareRedisPreflightCheck, redisMigrationMethods } from '../check.ts';
+import { buildRedisOutcomeWithoutQueryResult, isSentinel } from '../commands.ts';
 import { buildRedisConfigSetFix, markRedisFixForReview } from '../fixes.ts';
-import { buildRedisOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
 import {
   type RedisConfigValues,
   type RedisReplicationSetting,
+  redisInfoQuery,
   redisReplicationConfigQuery,
-} from '../queries/config.ts';
-import { redisInfoQuery } from '../queries/info.ts';
-import { isSentinel } from '../sentinel.ts';
+} from '../queries.ts';
 
 export const roleReplicaSourceCheck = declareRedisPreflightCheck({
   id: 'role-replica',

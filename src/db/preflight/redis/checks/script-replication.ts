@@ -2,10 +2,9 @@ import { isValkeyOrRedisAtLeast, parseRedisServerVersion } from '../../../../red
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { getPreflightQueryValueOrDefault, markPreflightQueryOptional } from '../../query.ts';
 import { declareRedisPreflightCheck } from '../check.ts';
+import { buildRedisOutcomeWithoutQueryResult } from '../commands.ts';
 import { buildRedisConfigSetFix } from '../fixes.ts';
-import { buildRedisOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
-import { redisLuaReplicateCommandsConfigQuery } from '../queries/config.ts';
-import { redisCommandCallsQuery, redisInfoQuery } from '../queries/info.ts';
+import { redisCommandCallsQuery, redisInfoQuery, redisLuaReplicateCommandsConfigQuery } from '../queries.ts';
 
 /**
  * Redis 5 and 6 can replicate a script by sending the script itself to the replica. Redis 7.0 and newer, and Valkey,

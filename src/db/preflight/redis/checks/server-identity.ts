@@ -1,4 +1,4 @@
-import { evaluateTlsServerIdentity } from '../../network/evaluate-server-identity.ts';
+import { evaluateTlsServerIdentity } from '../../network/evaluate.ts';
 import { declareRedisPreflightCheck } from '../check.ts';
 
 export const redisServerIdentityCheck = declareRedisPreflightCheck({

@@ -4,9 +4,13 @@ import { type FindingFix, failOutcome, passOutcome, unknownOutcome, warnOutcome 
 import { getPreflightQueryValueOrDefault, markPreflightQueryOptional } from '../../query.ts';
 import { declareRedisPreflightCheck } from '../check.ts';
 import { buildRedisConfigSetFix, redisAdministratorText } from '../fixes.ts';
-import { computeFreeMemoryOfRedisHost } from '../free-memory.ts';
-import { readRedisMaxmemory, redisMaxmemoryConfigQuery, redisReplicationConfigQuery } from '../queries/config.ts';
-import { redisInfoQuery } from '../queries/info.ts';
+import { computeFreeMemoryOfRedisHost } from '../memory.ts';
+import {
+  readRedisMaxmemory,
+  redisInfoQuery,
+  redisMaxmemoryConfigQuery,
+  redisReplicationConfigQuery,
+} from '../queries.ts';
 
 export const sourceMemoryCheck = declareRedisPreflightCheck({
   id: 'source-memory',

@@ -1,6 +1,6 @@
 import { infoOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { declareRedisPreflightCheck } from '../check.ts';
-import { redisTlsPortConfigQuery, redisTlsReplicationConfigQuery } from '../queries/config.ts';
+import { redisTlsPortConfigQuery, redisTlsReplicationConfigQuery } from '../queries.ts';
 
 export const tlsReplicationCheck = declareRedisPreflightCheck({
   id: 'tls-replication',

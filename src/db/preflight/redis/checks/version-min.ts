@@ -1,7 +1,7 @@
 import { isRedisVersionAtLeast, parseRedisServerVersion, redisProductNames } from '../../../../redis/version.ts';
 import { passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
 import { declareRedisPreflightCheck } from '../check.ts';
-import { redisInfoQuery } from '../queries/info.ts';
+import { redisInfoQuery } from '../queries.ts';
 
 export const redisVersionMinCheck = declareRedisPreflightCheck({
   id: 'version-min',

@@ -19,7 +19,7 @@ import {
 } from '../../finding.ts';
 import { getPreflightQueryValueOrDefault, markPreflightQueryOptional } from '../../query.ts';
 import { declareRedisPreflightCheck, redisMigrationMethods } from '../check.ts';
-import { redisCommandCallsQuery, redisInfoQuery } from '../queries/info.ts';
+import { redisCommandCallsQuery, redisInfoQuery } from '../queries.ts';
 
 export const redisVersionNotNewerCheck = declareRedisPreflightCheck({
   id: 'version-not-newer',

@@ -1,6 +1,6 @@
 import { infoOutcome, passOutcome } from '../../finding.ts';
 import { declareRedisPreflightCheck } from '../check.ts';
-import { redisCommandCallsQuery } from '../queries/info.ts';
+import { redisCommandCallsQuery } from '../queries.ts';
 
 export const waitUsersCheck = declareRedisPreflightCheck({
   id: 'wait-users',

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { PreflightCheckOutcome } from '../../../../../src/db/preflight/finding.ts';
 import { dumpPrivsCheck } from '../../../../../src/db/preflight/postgresql/checks/dump-privs.ts';
-import type { MigrationRole } from '../../../../../src/db/preflight/postgresql/queries/migration-role.ts';
+import type { MigrationRole } from '../../../../../src/db/preflight/postgresql/queries/roles.ts';
 import { expectText } from '../expect-text.ts';
 import { connected, preflightOptions, role, sourceFacts } from '../facts.ts';
 

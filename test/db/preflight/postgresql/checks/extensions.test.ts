@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import type { PreflightOptions } from '../../../../../src/db/preflight/options.ts';
 import { extensionsCheck } from '../../../../../src/db/preflight/postgresql/checks/extensions.ts';
-import type { PreflightOptions } from '../../../../../src/db/preflight/preflight-options.ts';
 import { connected, postgresqlTarget, preflightOptions, short, sourceFacts } from '../facts.ts';
 
 interface Installed {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { hbaRuleCheck } from '../../../../../src/db/preflight/postgresql/checks/hba-rule.ts';
-import { getNetmaskPrefixLength } from '../../../../../src/db/preflight/postgresql/matching-hba-rule.ts';
-import type { HbaRule } from '../../../../../src/db/preflight/postgresql/queries/hba-rules.ts';
+import { getNetmaskPrefixLength, type HbaRule } from '../../../../../src/db/preflight/postgresql/queries/hba-rules.ts';
+
 import type { DatabaseAccessResult } from '../../../../../src/db/preflight/postgresql/source-facts.ts';
 import { expectText } from '../expect-text.ts';
 import { connected, preflightOptions, role, settings, short, sourceFacts } from '../facts.ts';

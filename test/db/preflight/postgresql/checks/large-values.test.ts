@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { largeValuesCheck } from '../../../../../src/db/preflight/postgresql/checks/large-values.ts';
-import { largeValuesQuery } from '../../../../../src/db/preflight/postgresql/queries/large-values.ts';
+import { largeValuesQuery } from '../../../../../src/db/preflight/postgresql/queries/tables.ts';
 import { startPostgres } from '../../../../fixtures/postgres.ts';
 import { expectOutcomeText } from '../expect-text.ts';
 import { deepRun, preflightOptions, short, sourceFacts } from '../facts.ts';

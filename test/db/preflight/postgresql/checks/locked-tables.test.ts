@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { lockedTablesCheck } from '../../../../../src/db/preflight/postgresql/checks/locked-tables.ts';
-import type { AccessExclusiveTableLock } from '../../../../../src/db/preflight/postgresql/queries/table-locks.ts';
+import type { AccessExclusiveTableLock } from '../../../../../src/db/preflight/postgresql/queries/activity.ts';
 import { ready, startPostgres } from '../../../../fixtures/postgres.ts';
 import { preflightOptions, short, sourceFacts } from '../facts.ts';
 import { found, preflightServer } from '../preflight.ts';

@@ -3,11 +3,11 @@ import {
   replicaIdentityCheck,
   type WriteCountersStartTime,
 } from '../../../../../src/db/preflight/postgresql/checks/replica-identity.ts';
+import type { PostgresqlInstanceIdentity } from '../../../../../src/db/preflight/postgresql/queries/cluster.ts';
 import type {
   ColumnWithoutEqualityOperator,
   TableWithUnsafeReplicaIdentity,
 } from '../../../../../src/db/preflight/postgresql/queries/replica-identities.ts';
-import type { PostgresqlInstanceIdentity } from '../../../../../src/db/preflight/postgresql/queries/server-instances.ts';
 
 import { expectGolden } from '../../../../fixtures/golden.ts';
 import { ready, startPostgres } from '../../../../fixtures/postgres.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { sameServerPerConnectionCheck } from '../../../../../src/db/preflight/postgresql/checks/same-server.ts';
-import type { PostgresqlInstanceIdentity } from '../../../../../src/db/preflight/postgresql/queries/server-instances.ts';
+import type { PostgresqlInstanceIdentity } from '../../../../../src/db/preflight/postgresql/queries/cluster.ts';
 import { ready, startPostgres } from '../../../../fixtures/postgres.ts';
 import { expectOutcomeText } from '../expect-text.ts';
 import { preflightOptions, short, sourceFacts } from '../facts.ts';

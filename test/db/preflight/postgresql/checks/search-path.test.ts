@@ -1,9 +1,12 @@
 import { expect, test } from 'vitest';
 import { searchPathCheck } from '../../../../../src/db/preflight/postgresql/checks/search-path.ts';
-import type { FunctionOrViewBody } from '../../../../../src/db/preflight/postgresql/queries/function-bodies.ts';
+import type {
+  FunctionOrViewBody,
+  ObjectNamedInFunctionBody,
+  SearchPathOperator,
+} from '../../../../../src/db/preflight/postgresql/queries/function-bodies.ts';
 import type { UserFunctionUse } from '../../../../../src/db/preflight/postgresql/queries/function-uses.ts';
-import type { ObjectNamedInFunctionBody } from '../../../../../src/db/preflight/postgresql/queries/named-objects.ts';
-import type { SearchPathOperator } from '../../../../../src/db/preflight/postgresql/queries/search-path-operators.ts';
+
 import { expectText } from '../expect-text.ts';
 import { preflightOptions, short, sourceFacts } from '../facts.ts';
 

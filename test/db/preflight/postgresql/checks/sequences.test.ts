@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { buildSequenceValuesScript } from '../../../../../src/db/preflight/postgresql/build-sequence-values-script.ts';
 import { sequencesCheck } from '../../../../../src/db/preflight/postgresql/checks/sequences.ts';
-import { sequencesQuery } from '../../../../../src/db/preflight/postgresql/queries/sequences.ts';
+import {
+  buildSequenceValuesScript,
+  sequencesQuery,
+} from '../../../../../src/db/preflight/postgresql/queries/sequences.ts';
+
 import { quoteLiteral } from '../../../../../src/postgresql/quote.ts';
 import { sequenceStateQuery } from '../../../../../src/postgresql/sequence-state.ts';
 import { type Postgres, startPostgres } from '../../../../fixtures/postgres.ts';

@@ -5,7 +5,7 @@ import {
 } from '../../../../../src/db/preflight/postgresql/checks/setting-checks.ts';
 import type { FunctionOrViewBody } from '../../../../../src/db/preflight/postgresql/queries/function-bodies.ts';
 import type { UserFunctionUse } from '../../../../../src/db/preflight/postgresql/queries/function-uses.ts';
-import type { RoleSetting } from '../../../../../src/db/preflight/postgresql/queries/role-settings.ts';
+import type { RoleSetting } from '../../../../../src/db/preflight/postgresql/queries/roles.ts';
 
 import { type Postgres, ready, startPostgres } from '../../../../fixtures/postgres.ts';
 import { preflightOptions, settings, short, sourceFacts } from '../facts.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { slotBlockersCheck } from '../../../../../src/db/preflight/postgresql/checks/slot-blockers.ts';
-import type { OpenTransactionWithWrites } from '../../../../../src/db/preflight/postgresql/queries/open-transactions.ts';
+import type { OpenTransactionWithWrites } from '../../../../../src/db/preflight/postgresql/queries/activity.ts';
 import { preflightOptions, short, sourceFacts } from '../facts.ts';
 
 function open(more: Partial<OpenTransactionWithWrites> = {}): OpenTransactionWithWrites {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { unreadTablesCheck } from '../../../../../src/db/preflight/postgresql/checks/unread-tables.ts';
-import type { TableUnreadReason } from '../../../../../src/db/preflight/postgresql/deep/table-unread-reason.ts';
+import type { TableUnreadReason } from '../../../../../src/db/preflight/postgresql/deep/rows.ts';
 import { expectOutcomeText } from '../expect-text.ts';
 import { deepRun, preflightOptions, short, sourceFacts } from '../facts.ts';
 

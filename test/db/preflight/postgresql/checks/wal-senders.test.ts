@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { walSendersCheck } from '../../../../../src/db/preflight/postgresql/checks/wal-senders.ts';
-import type { WalSender } from '../../../../../src/db/preflight/postgresql/queries/wal-senders.ts';
+import type { WalSender } from '../../../../../src/db/preflight/postgresql/queries/replication.ts';
 import { expectText } from '../expect-text.ts';
 import { preflightOptions, settings, short, slot, sourceFacts } from '../facts.ts';
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import {
   buildFailedDatabaseScan,
   combineTableScanResults,
-} from '../../../../../src/db/preflight/postgresql/deep/scanned-row-statistics.ts';
+} from '../../../../../src/db/preflight/postgresql/deep/results.ts';
 import { buildDeepReadReport } from '../../../../../src/db/preflight/postgresql/run.ts';
 import { scannedDatabase } from '../facts.ts';
 

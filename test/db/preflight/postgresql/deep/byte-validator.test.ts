@@ -1,10 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
-import {
-  createByteValidator,
-  getEncodingByteClass,
-} from '../../../../../src/db/preflight/postgresql/deep/byte-validator.ts';
+import { createByteValidator, getEncodingByteClass } from '../../../../../src/db/preflight/postgresql/deep/rows.ts';
 
 test.each([
   ['SQL_ASCII', 'any bytes'],

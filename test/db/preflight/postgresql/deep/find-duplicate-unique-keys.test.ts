@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
+import { createUniqueKeyHashes } from '../../../../../src/db/preflight/postgresql/deep/key-hashes.ts';
 import {
   findDuplicateUniqueKeys,
   type UniqueKeyRereader,
-} from '../../../../../src/db/preflight/postgresql/deep/find-duplicate-unique-keys.ts';
-import type { ComparableUniqueKey } from '../../../../../src/db/preflight/postgresql/deep/plan-table-scan.ts';
-import { createUniqueKeyHashes } from '../../../../../src/db/preflight/postgresql/deep/unique-key-hashes.ts';
+} from '../../../../../src/db/preflight/postgresql/deep/results.ts';
+import type { ComparableUniqueKey } from '../../../../../src/db/preflight/postgresql/deep/rows.ts';
 
 const key: ComparableUniqueKey = { index: 'public.t_key', names: ['a', 'b'], columns: [0, 1], nullsEqual: false };
 

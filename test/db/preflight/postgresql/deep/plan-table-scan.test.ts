@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { planTableScan } from '../../../../../src/db/preflight/postgresql/deep/plan-table-scan.ts';
-import { tablesToReadQuery } from '../../../../../src/db/preflight/postgresql/queries/tables-to-read.ts';
-import { uniqueIndexesQuery } from '../../../../../src/db/preflight/postgresql/queries/unique-indexes.ts';
+import { planTableScan } from '../../../../../src/db/preflight/postgresql/deep/rows.ts';
+import { uniqueIndexesQuery } from '../../../../../src/db/preflight/postgresql/queries/constraints.ts';
+import { tablesToReadQuery } from '../../../../../src/db/preflight/postgresql/queries/tables.ts';
 import { startPostgres } from '../../../../fixtures/postgres.ts';
 import { queryRows } from '../query-rows.ts';
 

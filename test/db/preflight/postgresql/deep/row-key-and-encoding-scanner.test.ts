@@ -3,7 +3,7 @@ import {
   createRowKeyAndEncodingScanner,
   joinCopyRowParts,
   type RowKeyAndEncodingScannerOptions,
-} from '../../../../../src/db/preflight/postgresql/deep/row-key-and-encoding-scanner.ts';
+} from '../../../../../src/db/preflight/postgresql/deep/rows.ts';
 
 const seeds = [0x12345678, 0x9abcdef0] as const;
 

@@ -1,11 +1,11 @@
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { Secret } from '../../../../../src/base/secret.ts';
+import type { DatabaseScanResult } from '../../../../../src/db/preflight/postgresql/deep/results.ts';
 import {
   type ScanDatabaseTableRowsOptions,
   scanDatabaseTableRows,
-} from '../../../../../src/db/preflight/postgresql/deep/scan-rows-and-evaluate-checks.ts';
-import type { DatabaseScanResult } from '../../../../../src/db/preflight/postgresql/deep/scanned-row-statistics.ts';
+} from '../../../../../src/db/preflight/postgresql/deep/scan.ts';
 import { systemClock } from '../../../../../src/platform/clock.ts';
 import type { Clock } from '../../../../../src/platform/host.ts';
 import type { PostgresqlEndpoint } from '../../../../../src/postgresql/endpoint.ts';

@@ -1,8 +1,5 @@
 import { expect, test } from 'vitest';
-import {
-  determineUnreadTableReason,
-  isTableUncopyable,
-} from '../../../../../src/db/preflight/postgresql/deep/table-unread-reason.ts';
+import { determineUnreadTableReason, isTableUncopyable } from '../../../../../src/db/preflight/postgresql/deep/rows.ts';
 
 test.each([
   ['42501', 'permission denied for table t', 'no_privilege'],

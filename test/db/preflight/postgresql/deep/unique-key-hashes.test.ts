@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createUniqueKeyHashes } from '../../../../../src/db/preflight/postgresql/deep/unique-key-hashes.ts';
+import { createUniqueKeyHashes } from '../../../../../src/db/preflight/postgresql/deep/key-hashes.ts';
 
 /** Numbers that are all different and look random. */
 function* hashes(count: number): Generator<readonly [number, number]> {

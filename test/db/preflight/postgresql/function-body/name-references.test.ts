@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   type FunctionBodyNameReference,
   findFunctionBodyNameReferences,
-} from '../../../../../src/db/preflight/postgresql/function-body/name-references.ts';
-import type { ArgumentOrTypeOperand } from '../../../../../src/db/preflight/postgresql/function-body/operands.ts';
+} from '../../../../../src/db/preflight/postgresql/function-body/names.ts';
+import type { ArgumentOrTypeOperand } from '../../../../../src/db/preflight/postgresql/function-body/tokenize.ts';
 import { type Postgres, startPostgres } from '../../../../fixtures/postgres.ts';
 
 interface Text {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { createFunctionRelationReader } from '../../../../../src/db/preflight/postgresql/function-body/function-relation-reader.ts';
-import { findFunctionBodyNameReferences } from '../../../../../src/db/preflight/postgresql/function-body/name-references.ts';
+import { findFunctionBodyNameReferences } from '../../../../../src/db/preflight/postgresql/function-body/names.ts';
+import { createFunctionRelationReader } from '../../../../../src/db/preflight/postgresql/function-body/unresolved-names.ts';
 import type { FunctionOrViewBody } from '../../../../../src/db/preflight/postgresql/queries/function-bodies.ts';
 import { knownDifferences, plpgsqlBodies, sqlBodies } from './function-bodies.ts';
 import { type ParsedReferences, parsePlpgsqlBody, parseSqlBody } from './parse-tree.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { schemaFingerprintsQuery } from '../../../../../src/db/preflight/read-schema-fingerprints.ts';
+import { schemaFingerprintsQuery } from '../../../../../src/db/preflight/postgresql/each-database.ts';
 import { startPostgres } from '../../../../fixtures/postgres.ts';
 import { queryRows } from '../query-rows.ts';
 

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import {
   decodePostgresqlInstanceIdentity,
   firstConnectionInstanceIdentityQuery,
-} from '../../../../../src/db/preflight/postgresql/queries/server-instances.ts';
+} from '../../../../../src/db/preflight/postgresql/queries/cluster.ts';
 
 const row = { system_identifier: '7711390199590428662', in_recovery: 'f', started: '1795447946.041056', read_at: '1' };
 

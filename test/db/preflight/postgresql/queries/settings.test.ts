@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { computeEffectiveSettingPerDatabase } from '../../../../../src/db/preflight/postgresql/effective-role-settings.ts';
 import {
   getNumericPostgresqlSetting,
   getPostgresqlSetting,
   postgresqlSettingsQuery,
 } from '../../../../../src/db/preflight/postgresql/queries/settings.ts';
+import { computeEffectiveSettingPerDatabase } from '../../../../../src/db/preflight/postgresql/settings.ts';
 
 const rows = [
   { name: 'wal_level', setting: 'logical', context: 'postmaster', pending_restart: 'f', source: 'default' },

@@ -1,0 +1,211 @@
+import { CliError, usageError } from '../../../base/errors.ts';
+import { nearestWord } from '../../../cli/nearest-word.ts';
+import type { Clock } from '../../../platform/host.ts';
+import { createDatabaseResponseMemoryLimit } from '../../../platform/response-memory.ts';
+import { timeoutSignal } from '../../../platform/timeout-signal.ts';
+import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
+import { decodeNumberColumnOrZero, decodeTextColumn } from '../../../postgresql/decode-row.ts';
+import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
+import { type DbSource, unreachableHint } from '../../source/index.ts';
+import type { SchemaFingerprints } from '../baseline.ts';
+import { buildNearestWordHint, type NearestWordFinder, type PreflightOptions, wrapInDoubleQuotes } from '../options.ts';
+import { getPreflightQueryValue } from '../query.ts';
+import type { PreflightReport } from '../report.ts';
+import { databasesQuery, type PostgresqlDatabase } from './queries/cluster.ts';
+import type { PostgresqlPreflightQuery } from './query.ts';
+import {
+  type PostgresqlDatabaseQueryRunOptions,
+  runPreflightQueriesInDatabase,
+  runQueriesOnOpenSession,
+} from './run-queries.ts';
+import { openPostgresqlSource } from './source.ts';
+
+/**
+ * The databases to migrate: all except those in `--ignore-dbs`.
+ * @throws CliError `usage` when an ignored name does not exist, since a typing error would migrate the wrong database,
+ * or when no database is left
+ */
+export function selectDatabasesToMigrate(
+  databases: readonly PostgresqlDatabase[],
+  ignored: readonly string[],
+  nearest: NearestWordFinder,
+): readonly string[] {
+  const names = databases.map(({ name }) => name);
+  const unknown = ignored.filter((name) => !names.includes(name) && !alwaysIgnored.has(name));
+  if (unknown.length > 0) throw unknownDatabases(unknown, names, nearest);
+  const left = names.filter((name) => !ignored.includes(name));
+  if (left.length === 0)
+    throw usageError(
+      '--ignore-dbs names every database of the source',
+      'leave at least one database out of `--ignore-dbs`',
+    );
+  return left;
+}
+
+/** Databases that are never migrated; naming them in `--ignore-dbs` is no error. */
+const alwaysIgnored = new Set(['template0', 'template1']);
+
+function unknownDatabases(unknown: readonly string[], names: readonly string[], nearest: NearestWordFinder): Error {
+  const listed = names.slice(0, 20).join(', ') + (names.length > 20 ? ` and ${names.length - 20} more` : '');
+  return usageError(
+    `unknown ${unknown.length === 1 ? 'database' : 'databases'} in --ignore-dbs: ${unknown.map(wrapInDoubleQuotes).join(', ')}`,
+    buildNearestWordHint(unknown, names, nearest) ??
+      'give the names exactly as the server has them, including upper and lower case',
+    `databases of the source: ${listed}`,
+  );
+}
+
+/**
+ * The databases that a comparison reads: the databases to migrate, without templates. `ignored` may contain names of
+ * templates too.
+ */
+export function selectDatabasesToCompare(
+  databases: readonly PostgresqlDatabase[],
+  ignored: readonly string[],
+  nearest: NearestWordFinder,
+): readonly string[] {
+  return selectDatabasesToMigrate(
+    databases.filter(({ template }) => !template),
+    ignored.filter((name) => !databases.some((one) => one.name === name && one.template)),
+    nearest,
+  );
+}
+
+export interface RunQueryInEachDatabaseOptions {
+  readonly source: PostgresqlEndpoint;
+  readonly ignoreDbs: readonly string[];
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly nearest: NearestWordFinder;
+}
+
+type PerDatabaseQueryResult<T> =
+  | { readonly database: string; readonly value: T }
+  /** Why the query has no value. */
+  | { readonly database: string; readonly failure: string };
+
+/** Runs one query in every database to be migrated, one after the other. */
+export async function runPreflightQueryInEachDatabase<T>(
+  options: RunQueryInEachDatabaseOptions,
+  query: PostgresqlPreflightQuery<T>,
+): Promise<readonly PerDatabaseQueryResult<T>[]> {
+  const { signal, clock } = options;
+  const memory = createDatabaseResponseMemoryLimit('always');
+  const { session, facts, source } = await openPostgresqlSource(options.source, { signal, memory });
+  const { connection, dbname } = facts;
+  if (session === undefined || connection.kind !== 'entered') {
+    const reason = connection.kind === 'entered' ? 'the session ended' : connection.message;
+    throw new CliError('source_unreachable', `could not connect to the source: ${reason}`, {
+      hint: unreachableHint(
+        { engine: 'postgresql', source: options.source },
+        connection.kind === 'entered' ? undefined : connection.code,
+      ),
+    });
+  }
+  const { version, inRecovery, superuser } = connection;
+  const context = { inRecovery, superuser };
+  const databaseOptions = {
+    ...{ source, version, context, serverResults: new Map(), clock, signal, memory },
+    onSend: () => {},
+  };
+  const { results } = await runQueriesOnOpenSession(session, dbname, [databasesQuery], databaseOptions).finally(() =>
+    session.end(),
+  );
+  const names = selectDatabasesToMigrate(
+    getPreflightQueryValue(results, databasesQuery) ?? [],
+    options.ignoreDbs,
+    options.nearest,
+  );
+  const values: PerDatabaseQueryResult<T>[] = [];
+  for (const name of names) values.push(await queryOneDatabase(name, query, databaseOptions));
+  return values;
+}
+
+async function queryOneDatabase<T>(
+  database: string,
+  query: PostgresqlPreflightQuery<T>,
+  options: PostgresqlDatabaseQueryRunOptions,
+): Promise<PerDatabaseQueryResult<T>> {
+  const { results, access } = await runPreflightQueriesInDatabase(database, [query], options);
+  const value = getPreflightQueryValue(results, query);
+  if (value !== undefined) return { database, value };
+  const result = results.get(query);
+  if (result !== undefined && 'reason' in result) return { database, failure: result.reason };
+  return { database, failure: 'message' in access ? access.message : 'the server returned no result' };
+}
+
+/**
+ * A fingerprint of all tables of a schema. The fingerprint changes when a table of the schema is created, altered or
+ * dropped.
+ */
+interface SchemaFingerprint {
+  readonly schema: string;
+  readonly tables: number;
+  readonly columns: number;
+  readonly hash: string;
+}
+
+/**
+ * Only baselines and `db watch` use this query, because it reads every attribute of every table. The fingerprint is a
+ * sum of hashes, which needs no sorting.
+ */
+export const schemaFingerprintsQuery: PostgresqlPreflightQuery<readonly SchemaFingerprint[]> = {
+  id: 'schema-fingerprints',
+  scope: 'database',
+  sql: (version) => {
+    const columnText =
+      "concat_ws(':', c.relname, c.relkind, c.relreplident, a.attnum, a.attname, a.atttypid, a.atttypmod, a.attnotnull)";
+    const hash = version < 110_000 ? `hashtext(${columnText})` : `hashtextextended(${columnText}, 0)`;
+    return `
+      SELECT
+        n.nspname,
+        count(DISTINCT c.oid) AS tables,
+        count(*) AS columns,
+        sum(${hash}::numeric) AS hash
+      FROM pg_attribute a
+      JOIN pg_class c ON c.oid = a.attrelid
+      JOIN pg_namespace n ON n.oid = c.relnamespace
+      WHERE c.relkind IN ('r', 'p')
+        AND c.relpersistence <> 't'
+        AND c.oid >= ${firstNormalObjectId}
+        AND a.attnum > 0
+        AND NOT a.attisdropped
+      GROUP BY n.nspname
+      ORDER BY n.nspname
+    `;
+  },
+  decode: (rows) =>
+    rows.map((row) => ({
+      schema: decodeTextColumn(row, 'nspname'),
+      tables: decodeNumberColumnOrZero(row, 'tables'),
+      columns: decodeNumberColumnOrZero(row, 'columns'),
+      hash: decodeTextColumn(row, 'hash'),
+    })),
+  absent: [],
+};
+
+/**
+ * Reads fingerprints of every schema. Only `--baseline` needs them, because the query reads every column. Returns
+ * undefined if the source could not be reached.
+ */
+export async function readSchemaFingerprints(
+  clock: Clock,
+  source: DbSource,
+  options: PreflightOptions,
+  report: PreflightReport,
+): Promise<SchemaFingerprints | undefined> {
+  if (source.engine === 'redis' || report.source.server_version === undefined) return undefined;
+  const queryOptions = { source: source.source, ignoreDbs: options.ignoreDbs, clock, nearest: nearestWord };
+  const results = await runPreflightQueryInEachDatabase(
+    { ...queryOptions, signal: timeoutSignal(60_000) },
+    schemaFingerprintsQuery,
+  );
+  const entries = results.flatMap((each) => {
+    if ('failure' in each) return [];
+    return each.value.map(({ schema, tables, columns, hash }) => [
+      `${each.database}.${schema}`,
+      `${tables} tables, ${columns} columns, hash ${hash}`,
+    ]);
+  });
+  return Object.fromEntries(entries);
+}

@@ -1,0 +1,501 @@
+import type { ObjectNamedInFunctionBody } from '../queries/function-bodies.ts';
+import {
+  isGivenSqlKeyword,
+  isGivenSqlSymbol,
+  type OperandPair,
+  qualifiedNameAt,
+  readSqlOperatorOperands,
+  type SqlToken,
+  tokenizeSqlFunctionBody,
+} from './tokenize.ts';
+
+/** Tracks the context of a name in an SQL statement, which decides what kind of object the name stands for. */
+interface SqlNameContextTracker {
+  isOuter(): boolean;
+  /** The caller must call this function when a new SQL statement begins. */
+  restart(): void;
+  /** Must be called with each token that is not part of a name, and with each name of one word. */
+  pass(tokens: readonly SqlToken[], at: number): void;
+  /**
+   * The kind of object that the name at the tokens `at` to `end` stands for; undefined for a column, a variable, an
+   * alias or a keyword.
+   */
+  read(
+    tokens: readonly SqlToken[],
+    at: number,
+    end: number,
+    names: readonly string[],
+  ): SqlObjectNameWithKind | undefined;
+}
+
+/** An object name, with its schema if it has one, and the kind of the object. */
+interface SqlObjectNameWithKind {
+  readonly kind: ObjectNamedInFunctionBody['kind'];
+  readonly names: readonly string[];
+}
+
+/** The context inside one pair of parentheses. */
+interface ParenthesisLevel {
+  /** Whether the parentheses contain a query, so that FROM is not part of EXTRACT or TRIM. */
+  hasQuery: boolean;
+  /** Whether the token is inside a FROM list. */
+  isList: boolean;
+  /** Whether the token is inside a MERGE statement. */
+  isMerge: boolean;
+  readonly isCast: boolean;
+}
+
+function createSqlNameContextTracker(): SqlNameContextTracker {
+  let levels: ParenthesisLevel[] = [outerLevel()];
+  const top = () => levels.at(-1)!;
+  return {
+    isOuter: () => levels.length === 1,
+    restart() {
+      levels = [outerLevel()];
+    },
+    pass(tokens, at) {
+      const token = tokens[at]!;
+      if (token.kind === 'symbol') {
+        if (token.text === '(') {
+          const isList = top().isList && opensRelations(tokens[at - 1]);
+          levels.push({ hasQuery: false, isList, isMerge: false, isCast: isGivenSqlKeyword(tokens[at - 1], 'cast') });
+        } else if (token.text === ')' && levels.length > 1) levels.pop();
+        else if (token.text === ';') [top().isList, top().isMerge] = [false, false];
+        return;
+      }
+      if (token.kind !== 'word' || token.quoted) return;
+      const level = top();
+      if (token.text === 'merge' && isGivenSqlKeyword(tokens[at + 1], 'into')) level.isMerge = true;
+      if (queryWords.has(token.text)) [level.hasQuery, level.isList] = [true, false];
+      else if (token.text === 'from') level.isList = isFrom(tokens, at, level);
+      else if (token.text === 'using' && level.isMerge) level.isList = true;
+      else if (listEnds.has(token.text)) level.isList = false;
+    },
+    read(tokens, at, end, names) {
+      const before = tokens[at - 1];
+      if (isGivenSqlSymbol(before, '::') || (top().isCast && isGivenSqlKeyword(before, 'as')))
+        return { kind: 'type', names };
+      if (isGivenSqlSymbol(tokens[end], '(') && !isGivenSqlKeyword(before, 'into')) {
+        const { text } = tokens[at]!;
+        // In MERGE, the INSERT of WHEN NOT MATCHED THEN INSERT (a, b) is not followed by a table name.
+        const isClause = wordsBeforeCalls.has(text) || (text === 'insert' && top().isMerge);
+        const isKeyword = isClause && isGivenSqlKeyword(tokens[at], text);
+        return !isKeyword && (before === undefined || callsAfter(before, tokens[at - 2]))
+          ? { kind: 'function', names }
+          : undefined;
+      }
+      if (['only', 'lateral', 'table'].some((word) => isGivenSqlKeyword(tokens[at], word))) return undefined;
+      return isRelation(tokens, at, top()) ? { kind: 'relation', names } : undefined;
+    },
+  };
+}
+
+function outerLevel(): ParenthesisLevel {
+  return { hasQuery: true, isList: false, isMerge: false, isCast: false };
+}
+
+function isRelation(tokens: readonly SqlToken[], at: number, level: ParenthesisLevel): boolean {
+  const [before, first] = [tokens[at - 1], tokens[at - 2]];
+  if (isGivenSqlKeyword(before, 'only')) return isRelation(tokens, at - 1, level);
+  if (isGivenSqlKeyword(before, 'join')) return true;
+  if (isGivenSqlKeyword(before, 'from')) return level.isList;
+  if (isGivenSqlKeyword(before, 'into')) return isGivenSqlKeyword(first, 'insert') || isGivenSqlKeyword(first, 'merge');
+  if (isGivenSqlKeyword(before, 'table')) return first?.kind !== 'word' || !wordsBeforeDdlTable.has(first.text);
+  // Only USING of DELETE and MERGE is followed by a table name; USING of JOIN is followed by parentheses.
+  if (isGivenSqlKeyword(before, 'using')) return level.isList;
+  if (isGivenSqlKeyword(before, 'update')) {
+    return (
+      !isGivenSqlKeyword(first, 'for') &&
+      !isGivenSqlKeyword(first, 'do') &&
+      !isGivenSqlKeyword(first, 'key') &&
+      !isGivenSqlKeyword(tokens[at], 'set')
+    );
+  }
+  return level.isList && (isGivenSqlSymbol(before, ',') || isGivenSqlSymbol(before, '('));
+}
+
+function isFrom(tokens: readonly SqlToken[], at: number, level: ParenthesisLevel): boolean {
+  if (!level.hasQuery || isGivenSqlKeyword(tokens[at - 1], 'distinct')) return false;
+  // In FETCH NEXT FROM c and MOVE FROM c, the name is a cursor.
+  for (let back = at - 1; back >= 0 && back > at - 5; back -= 1) {
+    if (isGivenSqlKeyword(tokens[back], 'fetch') || isGivenSqlKeyword(tokens[back], 'move')) return false;
+  }
+  return true;
+}
+
+function opensRelations(before: SqlToken | undefined): boolean {
+  return (
+    isGivenSqlKeyword(before, 'from') ||
+    isGivenSqlKeyword(before, 'join') ||
+    isGivenSqlSymbol(before, ',') ||
+    isGivenSqlSymbol(before, '(')
+  );
+}
+
+/** Parentheses after an alias or another name contain column names. */
+function callsAfter(before: SqlToken, first: SqlToken | undefined): boolean {
+  if (before.kind === 'string') return false;
+  if (before.kind === 'symbol') return before.text !== ')' && before.text !== '.' && before.text !== ']';
+  // Without TIME, ZONE is a name, because it is not a reserved word: FROM zone z(a, b)
+  if (isGivenSqlKeyword(before, 'zone')) return isGivenSqlKeyword(first, 'time');
+  return !before.quoted && wordsBeforeCalls.has(before.text);
+}
+
+const wordSet = (text: string): ReadonlySet<string> => new Set(text.split(' '));
+
+const queryWords = wordSet('select delete insert update merge perform values with');
+const listEnds = wordSet(
+  'where group order having limit offset fetch union except intersect window returning set loop then for when into',
+);
+/** Keywords that a function call may follow, and that are no function names unless quoted. */
+const wordsBeforeCalls = wordSet(
+  'all and any array assert between by call case distinct else elseif elsif except execute exists filter from having if ilike in intersect is join lateral like limit next not offset on or perform placing query return returning select set similar some then to union until using values when where while',
+);
+/**
+ * In `CREATE TABLE t` and `DROP TABLE t`, TABLE is not the query `TABLE t`, and the table may not exist yet or no
+ * longer.
+ */
+const wordsBeforeDdlTable = wordSet('alter create drop foreign into on temp temporary unlogged');
+
+/**
+ * The object name in a string that PostgreSQL resolves when the function runs: `nextval('a')`, `'a.b'::regclass`,
+ * `regtype 'a'`, `CAST('a' AS regproc)`, `to_tsvector('a', b)`.
+ */
+function readObjectNameInStringToken(tokens: readonly SqlToken[], at: number): SqlObjectNameWithKind | undefined {
+  const token = tokens[at];
+  if (token?.kind !== 'string') return undefined;
+  const word = lookupOf(tokens, at) ?? '';
+  const kind = kindByFunction[word] ?? kindByLaterArguments(tokens, at, word);
+  const inside = tokenizeSqlFunctionBody(token.text);
+  const names = qualifiedNameAt(inside, 0);
+  const next = inside[names.length * 2 - 1];
+  const isWhole = next === undefined || (kind === 'function' && isGivenSqlSymbol(next, '('));
+  return kind === undefined || names.length === 0 || !isWhole ? undefined : { kind, names };
+}
+
+/**
+ * Some functions interpret their first argument as the name of an object only if they are called with a certain number
+ * of arguments.
+ */
+function kindByLaterArguments(
+  tokens: readonly SqlToken[],
+  at: number,
+  word: string,
+): SqlObjectNameWithKind['kind'] | undefined {
+  if (!isGivenSqlSymbol(tokens[at + 1], ',')) return undefined;
+  return firstOfSeveral[word] ?? (isGivenSqlSymbol(tokens[at + 3], ')') ? firstOfTwo[word] : undefined);
+}
+
+/** The function or type that resolves the name in the string. */
+function lookupOf(tokens: readonly SqlToken[], at: number): string | undefined {
+  const [called, before, next, type] = [tokens[at - 2], tokens[at - 1], tokens[at + 1], tokens[at + 2]];
+  if (
+    isGivenSqlSymbol(next, '::') ||
+    (isGivenSqlKeyword(next, 'as') && isGivenSqlSymbol(before, '(') && isGivenSqlKeyword(called, 'cast'))
+  ) {
+    const names = qualifiedNameAt(tokens, at + 2);
+    const cast = type?.kind === 'word' ? names.at(-1) : undefined;
+    // In `nextval('a'::text)` the function nextval resolves the name `a`, although the string is cast to text.
+    const isText =
+      isGivenSqlSymbol(next, '::') && cast !== undefined && textTypes.has(cast) && isGivenSqlSymbol(before, '(');
+    return isText && called?.kind === 'word' ? called.text : cast;
+  }
+  if (before?.kind === 'word' && before.text.startsWith('reg')) return before.text;
+  // A variable of PL/pgSQL: `r regclass := 'a'`.
+  const isInitialValue =
+    isGivenSqlSymbol(before, ':=') || isGivenSqlSymbol(before, '=') || isGivenSqlKeyword(before, 'default');
+  if (isInitialValue && called?.kind === 'word' && called.text.startsWith('reg')) return called.text;
+  return isGivenSqlSymbol(before, '(') && called?.kind === 'word' && !called.text.startsWith('reg')
+    ? called.text
+    : undefined;
+}
+
+const textTypes: ReadonlySet<string> = new Set(['text', 'varchar', 'name', 'cstring']);
+
+const kindByFunction: Readonly<Record<string, SqlObjectNameWithKind['kind']>> = {
+  regclass: 'relation',
+  to_regclass: 'relation',
+  nextval: 'relation',
+  currval: 'relation',
+  setval: 'relation',
+  pg_get_serial_sequence: 'relation',
+  // The functions of PostgreSQL 10 to 18 with an argument of type regclass.
+  brin_desummarize_range: 'relation',
+  brin_summarize_new_values: 'relation',
+  brin_summarize_range: 'relation',
+  gin_clean_pending_list: 'relation',
+  pg_column_is_updatable: 'relation',
+  pg_get_replica_identity_index: 'relation',
+  pg_index_column_has_property: 'relation',
+  pg_index_has_property: 'relation',
+  pg_indexes_size: 'relation',
+  pg_partition_ancestors: 'relation',
+  pg_partition_root: 'relation',
+  pg_partition_tree: 'relation',
+  pg_relation_filenode: 'relation',
+  pg_relation_filepath: 'relation',
+  pg_relation_is_publishable: 'relation',
+  pg_relation_is_updatable: 'relation',
+  pg_relation_size: 'relation',
+  pg_table_size: 'relation',
+  pg_total_relation_size: 'relation',
+  table_to_xml: 'relation',
+  table_to_xml_and_xmlschema: 'relation',
+  table_to_xmlschema: 'relation',
+  // Functions that look up a name given as text.
+  currtid2: 'relation',
+  pg_get_viewdef: 'relation',
+  row_security_active: 'relation',
+  pg_basetype: 'type',
+  regtype: 'type',
+  to_regtype: 'type',
+  regproc: 'function',
+  regprocedure: 'function',
+  to_regproc: 'function',
+  to_regprocedure: 'function',
+  regconfig: 'text search configuration',
+  regdictionary: 'text search dictionary',
+};
+
+/** Functions whose first argument is the name of an object only if there are several arguments. */
+const firstOfSeveral: Readonly<Record<string, SqlObjectNameWithKind['kind']>> = {
+  to_tsvector: 'text search configuration',
+  json_to_tsvector: 'text search configuration',
+  jsonb_to_tsvector: 'text search configuration',
+  to_tsquery: 'text search configuration',
+  plainto_tsquery: 'text search configuration',
+  phraseto_tsquery: 'text search configuration',
+  websearch_to_tsquery: 'text search configuration',
+  ts_headline: 'text search configuration',
+  ts_lexize: 'text search dictionary',
+  unaccent: 'text search dictionary',
+};
+
+/** Functions whose first argument is a role if there are three arguments. */
+const firstOfTwo: Readonly<Record<string, SqlObjectNameWithKind['kind']>> = {
+  has_any_column_privilege: 'relation',
+  has_sequence_privilege: 'relation',
+  has_table_privilege: 'relation',
+  has_function_privilege: 'function',
+  has_type_privilege: 'type',
+};
+
+/** Tracks the control flow of a function body while its tokens are read in order. */
+interface SqlFunctionControlFlowTracker {
+  /**
+   * Must be called with every token of the function body, in order. `isOuter`: whether the token is outside of
+   * parentheses.
+   */
+  take(token: SqlToken, isOuter: boolean): void;
+  /** Whether the current token is executed in every call of the function, unless an earlier statement returned. */
+  isReached(): boolean;
+  /** Whether the current statement is EXECUTE, which runs a string as a statement. */
+  isDynamic(): boolean;
+  /** Whether the next token begins a declaration or a statement. */
+  isStart(): boolean;
+  isDeclaring(): boolean;
+}
+
+/** Control flow of a body in the language SQL, which has no branches. */
+function createSqlFunctionBodyControlFlow(): SqlFunctionControlFlowTracker {
+  return { take() {}, isReached: () => true, isDynamic: () => false, isStart: () => false, isDeclaring: () => false };
+}
+
+/** Control flow of a PL/pgSQL body, which begins with a block or with declarations. */
+function createPlpgsqlFunctionBodyControlFlow(): SqlFunctionControlFlowTracker {
+  /**
+   * Open blocks, branches and loops of a function body. `armed`: the condition of the branch or loop has been read, so
+   * the statements that follow may not run.
+   */
+  const frames: { word: string; armed: boolean }[] = [];
+  let isStart = true;
+  let isDeclaring = false;
+  let isDynamic = false;
+  /** Nesting depth of CASE expressions, which contain the keywords THEN, ELSE and END too. */
+  let cases = 0;
+  let isClosed = false;
+  let isLabel = false;
+  /**
+   * `isLeaving`: the token is inside a RETURN statement; `isOver`: the token follows a RETURN that every call executes.
+   */
+  let isLeaving = false;
+  let isOver = false;
+  return {
+    take(token, isOuter) {
+      const text = token.kind === 'string' || (token.kind === 'word' && token.quoted) ? '' : token.text;
+      const began = isStart;
+      isStart = false;
+      if (text === 'execute') isDynamic = true;
+      if (began && text === 'return') isLeaving = true;
+      else if (isLeaving && (text === 'next' || text === 'query')) isLeaving = false;
+      if (text === ';' && isOuter) {
+        if (isLeaving && frames.every(({ word }) => word === 'begin')) isOver = true;
+        isLeaving = false;
+        [isStart, isDynamic, isClosed, cases] = [true, false, false, 0];
+        return;
+      }
+      if (isClosed || !isOuter) return;
+      if (began && text === 'end') {
+        frames.pop();
+        isClosed = true;
+      } else if (began && text === 'declare') [isDeclaring, isStart] = [true, true];
+      else if (began && text === 'begin') {
+        frames.push({ word: 'begin', armed: false });
+        [isDeclaring, isStart] = [false, true];
+      } else if (began && blockOpeners.has(text) && !isDeclaring) {
+        frames.push({ word: text, armed: text === 'loop' });
+        isStart = text === 'loop';
+      } else if (text === 'case') cases += 1;
+      else if (text === 'end' && cases > 0) cases -= 1;
+      else if (cases === 0 && (text === 'then' || text === 'else' || text === 'loop')) {
+        const frame = frames.at(-1);
+        // The ELSE branch of IF counts as always executed, like the statements after `IF … THEN RETURN … END IF`.
+        if (frame !== undefined && frame.word !== 'begin') frame.armed = text !== 'else' || frame.word !== 'if';
+        isStart = true;
+      } else if (began && text === '<<') isLabel = true;
+      else if (isLabel && text === '>>') [isLabel, isStart] = [false, true];
+    },
+    isReached: () => !isOver && frames.every(({ armed }) => !armed),
+    isDynamic: () => isDynamic,
+    isStart: () => isStart,
+    isDeclaring: () => isDeclaring,
+  };
+}
+
+const blockOpeners: ReadonlySet<string> = new Set(['if', 'case', 'for', 'while', 'foreach', 'loop']);
+
+/** A name in a function body that can only be the name of a relation, a function, a type or an operator. */
+export interface FunctionBodyNameReference {
+  readonly kind: SqlObjectNameWithKind['kind'] | 'operator';
+  /** The schema of the name; undefined if the search_path decides. */
+  readonly schema: string | undefined;
+  readonly name: string;
+  /**
+   * Whether every call of the function uses the name: the name is not in a branch, a loop or a string, and no exception
+   * handler catches the error.
+   */
+  readonly certain: boolean;
+  /** The operands of an operator, if the name is an operator. */
+  readonly operands?: OperandPair;
+}
+
+/** Returns the names in a function body. Names that may be a column, a variable or an alias are left out. */
+export function findFunctionBodyNameReferences(
+  text: string,
+  language: 'sql' | 'plpgsql',
+): readonly FunctionBodyNameReference[] {
+  const tokens = tokenizeSqlFunctionBody(text);
+  const isCaught = tokens.some(
+    (token, at) => isGivenSqlKeyword(token, 'exception') && isGivenSqlKeyword(tokens[at + 1], 'when'),
+  );
+  const flow = language === 'sql' ? createSqlFunctionBodyControlFlow() : createPlpgsqlFunctionBodyControlFlow();
+  const context = createSqlNameContextTracker();
+  const queries = queriesIn(tokens);
+  const references: FunctionBodyNameReference[] = [];
+  /**
+   * Index of the token with the variable name in the current declaration; the type of the variable follows this token.
+   */
+  let variable = -1;
+  for (let at = 0; at < tokens.length; ) {
+    const token = tokens[at]!;
+    if (flow.isStart()) {
+      context.restart();
+      if (flow.isDeclaring()) variable = at;
+    }
+    flow.take(token, context.isOuter());
+    if (token.kind === 'string' && flow.isDynamic()) {
+      const isRun =
+        isGivenSqlKeyword(tokens[at - 1], 'execute') && endsExecute(tokens[at + 1]) && flow.isReached() && !isCaught;
+      references.push(
+        ...findFunctionBodyNameReferences(token.text, 'sql').map((reference) => ({
+          ...reference,
+          certain: reference.certain && isRun,
+        })),
+      );
+    }
+    const certain = flow.isReached() && !flow.isDynamic() && !isCaught;
+    const inString = toReference(readObjectNameInStringToken(tokens, at));
+    if (inString !== undefined) references.push({ ...inString, certain });
+    const operands = isPercent(tokens, at) ? undefined : readSqlOperatorOperands(tokens, at);
+    if (operands !== undefined) {
+      references.push({ kind: 'operator', schema: undefined, name: token.text, certain, operands });
+    }
+    const names = qualifiedNameAt(tokens, at);
+    if (names.length === 0) {
+      context.pass(tokens, at);
+      at += 1;
+      continue;
+    }
+    const end = at + names.length * 2 - 1;
+    const isType =
+      flow.isDeclaring() && at === variable + (isGivenSqlKeyword(tokens[variable + 1], 'constant') ? 2 : 1);
+    const found = isType || isPercent(tokens, end) ? typeOf(tokens, end, names) : context.read(tokens, at, end, names);
+    const reference = toReference(found);
+    if (reference !== undefined) {
+      const isQuery = reference.schema === undefined && reference.kind !== 'type' && queries.has(reference.name);
+      // The name of a type in a declaration is always resolved, because PL/pgSQL resolves declarations before any
+      // statement runs.
+      if (!isQuery) references.push({ ...reference, certain: certain || flow.isDeclaring() });
+    }
+    if (names.length === 1) context.pass(tokens, at);
+    at = end;
+  }
+  return references;
+}
+
+/** Whether the string is the whole argument of EXECUTE, without an operator after it. */
+function endsExecute(next: SqlToken | undefined): boolean {
+  return (
+    next === undefined ||
+    isGivenSqlSymbol(next, ';') ||
+    isGivenSqlKeyword(next, 'into') ||
+    isGivenSqlKeyword(next, 'using')
+  );
+}
+
+/**
+ * A name with more than two parts begins with the name of a database. It is left out, because no dump could contain a
+ * function that uses such a name.
+ */
+function toReference(
+  found: SqlObjectNameWithKind | undefined,
+): Pick<FunctionBodyNameReference, 'kind' | 'schema' | 'name'> | undefined {
+  const [name, schema, ...more] = (found?.names ?? []).toReversed();
+  return found === undefined || name === undefined || more.length > 0 ? undefined : { kind: found.kind, schema, name };
+}
+
+/**
+ * In PL/pgSQL, `t%ROWTYPE` and `t.a%TYPE` name a relation. In the declaration `c CURSOR` the word CURSOR is not a type.
+ */
+function typeOf(tokens: readonly SqlToken[], end: number, names: readonly string[]): SqlObjectNameWithKind | undefined {
+  if (!isPercent(tokens, end)) return { kind: 'type', names };
+  const isRow = isGivenSqlKeyword(tokens[end + 1], 'rowtype');
+  const relation = isRow ? names : names.slice(0, -1);
+  return relation.length === 0 ? undefined : { kind: 'relation', names: relation };
+}
+
+function isPercent(tokens: readonly SqlToken[], end: number): boolean {
+  const next = tokens[end + 1];
+  return isGivenSqlSymbol(tokens[end], '%') && (isGivenSqlKeyword(next, 'type') || isGivenSqlKeyword(next, 'rowtype'));
+}
+
+/** Names that WITH queries define: `q AS (`, `q AS MATERIALIZED (`, `q (a, b) AS (`. */
+function queriesIn(tokens: readonly SqlToken[]): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (const [at, token] of tokens.entries()) {
+    if (!isGivenSqlKeyword(token, 'as')) continue;
+    const opens = [1, 2, 3].some(
+      (far) =>
+        isGivenSqlSymbol(tokens[at + far], '(') &&
+        tokens.slice(at + 1, at + far).every((one) => cteWords.has(one.text)),
+    );
+    if (!opens) continue;
+    let name = at - 1;
+    if (isGivenSqlSymbol(tokens[name], ')')) while (name > 0 && !isGivenSqlSymbol(tokens[name + 1], '(')) name -= 1;
+    const named = tokens[name];
+    if (named?.kind === 'word') names.add(named.text);
+  }
+  return names;
+}
+
+const cteWords: ReadonlySet<string> = new Set(['not', 'materialized']);

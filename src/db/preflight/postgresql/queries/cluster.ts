@@ -1,0 +1,256 @@
+import { firstNormalObjectId, oidsOfCatalogs } from '../../../../postgresql/catalog-oids.ts';
+import {
+  decodeBooleanColumn,
+  decodeNumberColumnOrZero,
+  decodeOptionalTextColumn,
+  decodeTextColumn,
+} from '../../../../postgresql/decode-row.ts';
+import type { PostgresqlRow } from '../../../../postgresql/postgresql-row.ts';
+import { quoteIdentifier } from '../../../../postgresql/quote.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
+import { createDatabaseFeatureCondition } from './database-overview.ts';
+
+export interface PostgresqlDatabase {
+  readonly name: string;
+  readonly allowsConnections: boolean;
+  readonly template: boolean;
+  /** The connection limit; -1: no limit; -2: DROP DATABASE was interrupted. */
+  readonly connectionLimit: number;
+  readonly encoding: string;
+  readonly collate: string;
+  readonly ctype: string;
+  /** `c`: libc; `i`: ICU; `b`: builtin. */
+  readonly provider: string;
+  /** Locale of the ICU or builtin locale provider. */
+  readonly locale: string | undefined;
+  /** Collation version at the creation of the database, and present version of the library (since PostgreSQL 15). */
+  readonly collationVersion: string | undefined;
+  readonly libraryVersion: string | undefined;
+  /** Whether the role has the CONNECT privilege for the database. */
+  readonly mayConnect: boolean;
+  /** Length of the database name in bytes. */
+  readonly length: number;
+}
+
+/** All databases except template0 and template1, ordered by name. */
+export const databasesQuery: PostgresqlPreflightQuery<readonly PostgresqlDatabase[]> = {
+  id: 'databases',
+  scope: 'server',
+  sql: (version) => `
+    SELECT
+      datname,
+      datallowconn,
+      datistemplate,
+      datconnlimit,
+      pg_encoding_to_char(encoding) AS encoding,
+      datcollate,
+      datctype,
+      has_database_privilege(oid, 'CONNECT') AS may_connect,
+      octet_length(datname) AS length${localeColumns(version)}
+    FROM pg_database
+    WHERE datname NOT IN ('template0', 'template1')
+    ORDER BY datname
+  `,
+  decode: (rows) =>
+    rows.map((row) => ({
+      name: decodeTextColumn(row, 'datname'),
+      allowsConnections: decodeBooleanColumn(row, 'datallowconn'),
+      template: decodeBooleanColumn(row, 'datistemplate'),
+      connectionLimit: decodeNumberColumnOrZero(row, 'datconnlimit'),
+      encoding: decodeTextColumn(row, 'encoding'),
+      collate: decodeTextColumn(row, 'datcollate'),
+      ctype: decodeTextColumn(row, 'datctype'),
+      provider: decodeOptionalTextColumn(row, 'provider') ?? 'c',
+      locale: decodeOptionalTextColumn(row, 'locale'),
+      collationVersion: decodeOptionalTextColumn(row, 'collation_version'),
+      libraryVersion: decodeOptionalTextColumn(row, 'library_version'),
+      mayConnect: decodeBooleanColumn(row, 'may_connect'),
+      length: decodeNumberColumnOrZero(row, 'length'),
+    })),
+  absent: [],
+};
+
+function localeColumns(version: number): string {
+  if (version < 150_000) return '';
+  const locale = version < 170_000 ? 'daticulocale' : 'datlocale';
+  return `, datlocprovider AS provider, ${locale} AS locale, datcollversion AS collation_version, pg_database_collation_actual_version(oid) AS library_version`;
+}
+
+export function findPostgresqlDatabase(
+  databases: readonly PostgresqlDatabase[],
+  name: string,
+): PostgresqlDatabase | undefined {
+  return databases.find((database) => database.name === name);
+}
+
+/**
+ * Properties that distinguish a server from another server, and from its own standby, which has the same system
+ * identifier.
+ */
+export interface PostgresqlInstanceIdentity {
+  readonly systemIdentifier: string;
+  readonly inRecovery: boolean;
+  /** Start time of the server in seconds since 1970, by the clock of the server. */
+  readonly started: number;
+  /** Time of the query in seconds since 1970, by the clock of the server. */
+  readonly readAt: number;
+}
+
+export const instanceIdentitySql = `
+  SELECT
+    system_identifier::text AS system_identifier,
+    pg_is_in_recovery() AS in_recovery,
+    extract(epoch FROM pg_postmaster_start_time()) AS started,
+    extract(epoch FROM clock_timestamp()) AS read_at
+  FROM pg_control_system()
+`;
+
+export function decodePostgresqlInstanceIdentity(row: PostgresqlRow): PostgresqlInstanceIdentity {
+  return {
+    systemIdentifier: decodeTextColumn(row, 'system_identifier'),
+    inRecovery: decodeBooleanColumn(row, 'in_recovery'),
+    started: decodeNumberColumnOrZero(row, 'started'),
+    readAt: decodeNumberColumnOrZero(row, 'read_at'),
+  };
+}
+
+const shared = {
+  sql: () => instanceIdentitySql,
+  decode: ([row]: readonly PostgresqlRow[]) => (row === undefined ? undefined : decodePostgresqlInstanceIdentity(row)),
+  absent: undefined,
+  // Some providers deny access to pg_control_system.
+  mayBeHidden: true,
+  grant: (user: string) => `GRANT EXECUTE ON FUNCTION pg_catalog.pg_control_system() TO ${quoteIdentifier(user)}`,
+};
+
+/** The server instance of the first connection. */
+export const firstConnectionInstanceIdentityQuery: PostgresqlPreflightQuery<PostgresqlInstanceIdentity | undefined> = {
+  id: 'server-instance',
+  scope: 'server',
+  ...shared,
+};
+
+/** The server instance of a later connection. */
+export const laterConnectionInstanceIdentityQuery: PostgresqlPreflightQuery<PostgresqlInstanceIdentity | undefined> = {
+  id: 'later-server-instance',
+  scope: 'database',
+  ...shared,
+};
+
+export interface InstalledExtension {
+  readonly name: string;
+  readonly version: string;
+  readonly schema: string;
+  /** Whether a dump contains rows of tables of the extension, because they are the configuration of the user. */
+  readonly hasUserRows: boolean;
+}
+
+export const installedExtensionsQuery: PostgresqlPreflightQuery<readonly InstalledExtension[]> = {
+  id: 'extensions',
+  scope: 'database',
+  when: createDatabaseFeatureCondition('extensions'),
+  sql: () => `
+    SELECT e.extname, e.extversion, n.nspname, e.extconfig IS NOT NULL AS has_user_rows
+    FROM pg_extension e
+    JOIN pg_namespace n ON n.oid = e.extnamespace
+  `,
+  decode: (rows) =>
+    rows.map((row) => ({
+      name: decodeTextColumn(row, 'extname'),
+      version: decodeTextColumn(row, 'extversion'),
+      schema: decodeTextColumn(row, 'nspname'),
+      hasUserRows: decodeBooleanColumn(row, 'has_user_rows'),
+    })),
+  absent: [],
+};
+
+/** plpgsql is in every new database. */
+export function isPreinstalledExtension({ name }: InstalledExtension): boolean {
+  return name === 'plpgsql';
+}
+
+/**
+ * A table that CREATE EXTENSION creates and fills with rows, and that a publication FOR ALL TABLES publishes as well.
+ */
+export interface ExtensionTable {
+  readonly name: string;
+  readonly extension: string;
+}
+
+/**
+ * A table without rows is left out, because its copy cannot conflict. Tables that the extension declares as user data
+ * with an empty condition (pg_extension_config_dump) are left out too: CREATE EXTENSION leaves them empty.
+ */
+export const extensionTablesQuery: PostgresqlPreflightQuery<readonly ExtensionTable[]> = {
+  id: 'extension-tables',
+  scope: 'database',
+  when: createDatabaseFeatureCondition('extensions'),
+  sql: () => `
+    SELECT c.oid::regclass AS name, e.extname
+    FROM pg_depend d
+    JOIN pg_extension e ON e.oid = d.refobjid
+    JOIN pg_class c ON c.oid = d.objid
+    WHERE d.refclassid = '${oidsOfCatalogs.pg_extension}'
+      AND d.classid = '${oidsOfCatalogs.pg_class}'
+      AND d.deptype = 'e'
+      AND c.relkind = 'r'
+      AND c.relpersistence = 'p'
+      AND c.oid >= '${firstNormalObjectId}'
+      AND coalesce(e.extcondition[array_position(e.extconfig, c.oid)], '-') <> ''
+      AND pg_relation_size(c.oid) > 0
+    ORDER BY 1
+  `,
+  decode: (rows) =>
+    rows.map((row) => ({ name: decodeTextColumn(row, 'name'), extension: decodeTextColumn(row, 'extname') })),
+  absent: [],
+};
+
+/**
+ * Roles (`role:rdsadmin`), databases (`db:_dodb`) and settings (`guc:rds.extensions`) that exist only in managed
+ * services.
+ */
+export const managedPostgresqlMarkersQuery: PostgresqlPreflightQuery<readonly string[]> = {
+  id: 'managed-service-markers',
+  scope: 'server',
+  sql: () => `
+    SELECT 'role:' || rolname AS mark
+    FROM pg_roles
+    WHERE rolname IN (
+      'rdsadmin',
+      'cloudsqladmin',
+      'alloydbadmin',
+      'azuresu',
+      'azure_pg_admin',
+      'doadmin',
+      '_doadmin',
+      'avnadmin',
+      'supabase_admin',
+      'neon_superuser',
+      'cloud_admin'
+    )
+    UNION ALL
+    SELECT 'db:' || datname
+    FROM pg_database
+    WHERE datname IN (
+      'rdsadmin',
+      'cloudsqladmin',
+      'alloydbadmin',
+      'azure_maintenance',
+      'azure_sys',
+      '_dodb',
+      '_aiven'
+    )
+    UNION ALL
+    SELECT 'guc:' || name
+    FROM pg_settings
+    WHERE name IN (
+      'rds.extensions',
+      'cloudsql.iam_authentication',
+      'azure.extensions',
+      'aiven.pg_security_agent',
+      'neon.tenant_id'
+    )
+  `,
+  decode: (rows) => rows.map((row) => decodeTextColumn(row, 'mark')),
+  absent: [],
+};

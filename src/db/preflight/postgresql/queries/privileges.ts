@@ -1,0 +1,145 @@
+import { firstNormalObjectId, oidsOfCatalogs } from '../../../../postgresql/catalog-oids.ts';
+import { decodeBooleanColumn, decodeNumberColumnOrZero, decodeTextColumn } from '../../../../postgresql/decode-row.ts';
+import { quoteIdentifier } from '../../../../postgresql/quote.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
+import { createDatabaseFeatureCondition } from './database-overview.ts';
+
+/** The GRANT statement that allows a role to read what only members of the monitoring roles can read. */
+export function buildGrantMonitorRoleStatement(user: string): string {
+  return `GRANT pg_monitor, pg_read_all_settings TO ${quoteIdentifier(user)}`;
+}
+
+/**
+ * The GRANT statement for a catalog object that PUBLIC can read by default, used after that privilege was revoked,
+ * because the monitoring roles do not include it. undefined if the error message names no such object, or is not in
+ * English.
+ */
+export function buildCatalogGrantFromError(message: string, user: string): string | undefined {
+  const [, kind, name] = /^permission denied for (schema|table|view|relation) (pg_\w+)$/.exec(message) ?? [];
+  if (kind === undefined || name === undefined || notPublic.has(name)) return undefined;
+  const right = kind === 'schema' ? `USAGE ON SCHEMA ${name}` : `SELECT ON pg_catalog.${name}`;
+  return `GRANT ${right} TO ${quoteIdentifier(user)}`;
+}
+
+/**
+ * Views for which GRANT SELECT is not sufficient, because a role also needs EXECUTE on a function. The queries of these
+ * views define their own GRANT statement.
+ */
+const notPublic: ReadonlySet<string> = new Set(['pg_file_settings', 'pg_hba_file_rules']);
+
+/** The maximum number of large objects that are counted; more would not change the fix. */
+export const largeObjectCountLimit = 100_000;
+
+export const largeObjectsQuery: PostgresqlPreflightQuery<number> = {
+  id: 'large-objects',
+  scope: 'database',
+  when: createDatabaseFeatureCondition('large-objects'),
+  sql: () => `
+    SELECT count(*) AS objects
+    FROM (SELECT FROM pg_largeobject_metadata LIMIT ${largeObjectCountLimit + 1}) o
+  `,
+  decode: ([row = {}]) => decodeNumberColumnOrZero(row, 'objects'),
+  absent: 0,
+};
+
+/** Object ids of large objects that the role cannot read; pg_read_all_data does not include large objects. */
+export const unreadableLargeObjectsQuery: PostgresqlPreflightQuery<readonly string[]> = {
+  id: 'unreadable-large-objects',
+  scope: 'database',
+  when: createDatabaseFeatureCondition('large-objects'),
+  sql: (_version, { superuser }) =>
+    superuser
+      ? undefined
+      : `
+        SELECT m.oid
+        FROM pg_largeobject_metadata m
+        WHERE current_setting('lo_compat_privileges') = 'off'
+          AND NOT pg_has_role(m.lomowner, 'USAGE')
+          AND NOT EXISTS (
+            SELECT FROM aclexplode(m.lomacl) p
+            WHERE p.privilege_type = 'SELECT'
+              AND (p.grantee = 0 OR pg_has_role(p.grantee, 'USAGE'))
+          )
+        ORDER BY m.oid
+        LIMIT ${largeObjectCountLimit}
+      `,
+  decode: (rows) => rows.map((row) => decodeTextColumn(row, 'oid')),
+  absent: [],
+};
+
+/** An object that pg_dump reads, but that the role may not read. */
+export interface UnreadableObject {
+  readonly kind: 'table' | 'sequence';
+  readonly name: string;
+  /** Quoted. */
+  readonly schema: string;
+  /** Whether the role has USAGE on the schema of the object. */
+  readonly usage: boolean;
+  /** Whether the role has SELECT on the object. */
+  readonly select: boolean;
+}
+
+/**
+ * At most 1,000 objects are listed since PostgreSQL 14, in which one grant (pg_read_all_data) allows the role to read
+ * all of them.
+ */
+export interface UnreadableObjects {
+  readonly objects: readonly UnreadableObject[];
+  readonly tables: number;
+  readonly sequences: number;
+}
+
+/**
+ * pg_dump locks every table and reads the rows of tables and sequences. Of materialized views and foreign tables
+ * pg_dump reads only the definition, and of extensions only the tables that they declare as configuration.
+ */
+export const unreadableObjectsQuery: PostgresqlPreflightQuery<UnreadableObjects> = {
+  id: 'unreadable-objects',
+  scope: 'database',
+  sql: (version, { superuser }) =>
+    superuser
+      ? undefined
+      : `
+        SELECT
+          c.relkind = 'S' AS sequence,
+          count(*) FILTER (WHERE c.relkind <> 'S') OVER () AS tables,
+          count(*) FILTER (WHERE c.relkind = 'S') OVER () AS sequences,
+          c.oid::regclass AS name,
+          c.relnamespace::regnamespace AS schema,
+          has_schema_privilege(c.relnamespace, 'USAGE') AS usage,
+          ${mayRead} AS "select"
+        FROM pg_class c
+        WHERE c.oid >= '${firstNormalObjectId}'
+          AND c.relkind IN ('r', 'p', 'S')
+          AND c.relpersistence <> 't'
+          AND NOT (${mayRead} AND has_schema_privilege(c.relnamespace, 'USAGE'))
+          AND NOT EXISTS (
+            SELECT FROM pg_depend d
+            JOIN pg_extension e ON e.oid = d.refobjid
+            WHERE d.classid = '${oidsOfCatalogs.pg_class}'
+              AND d.objid = c.oid
+              AND d.refclassid = '${oidsOfCatalogs.pg_extension}'
+              AND d.deptype = 'e'
+              AND (e.extconfig IS NULL OR c.oid <> ALL (e.extconfig))
+          )${version < 140_000 ? '' : ' LIMIT 1000'}
+      `,
+  decode: (rows) => ({
+    objects: rows.map((row) => ({
+      kind: decodeBooleanColumn(row, 'sequence') ? 'sequence' : 'table',
+      name: decodeTextColumn(row, 'name'),
+      schema: decodeTextColumn(row, 'schema'),
+      usage: decodeBooleanColumn(row, 'usage'),
+      select: decodeBooleanColumn(row, 'select'),
+    })),
+    tables: decodeNumberColumnOrZero(rows[0] ?? {}, 'tables'),
+    sequences: decodeNumberColumnOrZero(rows[0] ?? {}, 'sequences'),
+  }),
+  absent: { objects: [], tables: 0, sequences: 0 },
+};
+
+const mayRead = `
+  CASE c.relkind
+    WHEN 'S' THEN has_sequence_privilege(c.oid, 'SELECT')
+    ELSE has_table_privilege(c.oid, 'SELECT')
+  END
+`;

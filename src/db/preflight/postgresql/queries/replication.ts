@@ -1,0 +1,163 @@
+import {
+  decodeBooleanColumn,
+  decodeNumberColumnOrZero,
+  decodeOptionalNumberColumn,
+  decodeOptionalTextColumn,
+  decodeTextColumn,
+} from '../../../../postgresql/decode-row.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
+import { createDatabaseFeatureCondition } from './database-overview.ts';
+
+export interface Publication {
+  readonly name: string;
+  readonly allTables: boolean;
+}
+
+export const publicationsQuery: PostgresqlPreflightQuery<readonly Publication[]> = {
+  id: 'publications',
+  scope: 'database',
+  when: createDatabaseFeatureCondition('publications'),
+  sql: (version) =>
+    version < 100_000 ? undefined : 'SELECT pubname, puballtables FROM pg_publication ORDER BY pubname',
+  decode: (rows) =>
+    rows.map((row) => ({
+      name: decodeTextColumn(row, 'pubname'),
+      allTables: decodeBooleanColumn(row, 'puballtables'),
+    })),
+  absent: [],
+};
+
+/** The names that migration engines give to their publications. */
+export function isMigrationPublication(name: string): boolean {
+  return /^(aiven_db_migrate_|cloudctl_)/.test(name);
+}
+
+export interface ReplicationSlot {
+  readonly name: string;
+  readonly kind: 'physical' | 'logical';
+  readonly plugin: string | undefined;
+  readonly database: string | undefined;
+  readonly active: boolean;
+  readonly temporary: boolean;
+  /** Bytes of WAL that the server keeps for the slot; undefined if there are none, or if the server is in recovery. */
+  readonly retained: number | undefined;
+  /** The state of the WAL that the slot needs: `reserved`, `extended`, `unreserved` or `lost` (since PostgreSQL 13). */
+  readonly walStatus: string | undefined;
+}
+
+export const replicationSlotsQuery: PostgresqlPreflightQuery<readonly ReplicationSlot[]> = {
+  id: 'slots',
+  scope: 'server',
+  sql: (version, { inRecovery }) => `
+    SELECT
+      slot_name,
+      slot_type,
+      plugin,
+      database,
+      active,
+      ${version < 100_000 ? 'false AS temporary' : 'temporary'},
+      ${retained(version, inRecovery)} AS retained${version < 130_000 ? '' : ', wal_status'}
+    FROM pg_replication_slots
+    ORDER BY slot_name
+  `,
+  decode: (rows) =>
+    rows.map((row) => ({
+      name: decodeTextColumn(row, 'slot_name'),
+      kind: row.slot_type === 'logical' ? 'logical' : 'physical',
+      plugin: decodeOptionalTextColumn(row, 'plugin'),
+      database: decodeOptionalTextColumn(row, 'database'),
+      active: decodeBooleanColumn(row, 'active'),
+      temporary: decodeBooleanColumn(row, 'temporary'),
+      retained: decodeOptionalNumberColumn(row, 'retained'),
+      walStatus: decodeOptionalTextColumn(row, 'wal_status'),
+    })),
+  absent: [],
+};
+
+/** The function for the current WAL position fails in recovery. */
+function retained(version: number, inRecovery: boolean): string {
+  if (inRecovery) return 'NULL::bigint';
+  return version < 100_000
+    ? 'pg_xlog_location_diff(pg_current_xlog_location(), restart_lsn)::bigint'
+    : 'pg_wal_lsn_diff(pg_current_wal_lsn(), restart_lsn)::bigint';
+}
+
+/** Whether the slot was created by a migration: for a subscription or an initial copy. */
+export function isMigrationSlot(name: string): boolean {
+  return migrationSlotPattern.test(name);
+}
+
+/**
+ * Names of replication slots of migrations. The pattern is used in JavaScript and in PostgreSQL, and has the same
+ * meaning in both.
+ */
+export const migrationSlotPattern = /^(aiven_db_migrate_|cloudctl_|pg_\d+_sync_\d+)/;
+
+export interface WalPositionReading {
+  /** Position in the WAL, in bytes. */
+  readonly bytes: number;
+  /** Time of the reading in seconds since the epoch, by the clock of the server. */
+  readonly at: number;
+}
+
+/** The WAL position; undefined if the server is in recovery. */
+export const walPositionQuery: PostgresqlPreflightQuery<WalPositionReading | undefined> = {
+  id: 'wal-position',
+  scope: 'server',
+  sql: (version, { inRecovery }) =>
+    inRecovery
+      ? undefined
+      : `
+        SELECT
+          ${version < 100_000 ? 'pg_current_xlog_location()' : 'pg_current_wal_lsn()'} - '0/0'::pg_lsn AS bytes,
+          extract(epoch FROM clock_timestamp()) AS at
+      `,
+  decode: ([row]) =>
+    row === undefined
+      ? undefined
+      : { bytes: decodeNumberColumnOrZero(row, 'bytes'), at: decodeNumberColumnOrZero(row, 'at') },
+  absent: undefined,
+};
+
+/** Bytes of WAL written since the statistics were reset, and the seconds since then (PostgreSQL 14 and newer). */
+export interface WalVolumeSinceReset {
+  readonly bytes: number;
+  readonly seconds: number;
+}
+
+export const walVolumeSinceResetQuery: PostgresqlPreflightQuery<WalVolumeSinceReset | undefined> = {
+  id: 'wal-history',
+  scope: 'server',
+  sql: (version) =>
+    version < 140_000
+      ? undefined
+      : 'SELECT wal_bytes AS bytes, extract(epoch FROM now() - stats_reset) AS seconds FROM pg_stat_wal',
+  decode: ([row]) =>
+    row === undefined
+      ? undefined
+      : { bytes: decodeNumberColumnOrZero(row, 'bytes'), seconds: decodeNumberColumnOrZero(row, 'seconds') },
+  absent: undefined,
+};
+
+/** A WAL sender process, which serves a standby, a base backup or logical replication. */
+export interface WalSender {
+  readonly user: string;
+  readonly application: string;
+  /**
+   * pg_stat_replication.sync_state: `sync`, `quorum`, `potential` or `async`; undefined if it is hidden from this role.
+   */
+  readonly syncState: string | undefined;
+}
+
+export const walSendersQuery: PostgresqlPreflightQuery<readonly WalSender[]> = {
+  id: 'wal-senders',
+  scope: 'server',
+  sql: () => 'SELECT usename, application_name, sync_state FROM pg_stat_replication',
+  decode: (rows) =>
+    rows.map((row) => ({
+      user: decodeTextColumn(row, 'usename'),
+      application: decodeTextColumn(row, 'application_name'),
+      syncState: decodeOptionalTextColumn(row, 'sync_state'),
+    })),
+  absent: [],
+};

@@ -1,0 +1,153 @@
+import { firstNormalObjectId } from '../../../../postgresql/catalog-oids.ts';
+import {
+  decodeBooleanColumn,
+  decodeNumberColumnOrZero,
+  decodeOptionalNumberColumn,
+  decodeOptionalTextColumn,
+  decodeTextArrayColumn,
+  decodeTextColumn,
+} from '../../../../postgresql/decode-row.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
+
+/** The role that the migration logs in with. */
+export interface MigrationRole {
+  readonly name: string;
+  readonly superuser: boolean;
+  readonly replication: boolean;
+  readonly bypassRls: boolean;
+  /** Whether the role has INHERIT: it then has the privileges of the roles that it is a member of. */
+  readonly inherits: boolean;
+  /** -1: no limit. */
+  readonly connectionLimit: number;
+  /** Seconds until the password expires, negative if it has expired; undefined if it never expires. */
+  readonly secondsLeft: number | undefined;
+  /** Expiry time of the password, as the server formats it. */
+  readonly validUntil: string;
+  /**
+   * Roles that the role is a member of, including itself. For a superuser the list contains only the roles that were
+   * granted to it, not every role.
+   */
+  readonly memberOf: readonly string[];
+}
+
+export const migrationRoleQuery: PostgresqlPreflightQuery<MigrationRole> = {
+  id: 'migration-role',
+  scope: 'server',
+  sql: () => `
+    WITH RECURSIVE mine(oid) AS (
+      SELECT oid
+      FROM pg_roles
+      WHERE rolname = current_user
+      UNION
+      SELECT m.roleid
+      FROM pg_auth_members m
+      JOIN mine ON m.member = mine.oid
+    )
+    SELECT
+      rolname,
+      rolsuper,
+      rolreplication,
+      rolbypassrls,
+      rolinherit,
+      rolconnlimit,
+      rolvaliduntil::text AS valid_until,
+      CASE
+        WHEN rolvaliduntil = '-infinity' THEN -1
+        WHEN isfinite(rolvaliduntil) THEN extract(epoch FROM rolvaliduntil - now())::bigint
+      END AS seconds_left,
+      (SELECT array_agg(r.rolname ORDER BY r.rolname) FROM mine JOIN pg_roles r USING (oid)) AS member_of
+    FROM pg_roles
+    WHERE rolname = current_user
+  `,
+  decode: ([row = {}]) => ({
+    name: decodeTextColumn(row, 'rolname'),
+    superuser: decodeBooleanColumn(row, 'rolsuper'),
+    replication: decodeBooleanColumn(row, 'rolreplication'),
+    bypassRls: decodeBooleanColumn(row, 'rolbypassrls'),
+    inherits: decodeBooleanColumn(row, 'rolinherit'),
+    connectionLimit: decodeNumberColumnOrZero(row, 'rolconnlimit'),
+    secondsLeft: decodeOptionalNumberColumn(row, 'seconds_left'),
+    validUntil: decodeTextColumn(row, 'valid_until'),
+    memberOf: decodeTextArrayColumn(row, 'member_of'),
+  }),
+  absent: {
+    name: '',
+    superuser: false,
+    replication: false,
+    bypassRls: false,
+    inherits: true,
+    connectionLimit: -1,
+    secondsLeft: undefined,
+    validUntil: '',
+    memberOf: [],
+  },
+};
+
+/** A role of a user that can log in or is a superuser. */
+export interface UserLoginOrSuperuserRole {
+  readonly name: string;
+  readonly superuser: boolean;
+  readonly canLogin: boolean;
+}
+
+export const userLoginOrSuperuserRolesQuery: PostgresqlPreflightQuery<readonly UserLoginOrSuperuserRole[]> = {
+  id: 'login-roles',
+  scope: 'server',
+  sql: () => `
+    SELECT rolname, rolsuper, rolcanlogin
+    FROM pg_roles
+    WHERE oid >= ${firstNormalObjectId} AND (rolsuper OR rolcanlogin)
+    ORDER BY rolname
+  `,
+  decode: (rows) =>
+    rows.map((row) => ({
+      name: decodeTextColumn(row, 'rolname'),
+      superuser: decodeBooleanColumn(row, 'rolsuper'),
+      canLogin: decodeBooleanColumn(row, 'rolcanlogin'),
+    })),
+  absent: [],
+};
+
+/** Names of all superusers, including the superuser that initdb created. */
+export const superusersQuery: PostgresqlPreflightQuery<readonly string[]> = {
+  id: 'superusers',
+  scope: 'server',
+  sql: () => 'SELECT rolname FROM pg_roles WHERE rolsuper ORDER BY rolname',
+  decode: (rows) => rows.map((row) => decodeTextColumn(row, 'rolname')),
+  absent: [],
+};
+
+/**
+ * A setting of ALTER ROLE … SET or ALTER DATABASE … SET; `role` or `database` is undefined if the setting applies to
+ * all.
+ */
+export interface RoleSetting {
+  readonly database: string | undefined;
+  readonly role: string | undefined;
+  readonly name: string;
+  readonly value: string;
+}
+
+export const roleSettingsQuery: PostgresqlPreflightQuery<readonly RoleSetting[]> = {
+  id: 'role-settings',
+  scope: 'server',
+  sql: () => `
+    SELECT d.datname AS database, r.rolname AS role, unnest(s.setconfig) AS assignment
+    FROM pg_db_role_setting s
+    LEFT JOIN pg_database d ON d.oid = s.setdatabase
+    LEFT JOIN pg_roles r ON r.oid = s.setrole
+    WHERE s.setrole = 0 OR r.rolname = current_user
+  `,
+  decode: (rows) =>
+    rows.map((row) => {
+      const assignment = decodeTextColumn(row, 'assignment');
+      const at = assignment.indexOf('=');
+      return {
+        database: decodeOptionalTextColumn(row, 'database'),
+        role: decodeOptionalTextColumn(row, 'role'),
+        name: assignment.slice(0, at),
+        value: assignment.slice(at + 1),
+      };
+    }),
+  absent: [],
+};

@@ -1,0 +1,128 @@
+import { firstNormalObjectId, oidsOfCatalogs } from '../../../../postgresql/catalog-oids.ts';
+import { decodeOptionalTextColumn, decodeTextColumn } from '../../../../postgresql/decode-row.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
+import { isNotExtensionMemberSql, isUserTableInSystemSchemaSql } from './catalog-predicates.ts';
+import { createDatabaseFeatureCondition } from './database-overview.ts';
+
+/** An object of a user in a system schema, other than a table; a dump does not contain it. */
+export interface UserObjectInSystemSchema {
+  /** The object, as pg_describe_object formats it: `function text(integer)`. */
+  readonly name: string;
+  /**
+   * An object outside of the system schemas that depends on the object of the user: `cast from integer to text`;
+   * undefined if there is none.
+   */
+  readonly user: string | undefined;
+}
+
+const inSystem = `
+  IN (SELECT s.oid FROM pg_namespace s WHERE s.nspname = 'information_schema' OR s.nspname = 'pg_catalog')
+`;
+
+/**
+ * Row types and array types are left out, because they are created with their tables and element types. Collations of
+ * pg_catalog are left out, because initdb may have created them from those of the operating system.
+ */
+const lost = [
+  `
+    SELECT '${oidsOfCatalogs.pg_proc}'::oid AS class, p.oid
+    FROM pg_proc p
+    WHERE p.oid >= '${firstNormalObjectId}'
+      AND p.pronamespace ${inSystem}
+  `,
+  `
+    SELECT '${oidsOfCatalogs.pg_operator}', p.oid
+    FROM pg_operator p
+    WHERE p.oid >= '${firstNormalObjectId}'
+      AND p.oprnamespace ${inSystem}
+  `,
+  `
+    SELECT '${oidsOfCatalogs.pg_type}', p.oid
+    FROM pg_type p
+    WHERE p.oid >= '${firstNormalObjectId}'
+      AND p.typnamespace ${inSystem}
+      AND p.typrelid = '0'
+      AND p.typcategory <> 'A'
+  `,
+  `
+    SELECT '${oidsOfCatalogs.pg_class}', p.oid
+    FROM pg_class p
+    WHERE p.oid >= '${firstNormalObjectId}'
+      AND p.relnamespace ${inSystem}
+      AND p.relkind IN ('v', 'm', 'S', 'f')
+  `,
+].join(' UNION ALL ');
+
+export const userObjectsInSystemSchemasQuery: PostgresqlPreflightQuery<readonly UserObjectInSystemSchema[]> = {
+  id: 'system-schema-objects',
+  scope: 'database',
+  when: createDatabaseFeatureCondition('system-objects'),
+  sql: () => `
+    WITH a AS (${lost}),
+    l AS (
+      SELECT a.*
+      FROM a
+      WHERE NOT EXISTS (
+        SELECT FROM pg_depend e
+        WHERE e.classid = a.class
+          AND e.objid = a.oid
+          AND (e.deptype = 'e' OR (a.class = '${oidsOfCatalogs.pg_type}' AND e.deptype = 'i'))
+      )
+    )
+    SELECT
+      pg_describe_object(l.class, l.oid, 0) AS name,
+      (
+        SELECT min(pg_describe_object(d.classid, d.objid, d.objsubid))
+        FROM pg_depend d
+        WHERE d.refclassid = l.class
+          AND d.refobjid = l.oid
+          AND d.deptype = 'n'
+          AND NOT EXISTS (
+            SELECT FROM l o
+            WHERE (o.class = d.classid AND o.oid = d.objid)
+              OR (
+                d.classid = '${oidsOfCatalogs.pg_rewrite}'
+                  AND o.class = '${oidsOfCatalogs.pg_class}'
+                  AND o.oid = (SELECT r.ev_class FROM pg_rewrite r WHERE r.oid = d.objid)
+              )
+          )
+      ) AS used_by
+    FROM l
+    ORDER BY 1
+  `,
+  decode: (rows) =>
+    rows.map((row) => ({ name: decodeTextColumn(row, 'name'), user: decodeOptionalTextColumn(row, 'used_by') })),
+  absent: [],
+};
+
+/** A table of a user in a system schema. */
+export interface SystemSchemaTable {
+  readonly name: string;
+  readonly schema: string;
+  /** The name of the table after ALTER TABLE … SET SCHEMA public. */
+  readonly moved: string;
+}
+
+/** Tables of extensions are left out, because CREATE EXTENSION creates them on the target as well. */
+export const systemSchemaTablesQuery: PostgresqlPreflightQuery<readonly SystemSchemaTable[]> = {
+  id: 'system-schema-tables',
+  scope: 'database',
+  when: createDatabaseFeatureCondition('system-tables'),
+  sql: () => `
+    SELECT
+      quote_ident(n.nspname) || '.' || quote_ident(c.relname) AS name,
+      quote_ident(n.nspname) AS schema,
+      'public.' || quote_ident(c.relname) AS moved
+    FROM pg_class c
+    JOIN pg_namespace n ON n.oid = c.relnamespace
+    WHERE ${isUserTableInSystemSchemaSql}
+      AND ${isNotExtensionMemberSql('pg_class', 'c.oid')}
+  `,
+  decode: (rows) =>
+    rows.map((row) => ({
+      name: decodeTextColumn(row, 'name'),
+      schema: decodeTextColumn(row, 'schema'),
+      moved: decodeTextColumn(row, 'moved'),
+    })),
+  absent: [],
+};

@@ -1,0 +1,262 @@
+import { builtinTypeOids, firstNormalObjectId } from '../../../../postgresql/catalog-oids.ts';
+import {
+  decodeBooleanColumn,
+  decodeNumberColumnOrZero,
+  decodeTextArrayColumn,
+  decodeTextColumn,
+} from '../../../../postgresql/decode-row.ts';
+import type { PostgresqlRow } from '../../../../postgresql/postgresql-row.ts';
+import { isColumnReadByCopySql } from '../../../../postgresql/table-rows.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
+import { exclusivelyLockedRelationsSql } from './catalog-predicates.ts';
+import { type DatabaseFeatureOverview, databaseFeatureOverviewQuery } from './database-overview.ts';
+
+export interface TableSize {
+  readonly database: string;
+  /** Qualified. */
+  readonly table: string;
+  /** Bytes of the table with TOAST, without indexes. */
+  readonly bytes: number;
+  /** Number of rows, estimated by the last ANALYZE; -1: never analyzed. */
+  readonly rows: number;
+}
+
+export interface TableSizeSummary {
+  /** Bytes of the whole database, with indexes and system catalogs. */
+  readonly databaseBytes: number;
+  /** Bytes that the initial copy reads. */
+  readonly bytes: number;
+  readonly tables: number;
+  /** The largest tables first, at most 20; empty for a database whose tables were not measured. */
+  readonly largest: readonly TableSize[];
+}
+
+/**
+ * Size in bytes up to which the tables of a database are not measured, because the copy takes no time worth estimating.
+ */
+const small = 16 * 1024 ** 2;
+
+/** Approximate size of an empty database in bytes. */
+const catalogue = 7.5e6;
+
+/**
+ * Measures the tables of a database that is not small, on disk. Measuring a table reads the size of one to four files,
+ * so of more than 1,000 tables only the 20 largest by pg_class are measured. The size of a table with an exclusive lock
+ * is estimated from pg_class too, because measuring would wait for the lock. undefined if the tables were not queried.
+ */
+export const tableSizeSummaryQuery: PostgresqlPreflightQuery<Pick<TableSizeSummary, 'bytes' | 'largest'> | undefined> =
+  {
+    id: 'table-sizes',
+    scope: 'database',
+    when: (known) => {
+      const seen = known(databaseFeatureOverviewQuery);
+      return seen === undefined || (seen.tables > 0 && seen.bytes > small);
+    },
+    sql: () => `
+    WITH held AS (
+      SELECT relation
+      FROM pg_locks
+      WHERE mode = 'AccessExclusiveLock'
+        AND granted
+        AND relation IS NOT NULL
+    ),
+    t AS (
+      SELECT
+        c.oid,
+        n.nspname,
+        c.relname,
+        c.reltuples,
+        c.relpages::bigint * current_setting('block_size')::bigint AS estimated,
+        count(*) OVER () AS tables,
+        row_number() OVER (ORDER BY c.relpages DESC) AS size_rank
+      FROM pg_class c
+      JOIN pg_namespace n ON n.oid = c.relnamespace
+      WHERE c.relkind = 'r'
+        AND c.relpersistence <> 't'
+        AND c.oid >= ${firstNormalObjectId}
+    ),
+    s AS (
+      SELECT
+        t.*,
+        CASE
+          WHEN (t.tables <= 1000 OR t.size_rank <= 20) AND t.oid NOT IN (SELECT relation FROM held)
+            THEN pg_table_size(t.oid)
+          ELSE t.estimated
+        END AS bytes
+      FROM t
+    )
+    SELECT
+      s.nspname,
+      s.relname,
+      s.reltuples::bigint AS rows,
+      s.bytes,
+      sum(s.bytes) OVER () AS total
+    FROM s
+    ORDER BY s.bytes DESC NULLS LAST, s.nspname, s.relname
+    LIMIT 20
+  `,
+    decode: (rows) => ({
+      bytes: decodeNumberColumnOrZero(rows[0] ?? {}, 'total'),
+      largest: rows.map((row) => ({
+        database: '',
+        table: `${decodeTextColumn(row, 'nspname')}.${decodeTextColumn(row, 'relname')}`,
+        bytes: decodeNumberColumnOrZero(row, 'bytes'),
+        rows: decodeNumberColumnOrZero(row, 'rows'),
+      })),
+    }),
+    absent: undefined,
+  };
+
+export function buildTableSizeSummary(
+  { bytes, tables }: Pick<DatabaseFeatureOverview, 'bytes' | 'tables'>,
+  found: Pick<TableSizeSummary, 'bytes' | 'largest'> | undefined,
+): TableSizeSummary {
+  const roughly = tables === 0 ? 0 : Math.max(0, bytes - catalogue);
+  return {
+    databaseBytes: bytes,
+    // With more than 1,000 tables the size of the database is used, because the sum of the tables relies on old
+    // estimates.
+    bytes: found === undefined ? roughly : tables > 1000 ? Math.max(found.bytes, roughly) : found.bytes,
+    tables,
+    largest: found?.largest ?? [],
+  };
+}
+
+/** A table whose rows `--deep` reads. */
+export interface TableToRead {
+  readonly oid: number;
+  /** Qualified and quoted. */
+  readonly table: string;
+  /** Names as the system catalogs store them, without quotation marks. */
+  readonly schema: string;
+  readonly name: string;
+  /** The copied columns, by number. */
+  readonly columns: ReadonlyMap<number, string>;
+  /** Row-level security policies apply to the role on this table, so the server refuses COPY. */
+  readonly isSecured: boolean;
+}
+
+/**
+ * The ordinary tables (not the partitioned ones) that a migration copies, including tables of extensions. The query is
+ * sent only with `--deep`.
+ */
+export const tablesToReadQuery: PostgresqlPreflightQuery<readonly TableToRead[]> = {
+  id: 'tables-to-read',
+  scope: 'database',
+  sql: (version) => `
+    SELECT
+      c.oid,
+      n.nspname,
+      c.relname,
+      quote_ident(n.nspname) || '.' || quote_ident(c.relname) AS name,
+      row_security_active(c.oid) AS secured,
+      a.attnum,
+      a.attname
+    FROM pg_class c
+    JOIN pg_namespace n ON n.oid = c.relnamespace
+    LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND ${isColumnReadByCopySql(version)}
+    WHERE c.oid >= '${firstNormalObjectId}'
+      AND c.relkind = 'r'
+      AND c.relpersistence <> 't'
+    ORDER BY n.nspname, c.relname, c.oid, a.attnum
+  `,
+  decode(rows) {
+    const tables = new Map<number, TableToRead & { readonly columns: Map<number, string> }>();
+    for (const row of rows) {
+      const oid = decodeNumberColumnOrZero(row, 'oid');
+      const table = tables.get(oid) ?? {
+        oid,
+        table: decodeTextColumn(row, 'name'),
+        schema: decodeIdentifier(row, 'nspname'),
+        name: decodeIdentifier(row, 'relname'),
+        columns: new Map<number, string>(),
+        isSecured: decodeBooleanColumn(row, 'secured'),
+      };
+      tables.set(oid, table);
+      if (row.attnum != null)
+        table.columns.set(decodeNumberColumnOrZero(row, 'attnum'), decodeIdentifier(row, 'attname'));
+    }
+    return [...tables.values()];
+  },
+  absent: [],
+};
+
+/** Throws for a text that cannot be a name, so that the query result counts as malformed. */
+function decodeIdentifier(row: PostgresqlRow, column: string): string {
+  const name = decodeTextColumn(row, column);
+  if (name === '' || name.includes('\0')) throw new TypeError('the server did not return a name');
+  return name;
+}
+
+/** A table whose TOAST data is so large that a single row may be too long for COPY. */
+export interface TableWithLargeValues {
+  readonly table: string;
+  /** Bytes of the TOAST table. */
+  readonly bytes: number;
+  /**
+   * Quoted names of the columns that can have long values: `binaries` have the type bytea, `texts` have other types.
+   */
+  readonly binaries: readonly string[];
+  readonly texts: readonly string[];
+}
+
+/**
+ * The maximum bytes of a row as COPY and logical decoding write it; a server allocates no larger string (MaxAllocSize).
+ */
+export const maxPostgresqlRowBytes = 1024 ** 3;
+
+/** COPY writes each byte of a bytea value as two hexadecimal digits. */
+const byteaLimit = maxPostgresqlRowBytes / 2;
+
+/** Tables with an ACCESS EXCLUSIVE lock are left out, because reading their size would wait for the lock. */
+export const largeValuesQuery: PostgresqlPreflightQuery<readonly TableWithLargeValues[]> = {
+  id: 'large-values',
+  scope: 'database',
+  when: (known) => {
+    const seen = known(databaseFeatureOverviewQuery);
+    return seen === undefined || seen.bytes > byteaLimit;
+  },
+  sql: () => `
+    SELECT s.name, s.bytes, s.binaries, s.texts
+    FROM (
+      SELECT
+        c.oid::regclass AS name,
+        CASE
+          WHEN c.oid NOT IN ${exclusivelyLockedRelationsSql} AND c.reltoastrelid NOT IN ${exclusivelyLockedRelationsSql}
+            THEN pg_relation_size(c.reltoastrelid)
+        END AS bytes,
+        l.binaries,
+        l.texts
+      FROM pg_class c
+      CROSS JOIN LATERAL (
+        SELECT
+          array_agg(quote_ident(a.attname) ORDER BY a.attnum) FILTER (WHERE a.atttypid = '${builtinTypeOids.bytea}') AS binaries,
+          array_agg(quote_ident(a.attname) ORDER BY a.attnum) FILTER (WHERE a.atttypid <> '${builtinTypeOids.bytea}') AS texts
+        FROM pg_attribute a
+        WHERE a.attrelid = c.oid
+          AND a.attnum > 0
+          AND a.attlen = -1
+          AND a.atttypmod = -1
+          AND a.attstorage <> 'p'
+          AND NOT a.attisdropped
+      ) l
+      WHERE c.oid >= '${firstNormalObjectId}'
+        AND c.relkind = 'r'
+        AND c.relpersistence = 'p'
+        AND c.reltoastrelid <> '0'
+    ) s
+    WHERE s.bytes >= CASE
+      WHEN s.binaries IS NOT NULL THEN ${byteaLimit}
+      WHEN s.texts IS NOT NULL THEN ${maxPostgresqlRowBytes}
+    END
+    ORDER BY s.bytes DESC
+  `,
+  decode: (rows) =>
+    rows.map((row) => ({
+      table: decodeTextColumn(row, 'name'),
+      bytes: decodeNumberColumnOrZero(row, 'bytes'),
+      binaries: decodeTextArrayColumn(row, 'binaries'),
+      texts: decodeTextArrayColumn(row, 'texts'),
+    })),
+  absent: [],
+};

@@ -1,0 +1,310 @@
+import type { Clock } from '../../../platform/host.ts';
+import { RedisCommandError } from '../../../redis/command-error.ts';
+import type { RedisConnection, RedisReply } from '../../../redis/connection.ts';
+import type { RedisEndpoint } from '../../../redis/endpoint.ts';
+import { parseKeyspace, type RedisInfo, type RedisInfoField, readRedisInfoNumber } from '../../../redis/info.ts';
+import { formatRedisCommand } from '../../../redis/quote.ts';
+import { encodeRedisCommand } from '../../../redis/resp.ts';
+import type { RedisConnectOptions } from '../../../redis/send-redis-command.ts';
+import { isValkeyOrRedisAtLeast, parseRedisServerVersion } from '../../../redis/version.ts';
+import { getPreflightQueryValue, type PreflightQueryResult } from '../query.ts';
+import type { CollectedSourceFacts, PreflightEngineInput } from '../run.ts';
+import type { RedisCheck } from './check.ts';
+import { isRedisBusyError } from './commands.ts';
+import {
+  type RedisPreflightQueryContext,
+  redisCommandCallsQuery,
+  redisInfoQuery,
+  redisReplicationConfigQuery,
+  requireRedisReplyList,
+} from './queries.ts';
+import {
+  type RedisPreflightQueryResults,
+  retryRedisPreflightQueries,
+  runRedisPreflightQueries,
+  toRedisQueryResult,
+} from './run-queries.ts';
+import { getAuthenticatedRedisUser, probePsync, type RedisSourceOpenResult } from './source.ts';
+import {
+  type RedisActivityRate,
+  type RedisConnectionResult,
+  type RedisSourceFacts,
+  type RenamedRedisWriteCommands,
+  sampleRedisKeys,
+} from './source-facts.ts';
+
+/** The number of bytes and commands that this program sent to the server. */
+interface OwnRedisTraffic {
+  readonly bytes: number;
+  readonly commands: number;
+}
+
+/**
+ * The activity of the server per second, calculated from two replies to INFO. `own`: the traffic that this program
+ * itself sent between the two replies.
+ */
+export function computeRedisActivityRate(
+  before: RedisInfo,
+  after: RedisInfo,
+  seconds: number,
+  own: OwnRedisTraffic,
+): RedisActivityRate {
+  const perSecond = (field: RedisInfoField, ours = 0) => {
+    const [first, last] = [readRedisInfoNumber(before, field), readRedisInfoNumber(after, field)];
+    return first === undefined || last === undefined ? undefined : Math.max(0, last - first - ours) / seconds;
+  };
+  // On a server that never had a replica, no replication stream exists and master_repl_offset does not change.
+  const hasStream = before.get('repl_backlog_active') === '1';
+  const stream = hasStream ? perSecond('master_repl_offset') : undefined;
+  const writes = stream ?? perSecond('total_net_input_bytes', own.bytes);
+  // If at least every second command changes a key, the received bytes count as writes.
+  const changes = perSecond('rdb_changes_since_last_save') ?? 0;
+  const isMostlyWrites =
+    changes > 0 && changes >= (perSecond('total_commands_processed', own.commands) ?? Number.POSITIVE_INFINITY) / 2;
+  return {
+    writes,
+    source: stream !== undefined ? 'stream' : isMostlyWrites ? 'writes' : 'network',
+    evicted: perSecond('evicted_keys') ?? 0,
+    expired: perSecond('expired_keys') ?? 0,
+  };
+}
+
+const commandInfo = { id: 'COMMAND INFO', permission: '+command' };
+
+/**
+ * Finds write commands that the server has only under another name (rename-command). COMMAND INFO finds a command only
+ * by its new name. COMMAND LIST (7.0 and later), COMMAND and the call statistics of INFO contain the original name of a
+ * renamed command, but no command that was removed. The replication stream contains the command name that the client
+ * sent.
+ */
+async function findRenamedRedisWriteCommands(
+  session: RedisConnection,
+  results: RedisPreflightQueryResults,
+  context: RedisPreflightQueryContext,
+): Promise<PreflightQueryResult<RenamedRedisWriteCommands>> {
+  const calls = getPreflightQueryValue(results, redisCommandCallsQuery);
+  const result = results.get(redisCommandCallsQuery);
+  if (calls === undefined) {
+    return result === undefined || result.kind === 'known'
+      ? { kind: 'skipped', reason: 'the query was not sent' }
+      : result;
+  }
+  const info = getPreflightQueryValue(results, redisInfoQuery);
+  const version = info === undefined ? undefined : parseRedisServerVersion(info);
+  const hasList = isValkeyOrRedisAtLeast(version, 7, 0);
+  const isCalled = (name: string) =>
+    [...calls].some(([one, count]) => count > 0 && (one === name || one.startsWith(`${name}|`)));
+  const find = async (): Promise<RenamedRedisWriteCommands> => {
+    const found = requireRedisReplyList(await session.send(['COMMAND', 'INFO', ...writeCommands]));
+    const absent = writeCommands.filter((_, at) => !Array.isArray(found[at]));
+    if (absent.length === 0) return { called: [], uncalled: [] };
+    const existing = originalNames(await session.send(hasList ? ['COMMAND', 'LIST'] : ['COMMAND']));
+    const renamed = absent.filter((name) => existing.has(name) || isCalled(name));
+    return { called: renamed.filter(isCalled), uncalled: renamed.filter((name) => !isCalled(name)) };
+  };
+  return toRedisQueryResult(find(), commandInfo, context);
+}
+
+/** The reply to COMMAND LIST contains names; the reply to COMMAND contains lists that begin with the name. */
+function originalNames(reply: RedisReply): ReadonlySet<string> {
+  return new Set(requireRedisReplyList(reply).map((one) => String(Array.isArray(one) ? one[0] : one).toLowerCase()));
+}
+
+/**
+ * The write commands of Redis 8 and Valkey 8 that a replica receives as the client sent them, including those that
+ * change no key.
+ */
+const writeCommands: readonly string[] =
+  `append bitfield bitop blmove blmpop blpop brpop brpoplpush bzmpop bzpopmax bzpopmin copy decr decrby del expire
+expireat flushall flushdb function geoadd georadius georadiusbymember geosearchstore getdel getex getset hdel hexpire hexpireat
+hgetdel hgetex hincrby hincrbyfloat hmset hpersist hpexpire hpexpireat hset hsetex hsetnx incr incrby incrbyfloat linsert
+lmove lmpop lpop lpush lpushx lrem lset ltrim migrate move mset msetnx persist pexpire pexpireat pfadd pfmerge psetex
+rename renamenx restore rpop rpoplpush rpush rpushx sadd sdiffstore set setbit setex setnx setrange sinterstore
+smove sort spop srem sunionstore swapdb unlink vadd vrem vsetattr xack xadd xautoclaim xclaim xdel xgroup xreadgroup xsetid
+xtrim zadd zdiffstore zincrby zinterstore zmpop zpopmax zpopmin zrangestore zrem zremrangebylex zremrangebyrank
+zremrangebyscore zunionstore`.split(/\s+/);
+
+interface MeasuredRedisActivityRate {
+  readonly rate: RedisActivityRate | undefined;
+  /** Milliseconds spent waiting. */
+  readonly waited: number;
+}
+
+interface RedisActivityMeasurementOptions {
+  readonly clock: Clock;
+  /** Milliseconds between the two replies to INFO. */
+  readonly interval: number;
+  readonly signal: AbortSignal;
+  /** Returns the bytes and commands that this program has sent so far. */
+  readonly sent: () => OwnRedisTraffic;
+}
+
+/** Reads INFO twice, and runs `work` between the two readings. */
+async function measureRedisActivityRate(
+  session: RedisConnection,
+  { clock, interval, signal, sent }: RedisActivityMeasurementOptions,
+  work: () => Promise<void>,
+): Promise<MeasuredRedisActivityRate> {
+  const read = async (): Promise<InfoReading | undefined> => {
+    try {
+      const reply = await session.send(redisInfoQuery.command({ user: 'default' }));
+      // Another check reports a reply to INFO that has the wrong type.
+      return typeof reply === 'string'
+        ? { info: redisInfoQuery.decode(reply), at: clock.now(), sent: sent() }
+        : undefined;
+    } catch (error) {
+      // The checks that use INFO report why INFO has no value.
+      if (error instanceof RedisCommandError) return undefined;
+      throw error;
+    }
+  };
+  const before = await read();
+  await work();
+  if (before === undefined) return { rate: undefined, waited: 0 };
+  const wait = Math.max(0, interval - (clock.now() - before.at));
+  const waited = await clock.sleep(wait, signal).then(
+    () => wait,
+    () => undefined,
+  );
+  const after = waited === undefined ? undefined : await read();
+  if (after === undefined) return { rate: undefined, waited: waited ?? 0 };
+  const seconds = Math.max(1, after.at - before.at) / 1000;
+  const own = {
+    bytes: after.sent.bytes - before.sent.bytes,
+    commands: after.sent.commands - before.sent.commands,
+  };
+  return { rate: computeRedisActivityRate(before.info, after.info, seconds, own), waited: waited ?? 0 };
+}
+
+interface InfoReading {
+  readonly info: RedisInfo;
+  /** Time of the reading in milliseconds since the epoch. */
+  readonly at: number;
+  readonly sent: OwnRedisTraffic;
+}
+
+export interface CollectedRedisFacts extends CollectedSourceFacts {
+  readonly facts: RedisSourceFacts;
+  readonly results: RedisPreflightQueryResults;
+}
+
+/**
+ * Reports each sent command in the form of a redis-cli line, and counts the sent bytes, which the measurement of the
+ * source activity subtracts.
+ */
+export interface SentRedisTrafficObserver extends Required<Pick<RedisConnectOptions, 'onCommand'>> {
+  readonly sent: () => { readonly bytes: number; readonly commands: number };
+}
+
+export function createSentRedisTrafficObserver(
+  onSend: PreflightEngineInput<RedisEndpoint>['onSend'],
+): SentRedisTrafficObserver {
+  let bytes = 0;
+  let commands = 0;
+  return {
+    onCommand(command) {
+      bytes += encodeRedisCommand(command).length;
+      commands += 1;
+      const parts = command.map((part) => (typeof part === 'string' ? part : Buffer.from(part).toString('utf8')));
+      onSend('server', formatRedisCommand(...parts));
+    },
+    sent: () => ({ bytes, commands }),
+  };
+}
+
+const samplePermission = { id: 'SCAN', permission: '+select +scan +type +memory|usage' };
+const noSession = { kind: 'skipped', reason: 'no session with the server' } as const;
+
+/**
+ * Runs the queries of the checks, and then samples keys while the activity of the server is measured. Ends the session.
+ */
+export async function collectRedisFacts(
+  opened: RedisSourceOpenResult,
+  run: PreflightEngineInput<RedisEndpoint>,
+  observer: SentRedisTrafficObserver,
+  checks: readonly RedisCheck[],
+  rateInterval: number,
+): Promise<CollectedRedisFacts> {
+  const { session: first, source: connected, connection } = opened;
+  if (first === undefined) return { facts: factsOf(opened, run), results: new Map(), waited: 0 };
+  const context = { user: getAuthenticatedRedisUser(run.source, connection) };
+  const connect = { signal: run.signal, onCommand: observer.onCommand, memory: opened.memory };
+  let session = first;
+  try {
+    const pipelined = await runRedisPreflightQueries(session, checks, context, 10_000);
+    const retried = await retryRedisPreflightQueries(pipelined, session, { source: connected, context, connect });
+    const { results, pipelineFailure } = retried;
+    session = retried.session;
+    run.onProgress(2, 3);
+    let sample: RedisSourceFacts['sample'] = noSession;
+    let renamed: RedisSourceFacts['renamed'] = noSession;
+    let probe: RedisSourceFacts['probe'];
+    const { signal, clock } = run;
+    const measurement = { clock, interval: rateInterval, signal, sent: observer.sent };
+    const { rate, waited } = await measureRedisActivityRate(session, measurement, async () => {
+      const info = getPreflightQueryValue(results, redisInfoQuery);
+      const databases = info === undefined ? [0] : parseKeyspace(info).map(({ index }) => index);
+      sample = await toRedisQueryResult(sampleRedisKeys(session, databases), samplePermission, context);
+      renamed = await findRenamedRedisWriteCommands(session, results, context);
+      if (run.options.probe)
+        probe = await probePsync(connected, { ...connect, limit: 15_000, copyLimit: copyLimit(results) });
+    });
+    const measured = { rate, sample, renamed, probe, pipelineFailure };
+    return { facts: factsOf(opened, run, results, measured), results, waited };
+  } finally {
+    session.end();
+  }
+}
+
+/**
+ * Milliseconds within which the copy should begin: for a diskless copy Redis first waits for other replicas, here for
+ * at most 20 s.
+ */
+function copyLimit(results: RedisPreflightQueryResults): number {
+  const delay = Number(
+    getPreflightQueryValue(results, redisReplicationConfigQuery)?.get('repl-diskless-sync-delay') ?? 5,
+  );
+  return 15_000 + 1000 * Math.min(20, Math.max(0, Number.isFinite(delay) ? delay : 0));
+}
+
+type Measured = Pick<RedisSourceFacts, 'rate' | 'sample' | 'renamed' | 'probe' | 'pipelineFailure'>;
+
+const notMeasured: Measured = { rate: undefined, sample: noSession, renamed: noSession, probe: undefined };
+
+function factsOf(
+  { address, tls, connection }: RedisSourceOpenResult,
+  { source }: PreflightEngineInput<RedisEndpoint>,
+  queried: RedisPreflightQueryResults = new Map(),
+  measured: Measured = notMeasured,
+): RedisSourceFacts {
+  const { sample, renamed, pipelineFailure, probe } = measured;
+  const results = [...queried.values()];
+  // A server that disconnects a client with many pending replies may also do so during the key sample; such a server
+  // still counts as reachable.
+  const decisive = pipelineFailure === undefined ? [...results, sample, renamed] : results;
+  const broken = decisive.flatMap((result) => (result.kind === 'failed' && result.broke ? [result.reason] : []))[0];
+  return {
+    host: source.host,
+    port: source.port,
+    user: getAuthenticatedRedisUser(source, connection),
+    isUsernameUnused: source.isUsernameUnused ?? (source.username !== undefined && source.password === undefined),
+    ssl: source.ssl === 'require',
+    address,
+    tls,
+    connection,
+    broken,
+    busy: busyMessage(connection, probe, [...results, sample, renamed]),
+    ...measured,
+  };
+}
+
+/** The BUSY error in the reply to the login or to any query. */
+function busyMessage(
+  connection: RedisConnectionResult,
+  probe: RedisSourceFacts['probe'],
+  results: readonly PreflightQueryResult<unknown>[],
+): string | undefined {
+  if (connection.kind === 'connected' && connection.notice?.code === 'BUSY') return connection.notice.message;
+  if (probe?.kind === 'refused' && probe.code === 'BUSY') return probe.message;
+  return results.flatMap((one) => (one.kind === 'failed' && isRedisBusyError(one.reason) ? [one.reason] : []))[0];
+}
