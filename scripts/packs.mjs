@@ -18,7 +18,7 @@ const packRoots = [
   ['network', /^src\/(platform\/(undici-sender|send-http-request-once|connection-pool)|context\/profile-services)\.ts/],
   ['refresh', /^src\/auth\/session\/refresh\.ts/],
   ['droplets', /^src\/commands\/droplets\/list\.ts/],
-  ['yaml', /^src\/cli\/formats\/yaml\.ts/],
+  ['yaml', /^src\/cli\/yaml\.ts/],
   [
     'account',
     /^src\/(commands\/(overview|actions\/list|auth|config|completion|doctor)|(context|cli|config|platform|help-topics)\/)/,

@@ -5,14 +5,13 @@ import { CliError, usageError } from './base/errors.ts';
 import { sanitizeLine } from './base/sanitize.ts';
 import { isColorEnabled } from './cli/color.ts';
 import type { CommandSpec, ParsedArgs } from './cli/command.ts';
-import { parseDurationToMillisecondsOrThrow } from './cli/duration.ts';
-import { areHyperlinksShown } from './cli/hyperlink.ts';
-import { compileJmespath } from './cli/jmespath-query.ts';
 import { type CommandOutputWriter, createCommandOutput } from './cli/output.ts';
-import { createOutputFieldSelector } from './cli/output-field-selector.ts';
 import { createPagerPrinter } from './cli/pager-printer.ts';
 import { createProgressReporter, type ProgressReporter } from './cli/progress.ts';
 import { createPrompts, type Prompts } from './cli/prompts.ts';
+import { compileJmespath, createOutputFieldSelector } from './cli/query.ts';
+import { areHyperlinksShown } from './cli/text.ts';
+import { parseDurationToMillisecondsOrThrow } from './cli/values.ts';
 import { type ConfigFile, configLockPath, readConfigFile } from './config/config-file.ts';
 import { resolveSandboxAdminAccess } from './config/sandbox-urls-and-credentials.ts';
 import {
@@ -23,11 +22,11 @@ import {
 } from './config/settings.ts';
 import { readGlobalSettingsFromOptions, resolveOutputFormat } from './context/global-overrides.ts';
 import type { ProfileServices } from './context/profile-services.ts';
-import { createHttpSenderWithRequestTimeout } from './platform/create-http-sender-with-request-timeout.ts';
-import { acquireFileLock, type HeldFileLock } from './platform/file-lock.ts';
 import type { CommandHttpSenderOptions, HostSystem, OutputSink, ProcessEnvironment } from './platform/host.ts';
 import type { HttpSender } from './platform/http-sender.ts';
+import { acquireFileLock, type HeldFileLock } from './platform/locks.ts';
 import { findUnsafeEnvironmentVariable } from './platform/unsafe-environment-variable.ts';
+import { createHttpSenderWithRequestTimeout } from './platform/waiting.ts';
 
 /**
  * The services, settings and output that a command uses. Each service is created on first use. Only context.ts and

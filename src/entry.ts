@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs';
 import { programVersion } from './base/version.ts';
 import { readStoredHelpPage } from './cli/stored-help.ts';
-import { canDescriptorBeTerminal } from './platform/can-descriptor-be-terminal.ts';
+import { canDescriptorBeTerminal } from './platform/stream-sink.ts';
 import type { ProgramBundle } from './platform/v8-code-cache.ts';
 
 declare global {

@@ -13,8 +13,7 @@ import {
   translateSimilarToolCommand,
 } from './help-topics/similar-tools.ts';
 import { createSystemHost } from './platform/create-system-host.ts';
-import type { HostSystem } from './platform/host.ts';
-import { withRedactedOutput } from './platform/redacted-host.ts';
+import { type HostSystem, withRedactedOutput } from './platform/host.ts';
 
 /** Runs the whole program. `argv` contains the arguments after the program's name. Errors are printed and never thrown. */
 export async function runCliCommandLine(argv: readonly string[], system: HostSystem): Promise<ExitCode> {
@@ -81,6 +80,6 @@ export function isSandboxStartCommand(argv: readonly string[]): boolean {
 
 /** Runs the program on this machine. Commands that use the network tune V8 for a short run; the sandbox does not. */
 export function runCliProcess(argv: readonly string[]): Promise<ExitCode> {
-  const onNetwork = async (): Promise<void> => (await import('./platform/v8-flags.ts')).tuneV8ForClient();
+  const onNetwork = async (): Promise<void> => (await import('./platform/memory.ts')).tuneV8ForClient();
   return runCliCommandLine(argv, createSystemHost(isSandboxStartCommand(argv) ? {} : { onNetwork }));
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { CliError } from '../src/base/errors.ts';
-import { parseCommandLine } from '../src/cli/parse-command-line.ts';
+import { parseCommandLine } from '../src/cli/parse.ts';
 import { commandTree } from '../src/commands/index.ts';
 import { helpTopics } from '../src/help-topics/help-topics.ts';
 

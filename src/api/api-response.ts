@@ -2,7 +2,7 @@ import { CliError } from '../base/errors.ts';
 import { isJsonRecord, readStringField, tryParseJson } from '../base/json.ts';
 import { sanitizeLine } from '../base/sanitize.ts';
 import { formatDuration } from '../base/text.ts';
-import type { BufferedResponseBody } from '../platform/buffered-response-body.ts';
+import type { BufferedResponseBody } from '../platform/http-sender.ts';
 
 /** A complete response of the resource API. */
 export interface ApiResponse {
@@ -28,7 +28,7 @@ export interface ApiResponse {
  * `{id, message}` of an error body; the message is sanitized to one printable line. Both `id` and `message` can be absent,
  * because the HTTP status decides which error it is.
  */
-export interface ApiErrorBody {
+interface ApiErrorBody {
   readonly id?: string;
   readonly message?: string;
 }

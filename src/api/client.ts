@@ -2,16 +2,17 @@ import { CliError } from '../base/errors.ts';
 import { tryParseExactJson } from '../base/json.ts';
 import { redactSecrets } from '../base/redact.ts';
 import { type Secret, withhold } from '../base/secret.ts';
-import { type BufferedResponseBody, bufferResponseBody } from '../platform/buffered-response-body.ts';
 import type { Clock } from '../platform/host.ts';
 import {
+  type BufferedResponseBody,
+  bufferResponseBody,
   getCliNetworkErrorCode,
   type HttpRequestInit,
   type HttpResponse,
   HttpSendError,
   type HttpSender,
 } from '../platform/http-sender.ts';
-import { timeoutSignal } from '../platform/timeout-signal.ts';
+import { timeoutSignal } from '../platform/waiting.ts';
 import {
   type ApiResponse,
   isAccessTokenRefused,
@@ -21,7 +22,29 @@ import {
   toApiError,
 } from './api-response.ts';
 import type { RateLimitWaitFunction } from './rate-limit-wait.ts';
-import { readApiRateLimit, readRateLimitWaitSeconds, readResponseDate } from './response-headers.ts';
+
+/** Waiting time in whole seconds: Retry-After (RFC 9110 §10.2.3), else `ratelimit-reset` in epoch seconds. @param now in ms */
+function readRateLimitWaitSeconds(response: HttpResponse, now: number): number | undefined {
+  if (response.status !== 429) return undefined;
+  const after = response.headers.get('retry-after');
+  if (after !== null && /^\d+$/.test(after)) return Number(after);
+  const date = after === null ? Number.NaN : Date.parse(after);
+  if (!Number.isNaN(date)) return Math.max(0, Math.ceil((date - now) / 1000));
+  const reset = Number(response.headers.get('ratelimit-reset') ?? Number.NaN);
+  return Number.isFinite(reset) ? Math.max(0, Math.ceil(reset - now / 1000)) : undefined;
+}
+
+function readResponseDate({ headers }: HttpResponse): number | undefined {
+  const time = Date.parse(headers.get('date') ?? '');
+  return Number.isNaN(time) ? undefined : time;
+}
+
+function readApiRateLimit({ headers }: HttpResponse): ApiResponse['limit'] {
+  const remaining = headers.get('ratelimit-remaining') ?? '';
+  const reset = headers.get('ratelimit-reset') ?? '';
+  const isTold = /^\d+$/.test(remaining) && /^\d+$/.test(reset);
+  return isTold ? { remaining: Number(remaining), reset: Number(reset) } : undefined;
+}
 
 export interface ApiClientDeps {
   readonly baseOrigin: string;

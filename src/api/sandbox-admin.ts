@@ -1,8 +1,8 @@
 import { CliError } from '../base/errors.ts';
 import { isJsonRecord, readStringField, tryParseJson } from '../base/json.ts';
-import { readResponseBodyText } from '../platform/buffered-response-body.ts';
-import { HttpSendError, type HttpSender } from '../platform/http-sender.ts';
-import { timeoutSignal } from '../platform/timeout-signal.ts';
+import { HttpSendError, type HttpSender, readResponseBodyText } from '../platform/http-sender.ts';
+
+import { timeoutSignal } from '../platform/waiting.ts';
 
 export interface SandboxAdminApi {
   /** The decoded response body; undefined for a response without a body. */

@@ -26,7 +26,7 @@ export function needsStopRequest(migration: FetchedOnlineMigration): boolean {
   return isUnproven || isMigrationActive(migration);
 }
 
-export interface MigrationEndOptions {
+interface MigrationEndOptions {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   /** Milliseconds after which the wait ends, whatever the migration does. */

@@ -10,7 +10,7 @@ export interface TerminalStyles {
   readonly cyan: (text: string) => string;
 }
 
-export interface ColorOptions {
+interface ColorOptions {
   readonly sink: Pick<OutputSink, 'isTTY'>;
   readonly env: ProcessEnvironment;
   /** Whether the option `--no-color` was given. */

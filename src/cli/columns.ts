@@ -1,7 +1,6 @@
 import { usageError } from '../base/errors.ts';
 import { isLosslessNumberObject, type LosslessNumber, stringifyExact } from '../base/exact.ts';
-import { nearestWord } from './nearest-word.ts';
-import { shortenInputForError } from './shorten-input-for-error.ts';
+import { nearestWord, shortenInputForError } from './values.ts';
 
 export type OutputCellValue = string | number | boolean | LosslessNumber | null | undefined;
 

@@ -1,5 +1,129 @@
 import type { ExitCode } from '../base/errors.ts';
-import type { EnvironmentVariableSpec } from './environment-variables.ts';
+
+/** Formats the synopsis of a command: `cloudctl droplets create [NAME...] [OPTIONS]`. */
+export function formatSynopsis(path: string, spec: Pick<CommandSpec<never>, 'arguments' | 'options'>): string {
+  const words = (spec.arguments ?? []).map(({ name, required, variadic }) => {
+    const word = variadic === true ? `${name}...` : name;
+    return required === true ? word : `[${word}]`;
+  });
+  return [path, ...words, '[OPTIONS]'].join(' ');
+}
+
+/** Formats an option term such as `-o, --output FORMAT`; an option without a short form is indented so that the names align. */
+export function formatOptionTerm({ name, short, valueName: value }: OptionSpec): string {
+  const start = short === undefined ? '    ' : `-${short}, `;
+  return `${start}--${name}${value === undefined ? '' : ` ${value}`}`;
+}
+
+/** A page of `cloudctl help NAME` about a topic that is not a command. */
+export interface HelpTopic {
+  /** The summary of a help topic is one line in lower case without a full stop. */
+  readonly summary: string;
+  readonly load: () => Promise<HelpTopicPage>;
+}
+
+/** The help topics by name, in the order of the list of topics. */
+export type HelpTopics = Readonly<Record<string, HelpTopic>>;
+
+export interface HelpTopicPage {
+  readonly text: string;
+  readonly sections?: readonly HelpTopicSection[];
+  readonly examples?: readonly ExampleSpec[];
+}
+
+interface HelpTopicSection {
+  readonly title: string;
+  readonly entries: readonly { readonly term: string; readonly text: string }[];
+}
+
+interface EnvironmentVariableSpec {
+  readonly name: string;
+  readonly description: string;
+  /** Names of the commands or groups that read the variable; absent when every command reads it. */
+  readonly commands?: readonly string[];
+}
+
+const login = ['auth setup', 'auth login'];
+const sourceCommands = ['preflight', 'migrate', 'watch', 'cutover', 'rehearse', 'compare', 'sequences'].map(
+  (name) => `db ${name}`,
+);
+const adminCommands = ['env', 'clock', 'faults', 'requests', 'token', 'snapshot', 'restore', 'reset'].map(
+  (name) => `sandbox ${name}`,
+);
+
+/** The environment variables of the program, for help and reference pages (precedence: option > environment > profile > default). */
+export const environmentVariableSpecs: readonly EnvironmentVariableSpec[] = [
+  { name: 'CLOUDCTL_PROFILE', description: 'same as --profile' },
+  { name: 'CLOUDCTL_OUTPUT', description: 'same as --output' },
+  { name: 'CLOUDCTL_AUTH_URL', description: 'same as --auth-url' },
+  { name: 'CLOUDCTL_BASE_URL', description: 'same as --base-url' },
+  { name: 'CLOUDCTL_CLIENT_ID', description: 'client ID of the registered application', commands: login },
+  { name: 'CLOUDCTL_CLIENT_SECRET', description: 'client secret of the registered application', commands: login },
+  { name: 'CLOUDCTL_CALLBACK_URL', description: 'callback URL of the registered application', commands: login },
+  { name: 'CLOUDCTL_SCOPE', description: 'scope to request: read or "read write"', commands: login },
+  { name: 'CLOUDCTL_FLOW', description: 'authorization flow: code or implicit', commands: login },
+  {
+    name: 'CLOUDCTL_TOKEN_PARAMS',
+    description: 'where the token endpoint reads its parameters: query, body or basic',
+    commands: login,
+  },
+  {
+    name: 'CLOUDCTL_ACCESS_TOKEN',
+    description: 'access token to use instead of token_command or the stored session; ignored with --profile',
+  },
+  { name: 'CLOUDCTL_CREDENTIAL_STORE', description: 'credential store: keychain or file' },
+  { name: 'CLOUDCTL_CONFIG_DIR', description: 'folder of config.json' },
+  { name: 'CLOUDCTL_STATE_DIR', description: 'folder for locks, sessions in files, batch ledgers and baselines' },
+  {
+    name: 'CLOUDCTL_CODE_CACHE',
+    description: 'whether starts keep compiled code in the state folder: on or off (default: on, off in CI)',
+  },
+  { name: 'CLOUDCTL_SOURCE', description: 'same as --source', commands: sourceCommands },
+  { name: 'CLOUDCTL_REHEARSE_INTO', description: 'same as --into', commands: ['db rehearse'] },
+  {
+    name: 'CLOUDCTL_REHEARSE_INTO_PASSWORD',
+    description: 'password for the server that --into names',
+    commands: ['db rehearse'],
+  },
+  { name: 'CLOUDCTL_TARGET', description: 'same as --target', commands: ['db cutover', 'db compare'] },
+  {
+    name: 'CLOUDCTL_TARGET_PASSWORD',
+    description: 'password for the server that --target names',
+    commands: ['db cutover', 'db compare'],
+  },
+  {
+    name: 'CLOUDCTL_CLUSTER_NAME',
+    description: 'same as --cluster name=URL, hidden from other users of this machine',
+    commands: ['sandbox start'],
+  },
+  { name: 'CLOUDCTL_SANDBOX_ADMIN_URL', description: 'same as --admin-url', commands: adminCommands },
+  { name: 'CLOUDCTL_SANDBOX_ADMIN_TOKEN', description: 'admin token of the sandbox', commands: adminCommands },
+  { name: 'HTTPS_PROXY, HTTP_PROXY, NO_PROXY', description: 'proxy for HTTP requests, and hosts that bypass it' },
+  { name: 'SSL_CERT_FILE', description: 'CA certificates (PEM file) used instead of those of the system' },
+  { name: 'NODE_EXTRA_CA_CERTS', description: 'additional CA certificates (PEM file)' },
+  {
+    name: 'NO_COLOR, FORCE_COLOR, CI, BROWSER',
+    description: 'set colour, CI mode and the browser as in other programs',
+  },
+  {
+    name: 'PAGER',
+    description: 'command that shows output longer than the screen; empty for none (default: less)',
+  },
+  {
+    name: 'PGPASSWORD, PGPASSFILE, REDISCLI_AUTH',
+    description: 'password of the source database',
+    commands: [...sourceCommands, 'db inventory'],
+  },
+];
+
+/** The environment variables of the command or group that the words name; without words, all variables. */
+export function selectEnvironmentVariableSpecs(words: readonly string[]): readonly EnvironmentVariableSpec[] {
+  if (words.length === 0) return environmentVariableSpecs;
+  const path = words.join(' ');
+  return environmentVariableSpecs.filter(({ commands = [] }) =>
+    commands.some((command) => path === command || path.startsWith(`${command} `)),
+  );
+}
 
 /**
  * One command as its file in src/commands describes it: arguments and options for the parser, texts for help and completion,
@@ -54,7 +178,7 @@ export interface OptionSpec {
  * What completion suggests for a value that is not limited to `choices`. `column` and `field`: the columns and the JSON fields
  * of the command; `from`: names that the program knows, such as those of profiles; `by`: values for the argument before this one.
  */
-export type CompletionSource =
+type CompletionSource =
   | 'file'
   | 'folder'
   | 'column'
@@ -136,4 +260,118 @@ export interface CommandDescription {
   readonly fields?: readonly string[] | undefined;
   /** The command of this group that runs when the user types no command after the name of the group. */
   readonly defaultCommand?: string | undefined;
+}
+
+/** The program itself: the group above all commands. */
+export interface CliRootCommandGroup<C> extends CommandGroup<C> {
+  /** The help topics that `help NAME` prints. */
+  readonly topics?: HelpTopics;
+  /** The command that runs when the user types only the program name; if undefined, the help is printed instead. */
+  readonly overview?: LazyCommand<C>;
+}
+
+/** A command of the tree; `load` reads its file when the command is typed. */
+export function lazyCommand<C>(summary: string, load: () => Promise<CommandSpec<C>>): LazyCommand<C> {
+  return { kind: 'command', summary, load };
+}
+
+export interface FoundCommand<C> {
+  /** The name of the group or command in its group, also when an alias was typed. */
+  readonly name: string;
+  readonly child: CommandGroup<C> | LazyCommand<C>;
+}
+
+/**
+ * The group or command that `word` names in a group, by its name or an alias; undefined when it names none, or when `node` is not
+ * a group.
+ */
+export function findCommandByWord<C>(
+  node: CommandGroup<C> | LazyCommand<C>,
+  word: string,
+): FoundCommand<C> | undefined {
+  if (node.kind !== 'group') return undefined;
+  const aliases: Readonly<Record<string, string>> = node.aliases ?? {};
+  const name = (Object.hasOwn(aliases, word) && aliases[word]) || word;
+  const child = Object.hasOwn(node.children, name) ? node.children[name] : undefined;
+  return child === undefined ? undefined : { name, child };
+}
+
+/** A group of commands with its summary; `more` has its default command, aliases and replacements. */
+export function commandGroup<C>(
+  summary: string,
+  children: CommandTree<C>,
+  more: Pick<CommandGroup<C>, 'defaultCommand' | 'replacements' | 'translate' | 'aliases'> = {},
+): CommandGroup<C> {
+  return { kind: 'group', summary, children, ...more };
+}
+
+/** Maps several words to the same replacement command. */
+export function mapWordsToReplacementCommand(
+  command: string,
+  verbs: readonly string[],
+): Readonly<Record<string, string>> {
+  return Object.fromEntries(verbs.map((verb) => [verb, command]));
+}
+
+/** The command that replaces the first words of a line of a similar tool; the longest entry decides. */
+export function findReplacement(
+  words: readonly string[],
+  replacements: Readonly<Record<string, string>> = {},
+): string | undefined {
+  const counts = words.map((_, at) => at + 1).reverse();
+  const count = counts.find((length) => Object.hasOwn(replacements, words.slice(0, length).join(' ').toLowerCase()));
+  if (count === undefined) return undefined;
+  return fillPlaceholder(replacements[words.slice(0, count).join(' ').toLowerCase()] ?? '', words[count]);
+}
+
+/** The command with the word of the line in place of its placeholder, if the word can be one and needs no quotes. */
+export function fillPlaceholder(command: string, word = ''): string {
+  return command.replace(/\b(?:ID|DROPLET|NAME|PROFILE|KEY)\b/, (placeholder) => {
+    const pattern = placeholder === 'ID' ? /^\d{1,20}$/ : /^[a-z\d][\w.-]{0,62}$/i;
+    return pattern.test(word) ? word : placeholder;
+  });
+}
+
+/** The values of each option in order of appearance; a flag has an empty string as its value. */
+export type OptionOccurrences = ReadonlyMap<string, readonly string[]>;
+
+/**
+ * Provides typed access to the parsed command-line arguments. Reading an option that is not in `options` is a bug in the
+ * program and throws.
+ */
+export function createParsedArgs(
+  args: readonly string[],
+  options: readonly OptionSpec[],
+  occurrences: OptionOccurrences,
+): ParsedArgs {
+  const specs = new Map(options.map((option) => [option.name, option]));
+  const valuesOf = (name: string): readonly string[] => {
+    const spec = specs.get(name);
+    if (spec === undefined) throw new Error(`option --${name} is not declared by this command`);
+    const values = occurrences.get(name) ?? [];
+    return spec.multiple === 'list' ? values.flatMap(splitCommaSeparatedValues) : values;
+  };
+  return {
+    positionals: args,
+    value: (option) => valuesOf(option).at(-1),
+    values: valuesOf,
+    has: (option) => valuesOf(option).length > 0,
+  };
+}
+
+/** Splits `a,b` into two values but keeps `web-{a,b}` as one value, because a comma inside braces is part of the value. */
+export function splitCommaSeparatedValues(text: string): readonly string[] {
+  const parts: string[] = [];
+  let depth = 0;
+  let start = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    if (text[at] === '{' && text.includes('}', at)) depth += 1;
+    else if (text[at] === '}') depth = Math.max(0, depth - 1);
+    else if (text[at] === ',' && depth === 0) {
+      parts.push(text.slice(start, at).trim());
+      start = at + 1;
+    }
+  }
+  parts.push(text.slice(start).trim());
+  return parts;
 }

@@ -1,8 +1,14 @@
-import type { CommandDescription, CommandGroup, LazyCommand, OptionSpec } from './command.ts';
-import { describeCommand } from './command-table.ts';
-import { type FoundCommand, findCommandByWord } from './command-tree.ts';
-import { globalOptions, helpAndVersionOptions } from './global-options.ts';
-import type { HelpTopics } from './help-topic.ts';
+import {
+  type CommandDescription,
+  type CommandGroup,
+  type FoundCommand,
+  findCommandByWord,
+  type HelpTopics,
+  type LazyCommand,
+  type OptionSpec,
+} from './command.ts';
+import { describeCommand, globalOptions, helpAndVersionOptions } from './command-table.ts';
+
 import { type CompletableName, readCompletionNamesStoredByBuild } from './stored-help.ts';
 
 /**

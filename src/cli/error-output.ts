@@ -3,9 +3,9 @@ import { indentContinuationLines, sanitizeLine, sanitizeLines } from '../base/sa
 import { isStorageFault, storageError } from '../base/storage-error.ts';
 import type { OutputSink, ProcessEnvironment } from '../platform/host.ts';
 import { createTerminalStyles } from './color.ts';
-import { wrapForTerminal } from './wrap-for-terminal.ts';
+import { wrapForTerminal } from './text.ts';
 
-export interface ErrorOutputStyle {
+interface ErrorOutputStyle {
   readonly stderr: OutputSink;
   /** Whether the error is printed as one JSON object instead of three lines of text. */
   readonly json: boolean;

@@ -5,24 +5,23 @@ import { createTerminalStyles } from './color.ts';
 import type { ListView } from './columns.ts';
 import { pickOutputColumns } from './columns.ts';
 import { printError } from './error-output.ts';
-import { formatJsonDocument } from './formats/json.ts';
-import type { JmespathQuery } from './jmespath-query.ts';
+import { formatJsonDocument } from './formats.ts';
 import type { PagerPrinter } from './pager-printer.ts';
-import {
-  type PreparedOutput,
-  prepareJmespathResultForOutput,
-  prepareObjectForOutput,
-  prepareRowsForOutput,
-} from './prepared-output.ts';
 import {
   createSafeCsvRecordEncoder,
   type OutputFormat,
+  type PreparedOutput,
   type PreparedOutputDisplayOptions,
   type PrintOutputOptions,
+  prepareJmespathResultForOutput,
+  prepareObjectForOutput,
+  prepareRowsForOutput,
   printPreparedOutput,
   renderTerminalTable,
-} from './print-prepared-output.ts';
-import { wrapForTerminal } from './wrap-for-terminal.ts';
+} from './print.ts';
+import type { JmespathQuery } from './query.ts';
+
+import { wrapForTerminal } from './text.ts';
 import type { OutputRowPages } from './write-list.ts';
 import {
   collectOutputTableRows,
@@ -89,9 +88,9 @@ export interface CommandOutputWriter {
  * A notice is one text, or a list of texts with one line each. A line break inside a text is followed by a space, so that
  * only the texts themselves begin in the first column.
  */
-export type OutputNotice = string | readonly string[];
+type OutputNotice = string | readonly string[];
 
-export type OutputRowSource<T> = AsyncIterable<T> | Iterable<T>;
+type OutputRowSource<T> = AsyncIterable<T> | Iterable<T>;
 
 /** The output of a command: data to stdout, everything else to stderr. */
 export function createCommandOutput(options: CommandOutputOptions): CommandOutputWriter {

@@ -1,12 +1,12 @@
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { interruptedError } from '../platform/defer-signals.ts';
 import type { HostSystem, OutputSink, SignalName } from '../platform/host.ts';
+import { interruptedError } from '../platform/signals.ts';
 
 /** Prints one document: through a pager when it is longer than the screen. */
 export type PagerPrinter = (print: (sink: OutputSink) => Promise<void>) => Promise<void>;
 
-export interface PagerPrinterOptions {
+interface PagerPrinterOptions {
   readonly host: Pick<HostSystem, 'env' | 'platform' | 'signals' | 'startPager'>;
   readonly stdout: OutputSink;
   /** `--no-pager` was given. */

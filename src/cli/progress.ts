@@ -1,9 +1,8 @@
 import { sanitizeLine } from '../base/sanitize.ts';
 import type { Clock, OutputSink } from '../platform/host.ts';
-import type { TextMeasurer } from './text-measurer.ts';
-import { createTextMeasurer } from './text-measurer.ts';
+import { createTextMeasurer, type TextMeasurer } from './text.ts';
 
-export interface ProgressReporterOptions {
+interface ProgressReporterOptions {
   readonly stderr: OutputSink;
   readonly clock: Clock;
   readonly quiet: boolean;
@@ -149,3 +148,63 @@ function createSpinner(stderr: OutputSink, clock: Clock, frames: readonly string
     }),
   };
 }
+
+const horizontalEighths = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
+const verticalEighths = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+
+/** Draws a progress bar of `cells` characters, filled to `part` (0 to 1) in steps of one eighth of a character. */
+export function progressBar(part: number, cells: number): { readonly full: string; readonly empty: string } {
+  const steps = Math.round(Math.min(1, Math.max(0, part)) * cells * 8);
+  const full = '█'.repeat(Math.floor(steps / 8)) + horizontalEighths[steps % 8]!;
+  return { full, empty: '░'.repeat(cells - full.length) };
+}
+
+/**
+ * Draws the last `cells` values as a line of small vertical bars (a sparkline). The highest value fills a character cell; zero
+ * is drawn as the lowest bar.
+ */
+export function sparkline(values: readonly number[], cells: number): string {
+  const shown = cells <= 0 ? [] : values.slice(-cells);
+  const most = Math.max(...shown, 0);
+  return shown.map((value) => verticalEighths[most === 0 ? 0 : Math.round((Math.max(0, value) / most) * 7)]!).join('');
+}
+
+/** A full-screen view of the terminal that is redrawn repeatedly. */
+interface TerminalScreen {
+  /** Replaces the content of the whole screen. The number and width of the lines must fit the terminal. */
+  draw(lines: readonly string[]): Promise<void>;
+  /** Restores the normal screen of the terminal and prints lines that remain visible. */
+  end(lines: readonly string[]): Promise<void>;
+}
+
+/**
+ * Draws on the alternate screen of the terminal, where old lines are not rewrapped after a change of size. Each redraw is one
+ * write inside a synchronized update, so that the screen does not flicker.
+ */
+export function createTerminalScreen(sink: Pick<OutputSink, 'write'>): TerminalScreen {
+  let isOpen = false;
+  return {
+    async draw(lines) {
+      const opening = isOpen ? '' : enterAlternateScreen;
+      isOpen = true;
+      await sink.write(
+        `${opening}${beginSynchronizedUpdate}${cursorHome}${lines.map((line) => `${line}${eraseToLineEnd}`).join('\r\n')}${eraseToScreenEnd}${endSynchronizedUpdate}`,
+      );
+    },
+    async end(lines) {
+      const closing = isOpen ? leaveAlternateScreen : '';
+      isOpen = false;
+      await sink.write(`${closing}${lines.map((line) => `${line}\n`).join('')}`);
+    },
+  };
+}
+
+/** Terminal modes DECSET 1049 and 25 select the alternate screen and hide the cursor. */
+const enterAlternateScreen = '\u001b[?1049h\u001b[?25l';
+const leaveAlternateScreen = '\u001b[?25h\u001b[?1049l';
+/** DEC private mode 2026 is synchronized output; terminals that do not support it ignore it. */
+const beginSynchronizedUpdate = '\u001b[?2026h';
+const endSynchronizedUpdate = '\u001b[?2026l';
+const cursorHome = '\u001b[H';
+const eraseToLineEnd = '\u001b[K';
+const eraseToScreenEnd = '\u001b[J';

@@ -1,10 +1,66 @@
-import { usageError } from '../base/errors.ts';
+import { createInterface } from 'node:readline';
+import { type Readable, Writable } from 'node:stream';
+import { CliError, usageError } from '../base/errors.ts';
 import { redactMessage } from '../base/redact.ts';
 import { sanitizeLine, sanitizeLines } from '../base/sanitize.ts';
 import { Secret } from '../base/secret.ts';
-import type { PromptStreams } from './prompt-streams.ts';
-import { createColorlessPromptOutput, runCancellablePrompt } from './prompt-streams.ts';
-import { wrapForTerminal } from './wrap-for-terminal.ts';
+import { wrapForTerminal } from './text.ts';
+
+/** The input and output streams of terminal prompts: keys are read in raw mode, and prompts are drawn on stderr. */
+export interface PromptStreams {
+  readonly input: Readable & { readonly isTTY?: boolean };
+  readonly output: Writable & { readonly isTTY?: boolean; readonly columns?: number };
+}
+
+/**
+ * Runs a prompt until the user answers it, or until Ctrl-C, Ctrl-D, the end of the input or the signal cancels it. The prompt
+ * library inquirer handles only Ctrl-C and its signal, and would wait forever after the end of the input. Throws CliError
+ * `cancelled`.
+ */
+export async function runCancellablePrompt<V>(
+  input: Readable,
+  signal: AbortSignal | undefined,
+  work: (left: AbortSignal) => Promise<V>,
+): Promise<V> {
+  if (signal?.aborted === true || input.readableEnded || input.destroyed) throw cancelledError();
+  const controller = new AbortController();
+  const leave = () => controller.abort();
+  // On an empty line readline treats Ctrl-D as the end of the input and pauses; on other lines Ctrl-D deletes a character.
+  const onKey = (_: unknown, key: { readonly ctrl?: boolean; readonly name?: string } | undefined) => {
+    if (key?.ctrl === true && key.name === 'd') setImmediate(() => input.isPaused() && leave());
+  };
+  input.on('keypress', onKey);
+  input.once('end', leave);
+  input.once('close', leave);
+  signal?.addEventListener('abort', leave);
+  try {
+    return await work(controller.signal);
+  } catch (error) {
+    throw error instanceof Error && cancelErrorNames.has(error.name) ? cancelledError() : error;
+  } finally {
+    input.off('keypress', onKey);
+    input.off('end', leave);
+    input.off('close', leave);
+    signal?.removeEventListener('abort', leave);
+  }
+}
+
+/** Wraps a terminal stream so that prompts have no colour, because inquirer has no option that disables colour. */
+export function createColorlessPromptOutput(output: PromptStreams['output']): PromptStreams['output'] {
+  const plain = new Writable({
+    decodeStrings: false,
+    write: (chunk, _, done) => {
+      output.write(String(chunk).replace(/\u001b\[[\d;]*m/g, ''), done);
+    },
+  });
+  return Object.assign(plain, { isTTY: true, ...(output.columns === undefined ? {} : { columns: output.columns }) });
+}
+
+const cancelErrorNames: ReadonlySet<string> = new Set(['ExitPromptError', 'AbortPromptError', 'CancelPromptError']);
+
+function cancelledError(): CliError {
+  return new CliError('cancelled', 'cancelled');
+}
 
 export interface CreatePromptsOptions {
   /** Returns the streams of the prompts. Called only when a prompt is drawn, because creating a stream takes long. */
@@ -21,7 +77,7 @@ export interface CreatePromptsOptions {
 }
 
 /** A prompt question, and the option or variable that replaces it in a script. */
-export interface PromptQuestion {
+interface PromptQuestion {
   /** The name of the requested value in errors, such as `client ID`. */
   readonly name: string;
   /** `--client-id` */
@@ -33,23 +89,23 @@ export interface PromptQuestion {
   readonly signal?: AbortSignal;
 }
 
-export interface TextQuestion extends PromptQuestion {
+interface TextQuestion extends PromptQuestion {
   readonly default?: string;
   /** Returns true for a valid value, or the error message to show. */
   readonly validate?: (value: string) => true | string;
 }
 
-export interface PromptQuestionWithChoices<V> extends PromptQuestion {
+interface PromptQuestionWithChoices<V> extends PromptQuestion {
   readonly choices: readonly PromptChoice<V>[];
   readonly default?: V;
 }
 
-export interface PromptChoice<V> {
+interface PromptChoice<V> {
   readonly name: string;
   readonly value: V;
 }
 
-export interface YesNoQuestion {
+interface YesNoQuestion {
   readonly message: string;
   readonly default?: boolean;
   /** The option that confirms without a terminal (default: `--yes`). */
@@ -149,4 +205,37 @@ function missingAnswerError({ name, option, variable }: PromptQuestion, reason: 
     `missing ${name}: ${reason}`,
     ways.length === 0 ? 'run the command in a terminal' : ways.join(' or '),
   );
+}
+
+interface LineInputStreams {
+  readonly input: Readable & { readonly isTTY?: boolean };
+  readonly output: Writable & { readonly isTTY?: boolean };
+  /** Called for Ctrl-C, which sends no signal when the terminal is in raw mode. */
+  readonly onInterrupt: () => void;
+}
+
+/**
+ * Yields the lines that the user types or pastes, until the signal is aborted. Uses the raw mode of a terminal, because the
+ * normal mode cuts lines at 1,024 bytes on some systems, and a redirect URL is longer.
+ */
+export async function* readTerminalLines(streams: LineInputStreams, signal: AbortSignal): AsyncGenerator<string> {
+  if (signal.aborted) return;
+  const terminal = streams.input.isTTY === true && streams.output.isTTY === true;
+  const lines = createInterface({
+    input: streams.input,
+    terminal,
+    historySize: 0,
+    ...(terminal ? { output: streams.output } : {}),
+  });
+  const close = (): void => lines.close();
+  lines.on('SIGINT', streams.onInterrupt);
+  signal.addEventListener('abort', close, { once: true });
+  try {
+    yield* lines;
+  } finally {
+    signal.removeEventListener('abort', close);
+    lines.close();
+    // Pauses the input, because a stream that is still read keeps the process running.
+    streams.input.pause();
+  }
 }

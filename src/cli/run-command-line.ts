@@ -1,18 +1,29 @@
 import type { ExitCode } from '../base/errors.ts';
 import type { OutputSink, ProcessEnvironment } from '../platform/host.ts';
 import { isColorEnabled } from './color.ts';
-import type { CommandGroup, CommandSpec, CommandTree, ExampleSpec, LazyCommand, ParsedArgs } from './command.ts';
-import { type FoundCommand, findCommandByWord } from './command-tree.ts';
+import {
+  type CliRootCommandGroup,
+  type CommandGroup,
+  type CommandSpec,
+  type CommandTree,
+  createParsedArgs,
+  type ExampleSpec,
+  type FoundCommand,
+  findCommandByWord,
+  type HelpTopic,
+  type HelpTopics,
+  type LazyCommand,
+  type ParsedArgs,
+} from './command.ts';
+import { globalOptions } from './command-table.ts';
 import type { CompletionNameSource } from './complete.ts';
-import { createParsedArgs } from './create-parsed-args.ts';
-import { globalOptions } from './global-options.ts';
-import type { HelpTopic, HelpTopics } from './help-topic.ts';
+
 import type { PagerPrinter } from './pager-printer.ts';
-import type { HelpRequest, ParsedCommandLine } from './parsed-command-line.ts';
-import type { CliRootCommandGroup } from './root-command-group.ts';
+import type { HelpRequest, ParsedCommandLine } from './parse.ts';
+
 import { parseHelpRequestWords } from './stored-help.ts';
 
-export interface CliProgram<C> {
+interface CliProgram<C> {
   /** The name of the program's executable file. */
   readonly name: string;
   readonly version: string;
@@ -80,7 +91,7 @@ export async function runCommandLine<C>(program: CliProgram<C>): Promise<ExitCod
   }
   if (argv[0] === '__help') {
     const [{ createHelpFileEntries }, { encodeHelpTextFile }] = await Promise.all([
-      import('./help-entries.ts'),
+      import('./help.ts'),
       import('./stored-help.ts'),
     ]);
     const names = await Promise.all(
@@ -138,7 +149,7 @@ async function readCommandLine<C>(
   const words = parseHelpRequestWords(argv).at(-1);
   const help = words === undefined ? undefined : findHelp(name, root, words);
   if (help !== undefined) return help;
-  const { parseCommandLine } = await import('./parse-command-line.ts');
+  const { parseCommandLine } = await import('./parse.ts');
   return parseCommandLine(name, root, argv);
 }
 

@@ -1,9 +1,9 @@
 import type { OutputCellValue, OutputColumn } from './columns.ts';
-import { formatJsonElements } from './formats/json.ts';
-import { ndjsonLines } from './formats/ndjson.ts';
-import { createRowToJsonMapper } from './prepared-output.ts';
+import { formatJsonElements, ndjsonLines } from './formats.ts';
 
-export interface ListWriteOptions<T> {
+import { createRowToJsonMapper } from './print.ts';
+
+interface ListWriteOptions<T> {
   /** The columns to print. */
   readonly picked: readonly OutputColumn<T>[];
   /** The columns that `--format` names; if it is set, JSON and YAML contain only these columns. */
@@ -13,7 +13,7 @@ export interface ListWriteOptions<T> {
 }
 
 /** Rows of a list that arrive together in one response. */
-export interface OutputRowPage<T> {
+interface OutputRowPage<T> {
   readonly rows: () => readonly T[];
 }
 
@@ -67,7 +67,7 @@ export async function writeRowsAsYamlSequence<T>(
   pages: OutputRowPages<T>,
   { picked, wanted, write }: ListWriteOptions<T>,
 ): Promise<void> {
-  const { formatYamlDocument } = await import('./formats/yaml.ts');
+  const { formatYamlDocument } = await import('./yaml.ts');
   const held = await bufferPages(pages, (rows) => formatYamlDocument(rows.map(createRowToJsonMapper(picked, wanted))));
   if (held.length === 0) return write(formatYamlDocument([]));
   for (const text of held) await write(text.toString('utf8'));

@@ -2,7 +2,7 @@ import { diagnose, doctorReport, type Finding, summarize } from '../auth/doctor/
 import { sanitizeLine } from '../base/sanitize.ts';
 import type { ListView } from '../cli/columns.ts';
 import type { CommandSpec } from '../cli/command.ts';
-import { wrapWords } from '../cli/wrap-words.ts';
+import { wrapWords } from '../cli/text.ts';
 import { readGlobalSettingsFromOptions } from '../context/global-overrides.ts';
 import type { CommandContext } from '../context.ts';
 

@@ -1,6 +1,11 @@
-import type { CommandTree } from '../cli/command.ts';
-import { fillPlaceholder, mapWordsToReplacementCommand } from '../cli/command-replacements.ts';
-import { commandGroup, lazyCommand } from '../cli/command-tree.ts';
+import {
+  type CommandTree,
+  commandGroup,
+  fillPlaceholder,
+  lazyCommand,
+  mapWordsToReplacementCommand,
+} from '../cli/command.ts';
+
 import type { CommandContext } from '../context.ts';
 
 /** The words, the summary and the file of each command. The file of a command is loaded only when the command is typed. */

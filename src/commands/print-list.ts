@@ -5,7 +5,7 @@ import type { ExitCode } from '../base/errors.ts';
 import type { JsonRecord } from '../base/json.ts';
 import type { ListView } from '../cli/columns.ts';
 import type { OptionSpec, ParsedArgs } from '../cli/command.ts';
-import { requireWholeNumber } from '../cli/whole-number.ts';
+import { requireWholeNumber } from '../cli/values.ts';
 import type { OutputRowPages } from '../cli/write-list.ts';
 import type { CommandContext } from '../context.ts';
 import { createRateLimitDelayWithProgress } from './rate-limit-pause.ts';

@@ -13,7 +13,7 @@ import { readStoredAccountAndServerOrigins } from '../context/current-identity.t
 import type { CommandContext } from '../context.ts';
 import { listStarted } from '../db/watch/record.ts';
 import { listBatches } from '../droplets/index.ts';
-import { timeoutSignal } from '../platform/timeout-signal.ts';
+import { timeoutSignal } from '../platform/waiting.ts';
 import { formatProfileAndServerOptions } from './profile-options.ts';
 
 /** The output of `cloudctl` without a command. It contains no token. */

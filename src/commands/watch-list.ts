@@ -7,12 +7,12 @@ import type { JsonRecord } from '../base/json.ts';
 import { sanitizeLine } from '../base/sanitize.ts';
 import type { ListView } from '../cli/columns.ts';
 import type { OptionSpec, ParsedArgs } from '../cli/command.ts';
-import { parseDurationToMillisecondsOrThrow } from '../cli/duration.ts';
-import { createTerminalScreen } from '../cli/screen.ts';
+import { createTerminalScreen } from '../cli/progress.ts';
+import { parseDurationToMillisecondsOrThrow } from '../cli/values.ts';
 import type { OutputRowPages } from '../cli/write-list.ts';
 import type { CommandContext } from '../context.ts';
-import { interruptedError } from '../platform/defer-signals.ts';
 import type { SignalName } from '../platform/host.ts';
+import { interruptedError } from '../platform/signals.ts';
 import { showRateLimitWait } from './rate-limit-pause.ts';
 
 export const watchListOptionSpecs: readonly OptionSpec[] = [

@@ -5,7 +5,7 @@ import { CliError } from '../base/errors.ts';
 import { type AccountAndServerOrigins, describeTeam } from '../base/identity.ts';
 import { accessTokenSource, type ResolvedProfileSettings } from '../config/settings.ts';
 import type { CommandContext } from '../context.ts';
-import { runUntilSignal } from '../platform/until-signal.ts';
+import { runUntilSignal } from '../platform/waiting.ts';
 
 /** How a batch waits when the server refuses a request because of its rate limit. */
 interface RateLimitWaitOptions {

@@ -1,5 +1,5 @@
 import type { ParsedArgs } from '../cli/command.ts';
-import type { OutputFormat } from '../cli/print-prepared-output.ts';
+import type { OutputFormat } from '../cli/print.ts';
 import { DamagedConfigError } from '../config/config-file.ts';
 import type { ProfileSettingsFromOptions, ResolvedProfileSettings } from '../config/settings.ts';
 

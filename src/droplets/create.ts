@@ -1,10 +1,9 @@
 import { CliError, type ExitCode, usageError, withHint } from '../base/errors.ts';
 import type { ParsedArgs } from '../cli/command.ts';
-import type { CommandIo } from '../cli/command-io.ts';
-import { parseDurationToMillisecondsOrThrow } from '../cli/duration.ts';
-import { quietForJson } from '../cli/quiet-for-json.ts';
-import { requireWholeNumber } from '../cli/whole-number.ts';
-import { runUntilSignal } from '../platform/until-signal.ts';
+import { type CommandIo, quietForJson } from '../cli/command-io.ts';
+import { parseDurationToMillisecondsOrThrow, requireWholeNumber } from '../cli/values.ts';
+
+import { runUntilSignal } from '../platform/waiting.ts';
 import { type Actor, accountOf, requireAccount, requireProfile, type Waits } from './account.ts';
 import { newBatchHint } from './again.ts';
 import type { Batch } from './events.ts';

@@ -20,9 +20,9 @@ import { redactData } from '../base/redact.ts';
 import { storageError } from '../base/storage-error.ts';
 import { showInvisible } from '../base/text.ts';
 import { quoteShellArg } from '../cli/shell-quote.ts';
-import { type HeldFileLock, tryAcquireFileLock } from '../platform/file-lock.ts';
 import { createFileWithReservedSpace, formatMoveCommand, readBytesIfPresent } from '../platform/files.ts';
 import type { Clock, HostSystem } from '../platform/host.ts';
+import { type HeldFileLock, tryAcquireFileLock } from '../platform/locks.ts';
 import { type Batch, decodeEvent, encodeEvent, type NewEvent, stamp } from './events.ts';
 import { type BatchState, createState } from './state.ts';
 

@@ -1,8 +1,7 @@
 import { formatDuration } from '../base/text.ts';
 import type { OptionSpec, ParsedArgs } from '../cli/command.ts';
 import type { CommandIo } from '../cli/command-io.ts';
-import { parseDurationToMillisecondsOrThrow } from '../cli/duration.ts';
-import { requireWholeNumber } from '../cli/whole-number.ts';
+import { parseDurationToMillisecondsOrThrow, requireWholeNumber } from '../cli/values.ts';
 
 /** Options of commands that send many requests. */
 export const limitOptions: readonly OptionSpec[] = [

@@ -1,8 +1,8 @@
 import { type CliError, usageError } from '../base/errors.ts';
 import { countOf } from '../base/text.ts';
 import type { ParsedArgs } from '../cli/command.ts';
-import { readUserInput, type UserInput } from '../cli/read-file-named-by-user.ts';
-import { requireNonEmptyValue } from '../cli/require-non-empty-value.ts';
+import { readUserInput, type UserInput } from '../cli/user-file.ts';
+import { requireNonEmptyValue } from '../cli/values.ts';
 
 /** Reads the names from the arguments, --names and --names-from together. */
 export async function readNames(input: UserInput, args: ParsedArgs): Promise<readonly string[]> {

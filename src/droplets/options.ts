@@ -5,9 +5,9 @@ import { usageError } from '../base/errors.ts';
 import { type ExactNumber, exactNumber } from '../base/exact.ts';
 import { tryParseExactJson } from '../base/json.ts';
 import type { OptionSpec, ParsedArgs } from '../cli/command.ts';
-import type { UserInput } from '../cli/read-file-named-by-user.ts';
-import { requireNonEmptyValue } from '../cli/require-non-empty-value.ts';
-import { shortenInputForError } from '../cli/shorten-input-for-error.ts';
+import type { UserInput } from '../cli/user-file.ts';
+import { requireNonEmptyValue, shortenInputForError } from '../cli/values.ts';
+
 import type { ResolvedProfileSettings } from '../config/settings.ts';
 import type { HostSystem } from '../platform/host.ts';
 import { type Attributes, type Batch, type IfExists, ifExistsChoices } from './events.ts';

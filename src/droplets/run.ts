@@ -5,7 +5,7 @@ import { countOf, formatDuration } from '../base/text.ts';
 import type { ParsedArgs } from '../cli/command.ts';
 import type { CommandIo } from '../cli/command-io.ts';
 import { quoteShellArg } from '../cli/shell-quote.ts';
-import { interruptedError } from '../platform/defer-signals.ts';
+import { interruptedError } from '../platform/signals.ts';
 import { missingError, namesWithIds, newBatchHint, readMissing, repeatedOptions } from './again.ts';
 import { describeOlderDuplicates, recordDuplicates, recordExisting } from './existing.ts';
 import { type BatchIo, listenForInterruption, type Run } from './io.ts';

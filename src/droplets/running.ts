@@ -14,9 +14,9 @@ import {
   tryParseJson,
 } from '../base/json.ts';
 import { formatDuration } from '../base/text.ts';
-import { type HeldFileLock, tryAcquireFileLock } from '../platform/file-lock.ts';
 import { isUnwritableFolder, listFolder, readTextIfPresent, writeFileAtomically } from '../platform/files.ts';
 import type { Clock, HostSystem } from '../platform/host.ts';
+import { type HeldFileLock, tryAcquireFileLock } from '../platform/locks.ts';
 import type { Batch } from './events.ts';
 import { type Ledger, tryReadState } from './ledger.ts';
 import type { BatchState } from './state.ts';

@@ -10,8 +10,8 @@ import { CliError, type ExitCode } from '../base/errors.ts';
 import { readStringField } from '../base/json.ts';
 import type { ListView } from '../cli/columns.ts';
 import type { ParsedArgs } from '../cli/command.ts';
-import type { CommandIo } from '../cli/command-io.ts';
-import { quietForJson } from '../cli/quiet-for-json.ts';
+import { type CommandIo, quietForJson } from '../cli/command-io.ts';
+
 import { type Actor, requireAccount, requireProfile } from './account.ts';
 import { type Numeric, numericIds } from './events.ts';
 import { readLedger } from './ledger.ts';

@@ -4,10 +4,10 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { usageError } from '../base/errors.ts';
 import type { AccountAndServerOrigins } from '../base/identity.ts';
 import type { ListView } from '../cli/columns.ts';
-import { shortenInputForError } from '../cli/shorten-input-for-error.ts';
-import { type HeldFileLock, tryAcquireFileLock } from '../platform/file-lock.ts';
+import { shortenInputForError } from '../cli/values.ts';
 import { listFolder, requireWritableFolder } from '../platform/files.ts';
 import type { HostSystem } from '../platform/host.ts';
+import { type HeldFileLock, tryAcquireFileLock } from '../platform/locks.ts';
 import { accountFields } from './account.ts';
 import type { Batch } from './events.ts';
 import {

@@ -4,8 +4,8 @@ import { usageError } from '../base/errors.ts';
 import { isJsonRecord, readNumberField, readStringField } from '../base/json.ts';
 import { Secret } from '../base/secret.ts';
 import type { OptionSpec, ParsedArgs } from '../cli/command.ts';
-import { readUserInput, type UserInput } from '../cli/read-file-named-by-user.ts';
-import { requireNonEmptyValue } from '../cli/require-non-empty-value.ts';
+import { readUserInput, type UserInput } from '../cli/user-file.ts';
+import { requireNonEmptyValue } from '../cli/values.ts';
 
 /**
  * The hash and size of user data, which ledgers and previews contain instead of the data, because user data can contain

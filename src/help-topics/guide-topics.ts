@@ -1,4 +1,4 @@
-import type { HelpTopicPage } from '../cli/help-topic.ts';
+import type { HelpTopicPage } from '../cli/command.ts';
 
 export const outputHelpTopic: HelpTopicPage = {
   text: [

@@ -1,4 +1,4 @@
-import type { HelpTopics } from '../cli/help-topic.ts';
+import type { HelpTopics } from '../cli/command.ts';
 
 /** The topics of `cloudctl help`. A help page is loaded only when its topic is typed. */
 export const helpTopics: HelpTopics = {

@@ -1,8 +1,8 @@
 import { type CliErrorCode, exitCodes } from '../base/errors.ts';
-import { environmentVariableSpecs } from '../cli/environment-variables.ts';
-import { globalOptions, helpAndVersionOptions } from '../cli/global-options.ts';
+import { environmentVariableSpecs, type HelpTopicPage } from '../cli/command.ts';
+import { globalOptions, helpAndVersionOptions } from '../cli/command-table.ts';
 import { buildOptionHelpEntries } from '../cli/help.ts';
-import type { HelpTopicPage } from '../cli/help-topic.ts';
+
 import { cliErrorCodeMeanings } from './cli-error-code-meanings.ts';
 
 export const optionsHelpTopic: HelpTopicPage = {

@@ -1,4 +1,4 @@
-import { fillPlaceholder, mapWordsToReplacementCommand } from '../cli/command-replacements.ts';
+import { fillPlaceholder, mapWordsToReplacementCommand } from '../cli/command.ts';
 
 /** Names that users of similar tools type for a command, each with the name of the command in this program. */
 export const topLevelCommandAliases = { droplet: 'droplets', action: 'actions', database: 'db', databases: 'db' };

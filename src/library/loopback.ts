@@ -1,8 +1,7 @@
 import { type CallbackParameters, type LoopbackServer, startLoopback, type TabAnswer } from '../auth/loopback/index.ts';
 import { type AuthorizationResult, validateResponse } from '../auth/oauth/index.ts';
 import { CliError } from '../base/errors.ts';
-import { systemClock } from '../platform/clock.ts';
-import { createDeferred } from '../platform/create-deferred.ts';
+import { createDeferred, systemClock } from '../platform/waiting.ts';
 
 export interface ReceiveAuthorizationOptions {
   /**

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { CliError } from '../base/errors.ts';
 import { Secret } from '../base/secret.ts';
-import { nearestWord } from '../cli/nearest-word.ts';
+import { nearestWord } from '../cli/values.ts';
 import { isWellFormedTargetVersion, type PreflightOptions } from '../db/preflight/options.ts';
 import { runPostgresqlPreflight } from '../db/preflight/postgresql/run.ts';
 
 import { createRedisPreflightEngine } from '../db/preflight/redis/engine.ts';
 import { runPreflight } from '../db/preflight/run.ts';
-import { systemClock } from '../platform/clock.ts';
+import { systemClock } from '../platform/waiting.ts';
 import { parsePostgresqlEndpoint } from '../postgresql/endpoint.ts';
 import { parseRedisEndpoint } from '../redis/endpoint.ts';
 import type { PreflightMethod, PreflightResult } from './preflight-result.ts';

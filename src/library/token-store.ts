@@ -2,13 +2,13 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createFileJournal } from '../auth/session/core.ts';
 import { CliError } from '../base/errors.ts';
-import { systemClock } from '../platform/clock.ts';
-import { acquireFileLock, type HeldFileLock } from '../platform/file-lock.ts';
 import { ensureFolder, removeFileDurably } from '../platform/files.ts';
 import { createHelperKeychain } from '../platform/helper-keychain.ts';
 import type { KeychainUnavailable } from '../platform/host.ts';
+import { acquireFileLock, type HeldFileLock } from '../platform/locks.ts';
 import { requireOwnPath } from '../platform/own-folder.ts';
 import { readSecretFile, writeSecretFile } from '../platform/secret-file.ts';
+import { systemClock } from '../platform/waiting.ts';
 
 /**
  * Where `withFreshToken` keeps one session. A custom store implements this interface. Its methods and those of its journal

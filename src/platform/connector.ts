@@ -1,12 +1,12 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type SecureContext } from 'node:tls';
-import { buildNetworkHttpSendError, buildTlsHttpSendError } from './build-network-http-send-error.ts';
 import type { ProcessEnvironment } from './host.ts';
 import { HttpSendError } from './http-sender.ts';
+import { buildNetworkHttpSendError, buildTlsHttpSendError } from './network-errors.ts';
 import { type HttpProxy, percentEncode, proxyFor } from './proxy.ts';
 import { type Trust, trustOf } from './trust.ts';
 
-export interface HttpServerAddress {
+interface HttpServerAddress {
   readonly protocol: string;
   /** A host name or an IP address; an IPv6 address with or without brackets. */
   readonly hostname: string;
@@ -14,14 +14,14 @@ export interface HttpServerAddress {
   readonly port: string;
 }
 
-export interface HttpConnector {
+interface HttpConnector {
   /** Opens one connection within one time limit; through a proxy it sends one CONNECT request. */
   connect(target: HttpServerAddress): Promise<Socket>;
   /** Ends all connection attempts that are in progress. */
   abandon(): void;
 }
 
-export interface HttpConnectorOptions {
+interface HttpConnectorOptions {
   readonly proxyFor: (url: URL) => HttpProxy | undefined;
   /** Time limit for establishing a connection including CONNECT and TLS handshake, in milliseconds. */
   readonly limit: number;

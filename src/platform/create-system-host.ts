@@ -1,12 +1,12 @@
-import { systemClock } from './clock.ts';
 import { resolveConfigAndStateFolders } from './folders.ts';
 import { createHelperKeychain } from './helper-keychain.ts';
 import type { HostSystem } from './host.ts';
 import { startPager } from './pager.ts';
+import { systemSignals } from './signals.ts';
 import { streamSink } from './stream-sink.ts';
-import { systemSignals } from './system-signals.ts';
+import { systemClock } from './waiting.ts';
 
-export interface SystemHostOptions {
+interface SystemHostOptions {
   /** The bundle of keychain-child.ts (default: beside this file). */
   readonly keychainHelper?: string;
   /** Called once before the first HTTP request of the process. */

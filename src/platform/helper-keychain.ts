@@ -1,7 +1,7 @@
 import type { Keychain, KeychainOptions, KeychainUnavailable } from './host.ts';
 import type { KeychainHelperOptions, KeychainHelperProcess } from './keychain-helper.ts';
 import type { KeychainReply, KeychainRequest } from './keychain-wire.ts';
-import { createRunningTimeTimeoutSignal } from './running-time-signal.ts';
+import { createRunningTimeTimeoutSignal } from './waiting.ts';
 
 /** The keychain of the operating system, accessed in a helper process that is killed when it does not reply in time. */
 export function createHelperKeychain(helper: KeychainHelperOptions): Keychain {

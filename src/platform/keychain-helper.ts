@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { sanitizeLine } from '../base/sanitize.ts';
-import { startChild } from './child.ts';
+import { startChild } from './external-program.ts';
 import type { ProcessEnvironment } from './host.ts';
 import {
   decodeKeychainHelperReply,

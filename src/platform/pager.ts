@@ -1,4 +1,4 @@
-import { startChild } from './child.ts';
+import { startChild } from './external-program.ts';
 import type { ProcessEnvironment, RunningPager } from './host.ts';
 
 /**

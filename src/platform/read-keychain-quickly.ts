@@ -1,6 +1,6 @@
-import { classifyKeychainError } from './classify-keychain-error.ts';
 import type { KeychainItemAbsent, KeychainItemFound, KeychainUnavailable, ProcessEnvironment } from './host.ts';
-import { keychainServiceName } from './keychain-service.ts';
+import { classifyKeychainError, keychainServiceName } from './keychain-wire.ts';
+
 import { readSecretServiceItem } from './secret-service.ts';
 
 type KeychainReadResult = KeychainItemFound | KeychainItemAbsent | KeychainUnavailable;

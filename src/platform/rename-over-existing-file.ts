@@ -1,7 +1,7 @@
 import { renameSync } from 'node:fs';
 
 /** The file operations that replace a file; a test can substitute them. */
-export interface FileRenameOperations {
+interface FileRenameOperations {
   readonly platform: NodeJS.Platform;
   readonly rename: (from: string, to: string) => void;
   readonly pause: (milliseconds: number) => void;

@@ -1,7 +1,6 @@
-import { classifyKeychainError } from './classify-keychain-error.ts';
-import { type DbusConnection, openSessionBus } from './dbus-connection.ts';
-import type { DbusReply, DbusWriter } from './dbus-wire.ts';
+import { type DbusConnection, type DbusReply, type DbusWriter, openSessionBus } from './dbus.ts';
 import type { KeychainItemAbsent, KeychainItemFound, KeychainUnavailable, ProcessEnvironment } from './host.ts';
+import { classifyKeychainError } from './keychain-wire.ts';
 
 /**
  * Reads one item from the Secret Service (https://specifications.freedesktop.org/secret-service/0.2). The Secret Service is

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 
 /** The addresses of a TCP connection as seen by the process that accepted it. */
-export interface TcpConnectionAddresses {
+interface TcpConnectionAddresses {
   readonly localAddress?: string | undefined;
   readonly localPort?: number | undefined;
   readonly remoteAddress?: string | undefined;

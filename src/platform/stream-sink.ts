@@ -1,10 +1,25 @@
+import { fstatSync, statSync } from 'node:fs';
 import type { WriteStream } from 'node:tty';
 import { CliError } from '../base/errors.ts';
 import { isDiskFull } from '../base/storage-error.ts';
-import { canDescriptorBeTerminal } from './can-descriptor-be-terminal.ts';
 import type { OutputSink } from './host.ts';
 
-export interface StreamSinkOptions {
+/**
+ * Whether the descriptor may be a terminal: every terminal is a character device, and so is /dev/null. Only the stream
+ * of the process gives a certain answer, but creating the stream loads `net`, which takes a tenth of the start time of
+ * Node.
+ */
+export function canDescriptorBeTerminal(descriptor: number): boolean {
+  try {
+    const status = fstatSync(descriptor);
+    return status.isCharacterDevice() && status.rdev !== statSync('/dev/null', { throwIfNoEntry: false })?.rdev;
+  } catch {
+    // The descriptor is closed; creating the stream of the process handles a closed descriptor.
+    return true;
+  }
+}
+
+interface StreamSinkOptions {
   /** The file descriptor of the output stream. */
   readonly descriptor: number;
   /** The name of the output stream in errors, such as "standard output". */

@@ -6,7 +6,7 @@ import { fileErrorCode, readBytesIfPresent, UnusableFileError } from './files.ts
 import type { ProcessEnvironment } from './host.ts';
 
 /** The files in which systems keep the CA certificates that they trust; `update-ca-certificates` writes the first one. */
-export const systemBundles = [
+const systemBundles = [
   // Debian, Arch, Gentoo
   '/etc/ssl/certs/ca-certificates.crt',
   // Fedora, RHEL
@@ -19,7 +19,7 @@ export const systemBundles = [
 ] as const;
 
 /** CA certificates that are trusted in addition to those of Node.js. */
-export interface AddedCertificates {
+interface AddedCertificates {
   /** The file, with the variable that names it. */
   readonly source: string;
   readonly count: number;

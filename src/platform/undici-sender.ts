@@ -1,11 +1,41 @@
-import { describeIncompleteResponse } from './build-network-http-send-error.ts';
 import { requireUsableSettings } from './connector.ts';
 import type { HttpSenderOptions } from './host.ts';
+import type { DecompressedResponse } from './http-request.ts';
 import { type HttpResponse, HttpSendError, type HttpSender } from './http-sender.ts';
+import { describeIncompleteResponse } from './network-errors.ts';
 import { proxyFor } from './proxy.ts';
-import { createTracingHttpSender } from './request-trace.ts';
-import type { DecompressedResponse } from './send-http-request-once.ts';
 import { type Trust, trustOf } from './trust.ts';
+
+/**
+ * Prints one line for each HTTP request: method, URL with the names of its parameters but without their values, result and
+ * duration.
+ */
+export function createTracingHttpSender(
+  send: HttpSender,
+  trace: (line: string) => void,
+  now: () => number,
+): HttpSender {
+  return async (url, init) => {
+    const start = now();
+    const print = (end: string) => trace(`${init.method} ${redactUrl(url)} ${end} ${Math.round(now() - start)} ms`);
+    try {
+      const answer = await send(url, init);
+      print(String(answer.status));
+      return answer;
+    } catch (error) {
+      print(error instanceof HttpSendError ? error.kind : 'failed');
+      throw error;
+    }
+  };
+}
+
+/** `https://host/path?name&name`. */
+export function redactUrl(url: string): string {
+  if (!URL.canParse(url)) return '(no URL)';
+  const { origin, pathname, searchParams } = new URL(url);
+  const names = [...searchParams.keys()].map(encodeURIComponent).join('&');
+  return `${origin}${pathname}${names === '' ? '' : `?${names}`}`;
+}
 
 export interface UndiciSenderOptions extends HttpSenderOptions {
   /** Time limit for establishing a connection including handshakes, in milliseconds (default: 10 s). */
@@ -20,7 +50,7 @@ export interface UndiciSenderOptions extends HttpSenderOptions {
  */
 export async function createUndiciSender(options: UndiciSenderOptions): Promise<HttpSender> {
   const [{ sendHttpRequestOnce }, { createHttpConnectionPool: createConnectionPool }] = await Promise.all([
-    import('./send-http-request-once.ts'),
+    import('./http-request.ts'),
     import('./connection-pool.ts'),
   ]);
   const trust = options.trust ?? trustOf(options.env);

@@ -1,8 +1,8 @@
 import { closeSync, lstatSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createTemporaryFile, fileErrorCode } from './files.ts';
+import { resetV8Flags } from './memory.ts';
 import { encodeCodeCacheFile, type V8CodeCache } from './v8-code-cache.ts';
-import { resetV8Flags } from './v8-flags.ts';
 
 const maxFilesOfPack = 3;
 const maxTotalBytes = 16_000_000;

@@ -162,7 +162,7 @@ export const clockFunctionOidPattern = '1299|264[789]';
  * Functions that resolve a name by the search_path and return NULL if no object has it (such as to_regclass), and
  * current_schema.
  */
-export const searchPathDependentFunctionOidPattern = '347[69]|349[2-5]|140[23]';
+const searchPathDependentFunctionOidPattern = '347[69]|349[2-5]|140[23]';
 
 /** Functions that depend on the session: current_setting (2077), current_user (745), session_user (746), text to regclass (1079). */
 export const sessionDependentFunctionOidPattern = `${searchPathDependentFunctionOidPattern}|2077|74[56]|1079`;

@@ -1,32 +1,228 @@
-import { Socket } from 'node:net';
-import { TLSSocket } from 'node:tls';
+import { isIP, Socket } from 'node:net';
+import { type ConnectionOptions, checkServerIdentity, TLSSocket } from 'node:tls';
+import { isLoopbackPeer } from '../platform/loopback-host.ts';
+import { createDatabaseResponseMemoryLimit, type DatabaseResponseMemoryLimit } from '../platform/memory.ts';
 import {
   clientSideDatabaseErrorCodes,
   DatabaseConnectError,
   type DatabaseConnectPhase,
-} from '../platform/connect-error.ts';
-import { createDatabaseResponseMemoryLimit, type DatabaseResponseMemoryLimit } from '../platform/response-memory.ts';
-import { readTlsInfoOfSocket, type TlsConnectionInfo } from '../platform/tls-connection-info.ts';
-import {
-  createPostgresqlAuthenticationGuard,
-  isTrustedServer,
-  maySendCleartextPassword,
-  type PostgresqlAuthenticationMethod,
-} from './authentication-guard.ts';
+  readTlsInfoOfSocket,
+  type TlsConnectionInfo,
+} from '../platform/network-errors.ts';
 import { type CopyFromStdinSink, type CopyToStdoutMethod, receiveCopyToStdout, startCopyFromStdin } from './copy.ts';
-import type { PostgresqlEndpoint } from './endpoint.ts';
-import { createPostgresqlMessageReader, type PostgresqlMessageReader } from './message-reader.ts';
+import { type PostgresqlEndpoint, verifiesServerIdentity } from './endpoint.ts';
+import {
+  createPostgresqlMessageReader,
+  createPostgresqlMessageStream,
+  type PostgresqlMessageReader,
+} from './message-reader.ts';
 import type { Client } from './pg.ts';
-import { createPostgresqlMessageStream } from './postgresql-message-stream.ts';
-import type { PostgresqlRow } from './postgresql-row.ts';
 import { toPostgresqlConnectError, toPostgresqlQueryError } from './query-error.ts';
+import type { PostgresqlRow } from './rows.ts';
 import type { SearchPathSafeSql } from './search-path-safe-sql.ts';
-import { sendPostgresqlStatement } from './send-postgresql-statement.ts';
-import { isStartupMessageParameterRefusal, postgresqlStartupMessageParameters } from './startup-settings.ts';
-import { postgresqlTlsOptions } from './tls.ts';
-import { withTimeout } from './with-timeout.ts';
+import { sendPostgresqlStatement } from './statement.ts';
 
-export interface PostgresqlConnectOptions {
+/**
+ * TLS options that encrypt without verifying the certificate, like sslmode=require of libpq, unless `verify` is set.
+ */
+function postgresqlTlsOptions({ host, verify }: PostgresqlEndpoint): ConnectionOptions {
+  const name = host.replace(/\.$/, '');
+  return {
+    host: name,
+    // SNI may contain only host names without a final dot (RFC 6066, section 3); the package pg would set it to the IP
+    // address of the connection.
+    ...(isIP(name) === 0 ? { servername: name } : {}),
+    rejectUnauthorized: verify !== undefined,
+    ...(verify?.ca === undefined ? {} : { ca: verify.ca.pem }),
+    checkServerIdentity: (host, certificate) =>
+      verify?.what === 'full' ? checkServerIdentity(host, certificate) : undefined,
+  };
+}
+
+/**
+ * Settings that every startup message contains. These settings are in force before the first query. A SET statement
+ * would be too late: a login event trigger (PostgreSQL 17 and newer) resolves names before any query, and a query
+ * message is parsed before a SET in the message has an effect. The package pg adds client_encoding. This list must
+ * contain no setting that a check reads: the reset_val of that setting would be the value from this list.
+ * https://www.postgresql.org/docs/current/protocol-message-formats.html#PROTOCOL-MESSAGE-FORMATS-STARTUPMESSAGE
+ */
+export const postgresqlStartupMessageParameters = {
+  default_transaction_deferrable: 'off',
+  default_transaction_isolation: 'read committed',
+  role: 'none',
+  search_path: 'pg_catalog, pg_temp',
+  standard_conforming_strings: 'on',
+} as const;
+
+/**
+ * Whether the login may succeed without `postgresqlStartupMessageParameters`. A PostgreSQL server knows all these settings; a pooler
+ * rejects a parameter that it does not track as a protocol violation, other products as an unknown parameter, a wrong
+ * value or an unsupported feature.
+ */
+export function isStartupMessageParameterRefusal({ phase, code }: DatabaseConnectError): boolean {
+  return phase === 'startup' && refusalCodes.has(code);
+}
+
+const refusalCodes: ReadonlySet<string> = new Set(['08P01', '42704', '22023', '0A000']);
+
+/** How the server requested the password; `none`: the server did not request it. */
+export type PostgresqlAuthenticationMethod = 'none' | 'password' | 'md5' | 'scram-sha-256' | 'scram-sha-256-plus';
+
+interface AuthenticationGuard {
+  /**
+   * Must be called with each authentication request, before the client responds. Throws a ConnectError for a request to
+   * which the client must not respond.
+   */
+  check(code: number, body: Buffer): void;
+  method(): PostgresqlAuthenticationMethod;
+  /** Whether SCRAM has begun and has no result yet; an error of the server is then about the channel binding. */
+  isScramOpen(): boolean;
+}
+
+/**
+ * Checks that the authentication requests of a server have an order that the protocol allows.
+ * https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-START-UP
+ * @param maySendCleartextPassword false: a request for the password in clear text is refused
+ * @param bindsChannel SCRAM-SHA-256-PLUS is used where the server offers it
+ * @param trustsServer false: a proof with few iterations is refused
+ */
+export function createPostgresqlAuthenticationGuard(
+  maySendCleartextPassword: () => boolean,
+  bindsChannel: boolean,
+  trustsServer: boolean,
+): AuthenticationGuard {
+  let method: PostgresqlAuthenticationMethod = 'none';
+  let last: number | undefined;
+  return {
+    method: () => method,
+    isScramOpen: () => last === codes.sasl || last === codes.saslContinue,
+    check(code, body) {
+      if (code < 0) throw outOfOrder(undefined);
+      const before = last;
+      last = code;
+      if (!(allowedAfter.get(before) ?? noCodes).includes(code) && isKnown(code)) throw outOfOrder(before);
+      if (code === codes.cleartext) {
+        if (!maySendCleartextPassword()) throw cleartextRefused();
+        method = 'password';
+      }
+      if (code === codes.md5) method = 'md5';
+      if (code === codes.sasl) {
+        const isOffered = body.toString('latin1').split('\0').includes('SCRAM-SHA-256-PLUS');
+        method = bindsChannel && isOffered ? 'scram-sha-256-plus' : 'scram-sha-256';
+      }
+      if (code === codes.saslContinue && !trustsServer) {
+        // The smallest of several, because the package pg takes one of them.
+        const pieces = body.toString('latin1').split(',');
+        const counts = pieces.map((piece) => Number(/^i=0*(\d+)/.exec(piece)?.[1] ?? leastIterations));
+        const iterations = Math.min(...counts);
+        if (iterations < leastIterations) throw weakScramRefused(iterations);
+      }
+    },
+  };
+}
+
+/**
+ * Whether the password may be sent in clear text: only to a server whose identity is certain.
+ * @param peer the address that the socket is connected to
+ */
+export function maySendCleartextPassword(source: PostgresqlEndpoint, peer: string | undefined): boolean {
+  return isTrustedServer(source) || isLoopbackPeer(peer);
+}
+
+/** Whether nothing that the server receives can harm: its certificate was verified, or there is no password to protect. */
+function isTrustedServer({ ssl, verify, password, allowCleartextPassword }: PostgresqlEndpoint): boolean {
+  const isVerified = ssl === 'require' && verifiesServerIdentity(verify);
+  return password === undefined || allowCleartextPassword === true || isVerified;
+}
+
+/**
+ * The server chooses the number of iterations, and with one of 1 the proof is as good as a plain hash of the password.
+ * https://www.rfc-editor.org/rfc/rfc7677#section-4
+ */
+const leastIterations = 4096;
+
+/**
+ * The value of require_auth with which libpq (16 and newer) refuses a password in clear text if this program does;
+ * undefined if clear text is allowed.
+ * https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNECT-REQUIRE-AUTH
+ */
+export function getLibpqRequireAuthValue(source: PostgresqlEndpoint): string | undefined {
+  const peer = source.address ?? (source.host === 'localhost' ? '127.0.0.1' : source.host);
+  return maySendCleartextPassword(source, peer) ? undefined : '!password';
+}
+
+const codes = { ok: 0, cleartext: 3, md5: 5, sasl: 10, saslContinue: 11, saslFinal: 12 } as const;
+
+function isKnown(code: number): boolean {
+  return Object.values<number>(codes).includes(code);
+}
+
+/** The authentication requests that may follow each request; the package pg reports unknown requests. */
+const allowedAfter: ReadonlyMap<number | undefined, readonly number[]> = new Map([
+  [undefined, [codes.ok, codes.cleartext, codes.md5, codes.sasl]],
+  [codes.cleartext, [codes.ok]],
+  [codes.md5, [codes.ok]],
+  [codes.sasl, [codes.saslContinue]],
+  [codes.saslContinue, [codes.saslFinal]],
+  [codes.saslFinal, [codes.ok]],
+]);
+const noCodes: readonly number[] = [];
+
+/** A server that ends SCRAM early does not prove that it knows the password. */
+function outOfOrder(before: number | undefined): DatabaseConnectError {
+  const isScram = before === codes.sasl || before === codes.saslContinue;
+  return isScram
+    ? new DatabaseConnectError(
+        'startup',
+        clientSideDatabaseErrorCodes.serverProof,
+        'the server did not prove that it knows the password (SCRAM)',
+      )
+    : new DatabaseConnectError(
+        'startup',
+        clientSideDatabaseErrorCodes.protocol,
+        'the server repeats its authentication request',
+      );
+}
+
+function weakScramRefused(iterations: number): DatabaseConnectError {
+  return new DatabaseConnectError(
+    'startup',
+    clientSideDatabaseErrorCodes.weakScram,
+    `the server requests SCRAM with ${iterations} iterations, fewer than ${leastIterations}, and its certificate was not verified`,
+  );
+}
+
+function cleartextRefused(): DatabaseConnectError {
+  return new DatabaseConnectError(
+    'startup',
+    clientSideDatabaseErrorCodes.cleartextPassword,
+    'the server requests the password in clear text, and its certificate was not verified',
+  );
+}
+
+/** Rejects with a DOMException: `TimeoutError` after the limit (milliseconds), `AbortError` when the signal comes first. */
+function withTimeout<T>(work: Promise<T>, limit: number, signal: AbortSignal | undefined): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = () => finish(() => reject(new DOMException('the operation was aborted', 'AbortError')));
+    const timer = setTimeout(
+      () => finish(() => reject(new DOMException('the time limit has passed', 'TimeoutError'))),
+      limit,
+    );
+    const finish = (settle: () => void) => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', stop);
+      settle();
+    };
+    signal?.addEventListener('abort', stop);
+    if (signal?.aborted === true) stop();
+    work.then(
+      (value) => finish(() => resolve(value)),
+      (error) => finish(() => reject(error)),
+    );
+  });
+}
+
+interface PostgresqlConnectOptions {
   readonly dbname: string;
   /** Time limit in milliseconds from the start of the connection until the server is ready for a statement. */
   readonly limit: number;

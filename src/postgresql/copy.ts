@@ -2,7 +2,7 @@ import type { CopyRowDeliveryMode } from './message-reader.ts';
 import type { Client } from './pg.ts';
 import type { PostgresqlQueryError } from './query-error.ts';
 import type { SearchPathSafeSql } from './search-path-safe-sql.ts';
-import { type PostgresqlCopyMessageHandler, sendPostgresqlStatement } from './send-postgresql-statement.ts';
+import { type PostgresqlCopyMessageHandler, sendPostgresqlStatement } from './statement.ts';
 
 /**
  * Passes the rows that the server sends in a COPY to `take`, one by one. While a promise returned by `take` is pending,
@@ -32,7 +32,7 @@ export interface CopyFromStdinSink {
 }
 
 /** The parts of a session that a COPY uses. */
-export interface PostgresqlCopySession {
+interface PostgresqlCopySession {
   readonly signal: AbortSignal | undefined;
   readonly drop: () => void;
   readonly toError: (error: unknown) => PostgresqlQueryError;

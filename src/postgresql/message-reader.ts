@@ -1,5 +1,72 @@
-import type { DatabaseResponseMemoryLimit } from '../platform/response-memory.ts';
-import { checkMessageAndEstimateMemory } from './check-message-and-estimate-memory.ts';
+import { sanitizeLine } from '../base/sanitize.ts';
+import type { DatabaseResponseMemoryLimit } from '../platform/memory.ts';
+import { DatabaseConnectError } from '../platform/network-errors.ts';
+import type { Stream } from './pg.ts';
+
+/**
+ * Checks the parts of a protocol message that the package pg does not check: an unterminated error makes pg loop
+ * endlessly, and wrong lengths of values make it read beyond the message. Throws an Error for a malformed message.
+ * @param kind the first byte of the message
+ * @returns bytes of memory that the decoded message uses
+ */
+export function checkMessageAndEstimateMemory(kind: number, body: Buffer): number {
+  switch (kind) {
+    case dataRow:
+      return checkDataRow(body);
+    case rowDescription:
+      checkColumnCount(body);
+      return resultCost + 16 * body.length;
+    case errorResponse:
+    case noticeResponse:
+      checkFields(body);
+      return fixedCost + body.length;
+    case commandComplete:
+      return resultCost + body.length;
+    default:
+      return fixedCost + body.length;
+  }
+}
+
+/**
+ * The measured memory in bytes that the package pg uses for a message, for each value of a row, and for a result
+ * without rows.
+ */
+const fixedCost = 180;
+const valueCost = 24;
+const resultCost = 1024;
+/** The maximum number of columns of a result (https://www.postgresql.org/docs/current/limits.html). */
+const maxColumns = 1664;
+
+function checkDataRow(body: Buffer): number {
+  const columns = checkColumnCount(body);
+  let at = 2;
+  for (let column = 0; column < columns; column++) {
+    if (at + 4 > body.length) throw new Error('a row of the response is cut off');
+    const length = body.readInt32BE(at);
+    at += 4 + Math.max(0, length);
+    if (length < -1 || at > body.length) throw new Error('a value of the response is longer than its row');
+  }
+  if (at !== body.length) throw new Error('a row of the response is longer than its values');
+  return fixedCost + columns * valueCost + body.length;
+}
+
+function checkColumnCount(body: Buffer): number {
+  const columns = body.length < 2 ? -1 : body.readInt16BE(0);
+  if (columns < 0 || columns > maxColumns) throw new Error(`the response has ${columns} columns`);
+  return columns;
+}
+
+/** Fields of an error message are texts that end with a zero byte; another zero byte ends the message. */
+function checkFields(body: Buffer): void {
+  const isTerminated = body.at(-1) === 0 && (body.length === 1 || body.at(-2) === 0);
+  if (!isTerminated) throw new Error('an error message of the server is cut off');
+}
+
+const dataRow = 0x44;
+const rowDescription = 0x54;
+const errorResponse = 0x45;
+const noticeResponse = 0x4e;
+const commandComplete = 0x43;
 
 /**
  * How the rows of a COPY are delivered. `rows`: each row is delivered as one message. `parts`: a large row is delivered
@@ -202,3 +269,29 @@ const sessionMessages: ReadonlyMap<number, number> = new Map([
   ...codesOf('ENA').map((kind) => [kind, maxErrorMessage] as const),
   ...codesOf('CIZSGHc').map((kind) => [kind, maxShortMessage] as const),
 ]);
+
+/**
+ * The stream that the package pg reads: it contains only complete and checked messages. pg parses messages in a
+ * listener and throws on some, such as a Kerberos request; no caller can catch this error, so the stream catches
+ * it and destroys the connection.
+ */
+export function createPostgresqlMessageStream(
+  stream: Stream,
+  createReader: (deliver: (messages: Buffer) => void) => Pick<PostgresqlMessageReader, 'read'>,
+): Stream {
+  return {
+    on(event, listener) {
+      const reader = event === 'data' ? createReader((messages) => listener(messages)) : undefined;
+      return stream.on(event, (...values) => {
+        try {
+          const [bytes] = values;
+          if (reader !== undefined && Buffer.isBuffer(bytes)) reader.read(bytes);
+          else listener(...values);
+        } catch (error) {
+          stream.destroy(error instanceof DatabaseConnectError ? error : new Error(sanitizeLine(String(error))));
+        }
+      });
+    },
+    destroy: (error) => stream.destroy(error),
+  };
+}

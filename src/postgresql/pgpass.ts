@@ -6,7 +6,7 @@ import { readTextIfPresent } from '../platform/files.ts';
 import type { ProcessEnvironment } from '../platform/host.ts';
 import type { PostgresqlEndpoint } from './endpoint.ts';
 
-export interface PostgresqlPasswordLookupResult {
+interface PostgresqlPasswordLookupResult {
   /** The password; undefined if neither the environment nor a password file has one. */
   readonly password: Secret | undefined;
   /** Why a password file was ignored, as a message for the user. */

@@ -1,15 +1,15 @@
 import { isJsonRecord, readStringField } from '../base/json.ts';
 import { sanitizeLine } from '../base/sanitize.ts';
-import { describeConnectionErrorCode } from '../platform/build-network-http-send-error.ts';
 import {
   clientSideDatabaseErrorCodes,
   closedDuringTlsHandshakeMessage,
   DatabaseConnectError,
   type DatabaseConnectPhase,
   DatabaseError,
+  describeConnectionErrorCode,
+  type TlsConnectionInfo,
   tlsErrorReason,
-} from '../platform/connect-error.ts';
-import type { TlsConnectionInfo } from '../platform/tls-connection-info.ts';
+} from '../platform/network-errors.ts';
 
 /** The reason why a statement has no result. `code` is an SQLSTATE if the server rejected the statement. */
 export class PostgresqlQueryError extends DatabaseError {
@@ -17,7 +17,7 @@ export class PostgresqlQueryError extends DatabaseError {
 }
 
 /** The phase in which a connection failed. */
-export interface PostgresqlConnectFailureContext {
+interface PostgresqlConnectFailureContext {
   readonly phase: DatabaseConnectPhase;
   readonly tls: TlsConnectionInfo | undefined;
   /** Whether the server had sent any bytes before the error. */

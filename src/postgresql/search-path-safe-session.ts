@@ -1,8 +1,8 @@
-import { clientSideDatabaseErrorCodes } from '../platform/connect-error.ts';
+import { clientSideDatabaseErrorCodes } from '../platform/network-errors.ts';
 import type { PostgresqlSession } from './connection.ts';
 import type { CopyFromStdinSink, CopyToStdoutMethod } from './copy.ts';
-import type { PostgresqlRow } from './postgresql-row.ts';
 import { PostgresqlQueryError } from './query-error.ts';
+import type { PostgresqlRow } from './rows.ts';
 import {
   buildProbeTransactionSql,
   markSqlAsSearchPathSafe,

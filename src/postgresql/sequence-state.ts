@@ -1,10 +1,10 @@
-import type { PostgresqlRow } from './postgresql-row.ts';
+import type { PostgresqlRow } from './rows.ts';
 
 /**
  * The state of a sequence. Sequences are read by object id: a SELECT would use the name, and if a table took this name
  * in between, planning the SELECT would run functions of its owner.
  */
-export interface SequenceState {
+interface SequenceState {
   /** last_value of the sequence, as text, because a number in JavaScript cannot hold every bigint. */
   readonly value: string;
   /** is_called of the sequence: if false, `value` is what the first nextval returns. */

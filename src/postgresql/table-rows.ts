@@ -1,8 +1,18 @@
-import { maxTimerMs } from '../platform/timeout-signal.ts';
+import { createHash, hash, randomBytes } from 'node:crypto';
+import { clientSideDatabaseErrorCodes } from '../platform/network-errors.ts';
+import { maxTimerMs } from '../platform/waiting.ts';
 import { firstNormalObjectId } from './catalog-oids.ts';
+import type { PostgresqlSession } from './connection.ts';
 import type { CopyToStdoutMethod } from './copy.ts';
 import type { CopyRowDeliveryMode } from './message-reader.ts';
+import { PostgresqlQueryError } from './query-error.ts';
 import { quoteIdentifier, quoteLiteral } from './quote.ts';
+import {
+  buildReadOnlyTransactionSql,
+  type SearchPathSafeSql,
+  searchPathSafeRollbackSql,
+  type TransactionSettings,
+} from './search-path-safe-sql.ts';
 
 /**
  * A table that stores rows itself, so no partitioned table and no view. The names are as in the system catalogs, not quoted.
@@ -103,7 +113,7 @@ export function isColumnReadByCopySql(version: number): string {
   return `a.attnum > 0 AND NOT a.attisdropped${version < 120_000 ? '' : " AND a.attgenerated = ''"}`;
 }
 
-export interface ReadTableRowsLimits {
+interface ReadTableRowsLimits {
   /** Time limit for reading the rows in milliseconds; unlimited by default. */
   readonly time?: number;
   /** Maximum total size of the rows in bytes; unlimited by default. */
@@ -117,7 +127,7 @@ export interface ReadTableRowsLimits {
 }
 
 /** `stopped`: `visit` returned true; `limit`: the table has more rows than the limits allow. */
-export type ReadTableRowsResult = 'complete' | 'stopped' | 'limit';
+type ReadTableRowsResult = 'complete' | 'stopped' | 'limit';
 
 /**
  * Sends the message, which contains one COPY, and passes each row to `visit` until that returns true. The rows are not
@@ -205,3 +215,128 @@ const controlCharacters: Readonly<Record<string, string>> = {
   t: '\t',
   v: '\v',
 };
+
+export interface ReadTableOptions extends Pick<ReadTableRowsLimits, 'time' | 'pace'> {
+  /** server_version_num. */
+  readonly version: number;
+  readonly settings: TransactionSettings;
+  /** Called with each SQL message before the message is sent. */
+  readonly onSend?: (message: SearchPathSafeSql) => void;
+}
+
+/**
+ * Passes the rows of a table, in the text format of COPY and large ones in parts, to `visit`. Resolves with the error of a
+ * table that cannot be read; the session can then be used again. @throws QueryError when the session is lost
+ */
+export async function readTableRowsByCopy(
+  session: Pick<PostgresqlSession, 'query' | 'copyOut' | 'end'>,
+  table: OrdinaryTable,
+  visit: (part: Uint8Array) => void,
+  { version, settings, time, pace, onSend }: ReadTableOptions,
+): Promise<PostgresqlQueryError | undefined> {
+  const message = buildReadOnlyTransactionSql(buildCopyTableTransaction(table, version), settings);
+  const visitAll = (part: Uint8Array) => {
+    visit(part);
+    return false;
+  };
+  onSend?.(message);
+  try {
+    const limits = {
+      messages: 'parts',
+      ...(time === undefined ? {} : { time }),
+      ...(pace === undefined ? {} : { pace }),
+    } as const;
+    const end = await readTableRows(session, message, visitAll, limits);
+    if (end === 'complete') return undefined;
+    const reason = `the rows of ${table.schema}.${table.name} were not read within ${(time ?? 0) / 1000} s`;
+    throw new PostgresqlQueryError(clientSideDatabaseErrorCodes.timeout, reason, true);
+  } catch (error) {
+    if (!(error instanceof PostgresqlQueryError) || error.lost) throw error;
+    await session.query(searchPathSafeRollbackSql);
+    return error;
+  }
+}
+
+/** SQLSTATEs of a missing table or column: undefined_table, undefined_column, invalid_schema_name, wrong_object_type. */
+export const missingTableCodes: ReadonlySet<string> = new Set(['42P01', '42703', '3F000', '42809']);
+
+/**
+ * With these settings two servers write equal values as equal texts. Servers before PostgreSQL 12 write floating-point
+ * numbers with other digits, except the first 15. The settings remove timeouts that would end a long COPY, and limit
+ * the wait for the lock of a table to one minute.
+ */
+export function buildComparableTextSettings(version: number, oldest: number): TransactionSettings {
+  return {
+    datestyle: 'ISO, MDY',
+    timezone: 'UTC',
+    intervalstyle: 'postgres',
+    bytea_output: 'hex',
+    extra_float_digits: oldest < 120_000 ? '0' : '3',
+    lc_monetary: 'C',
+    quote_all_identifiers: 'off',
+    statement_timeout: '0',
+    lock_timeout: '60s',
+    ...(version < 170_000 ? {} : { transaction_timeout: '0' }),
+  };
+}
+
+/** The number of rows of a table, and a digest of the rows that does not depend on the order of the rows. */
+export interface TableContentDigest {
+  readonly rows: number;
+  /** Hexadecimal. Two tables with equal digests have the same rows. Digests of different processes cannot be compared. */
+  readonly digest: string;
+}
+
+interface TableDigestBuilder {
+  /** @param part a row in the text format of COPY, or a part of a large row; the last part ends with a line feed */
+  add(part: Uint8Array): void;
+  content(): TableContentDigest;
+}
+
+/**
+ * A random secret that is part of the hash of every row. Without a secret, anybody can compute two sets of rows whose hashes
+ * have the same sum, in less than a second.
+ */
+const secret = randomBytes(32);
+
+/** Rows up to this number of bytes are hashed in one call, which is faster. */
+const maxSmallRow = 65_536;
+
+/**
+ * Adds the hashes of the rows: a sum does not depend on the order of rows, and counts equal rows as often as they
+ * occur.
+ */
+export function createTableDigestBuilder(): TableDigestBuilder {
+  let rows = 0;
+  const sum = new Uint32Array(4);
+  let large: ReturnType<typeof createHash> | undefined;
+  const addHash = (bytes: Buffer) => {
+    rows += 1;
+    for (let lane = 0; lane < sum.length; lane += 1) sum[lane]! += bytes.readUInt32LE(lane * 4);
+  };
+  const endLargeRow = () => {
+    if (large !== undefined) addHash(large.digest());
+    large = undefined;
+  };
+  return {
+    add(part) {
+      // Each line feed ends a row, because COPY escapes a line feed in a value.
+      const isEnd = part.at(-1) === 0x0a;
+      if (large === undefined && isEnd && part.length <= maxSmallRow) {
+        smallRow.set(part, secret.length);
+        addHash(hash('sha256', smallRow.subarray(0, secret.length + part.length), 'buffer'));
+        return;
+      }
+      large = (large ?? createHash('sha256').update(secret)).update(part);
+      if (isEnd) endLargeRow();
+    },
+    content() {
+      // The last row also counts if the server did not send its end.
+      endLargeRow();
+      return { rows, digest: [...sum].map((lane) => lane.toString(16).padStart(8, '0')).join('') };
+    },
+  };
+}
+
+const smallRow = Buffer.alloc(secret.length + maxSmallRow);
+smallRow.set(secret);

@@ -1,13 +1,15 @@
 import { redactServerLine } from '../base/redact.ts';
-import { describeConnectionErrorCode, readErrorCode } from '../platform/build-network-http-send-error.ts';
 import {
   clientSideDatabaseErrorCodes,
   closedDuringTlsHandshakeMessage,
   DatabaseConnectError,
   type DatabaseConnectPhase,
   DatabaseError,
+  describeConnectionErrorCode,
+  readErrorCode,
   tlsErrorReason,
-} from '../platform/connect-error.ts';
+} from '../platform/network-errors.ts';
+
 import type { RedisEndpoint } from './endpoint.ts';
 
 /**

@@ -1,8 +1,11 @@
+import type { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
-import { clientSideDatabaseErrorCodes, DatabaseConnectError } from '../platform/connect-error.ts';
-import { createDatabaseResponseMemoryLimit } from '../platform/response-memory.ts';
-import type { TlsConnectionInfo } from '../platform/tls-connection-info.ts';
-import { authenticateRedisConnection, type RedisAuthOutcome } from './authenticate.ts';
+import { createDatabaseResponseMemoryLimit, type DatabaseResponseMemoryLimit } from '../platform/memory.ts';
+import {
+  clientSideDatabaseErrorCodes,
+  DatabaseConnectError,
+  type TlsConnectionInfo,
+} from '../platform/network-errors.ts';
 import {
   describeRedisAbortError,
   parseRedisErrorCode,
@@ -11,13 +14,145 @@ import {
   toRedisConnectError,
 } from './command-error.ts';
 import type { RedisEndpoint } from './endpoint.ts';
-import { guardRedisReplyStream } from './guard-redis-reply-stream.ts';
 import type { Client } from './ioredis.ts';
 import { probeCauseOfRedisConnectError } from './probe-cause-of-connect-error.ts';
-import { type ConnectedRedisSocket, openRedisSocket } from './redis-socket.ts';
-import { createRedisReplyValidator } from './reply-validator.ts';
-import { type RedisCommand, type RedisConnectOptions, sendRedisCommand } from './send-redis-command.ts';
-import { withTimeLimit } from './time-limit-options.ts';
+import { type ConnectedRedisSocket, openRedisSocket, withTimeLimit } from './redis-socket.ts';
+import {
+  authenticateRedisConnection,
+  type RedisAuthOutcome,
+  type RedisCommand,
+  type RedisConnectOptions,
+  sendRedisCommand,
+} from './resp.ts';
+
+interface RedisReplyValidator {
+  /** Checks the bytes of the server as they arrive. Throws an Error for bytes that no Redis server may send. */
+  read(chunk: Buffer): void;
+  /**
+   * Must be called when the caller has received a complete reply. The reply then no longer counts towards the memory limit.
+   */
+  nextReply(): void;
+  close(): void;
+}
+
+/** Maximum bytes of one bulk string; far more than any command of this program returns. */
+const maxBulkString = 16 * 2 ** 20;
+/** Maximum bytes of a simple string or an error. */
+const maxLine = 65_536;
+const maxElements = 1_000_000;
+const maxDepth = 16;
+/** The measured memory in bytes that ioredis uses for a value, and for an array element that has not arrived yet. */
+const valueCost = 150;
+const elementCost = 8;
+
+/**
+ * Checks replies in RESP 2 before ioredis parses them, because ioredis allocates an array of any announced length, and
+ * does not terminate on some malformed lengths. https://redis.io/docs/latest/develop/reference/protocol-spec/
+ */
+export function createRedisReplyValidator(memory: DatabaseResponseMemoryLimit): RedisReplyValidator {
+  const use = memory.open();
+  /** The number of elements that each incomplete array still lacks. */
+  const open: number[] = [];
+  let line = '';
+  let bulkLeft = 0;
+
+  const endValue = (): void => {
+    while (open.length > 0) {
+      const left = open.pop()! - 1;
+      if (left > 0) {
+        open.push(left);
+        return;
+      }
+    }
+  };
+
+  const readLine = (text: string): void => {
+    if (text.indexOf('\r') !== text.length - 1) throw malformed();
+    use.add(valueCost);
+    const [type, value] = [text[0] ?? '', text.slice(1, -1)];
+    if (type === '$' && value !== '-1') {
+      bulkLeft = lengthIn(value, maxBulkString) + 2;
+    } else if (type === '*' && value !== '-1' && value !== '0') {
+      const length = lengthIn(value, maxElements);
+      open.push(length);
+      if (open.length > maxDepth) throw new Error(`the reply is nested more than ${maxDepth} deep`);
+      use.add(length * elementCost);
+    } else if ('+-$*'.includes(type) || (type === ':' && /^[+-]?\d{1,20}$/.test(value))) {
+      endValue();
+    } else {
+      throw malformed();
+    }
+  };
+
+  return {
+    read(chunk) {
+      use.add(chunk.length);
+      for (let at = 0; at < chunk.length; ) {
+        if (bulkLeft > 0) {
+          const taken = Math.min(bulkLeft, chunk.length - at);
+          at += taken;
+          bulkLeft -= taken;
+          if (bulkLeft === 0) endValue();
+          continue;
+        }
+        const end = chunk.indexOf(0x0a, at);
+        line += chunk.toString('latin1', at, end < 0 ? chunk.length : end);
+        if (line.length > maxLine) throw new Error(`a line of the reply is longer than ${maxLine} bytes`);
+        if (end < 0) return;
+        const complete = line;
+        line = '';
+        at = end + 1;
+        readLine(complete);
+      }
+    },
+    nextReply: use.nextStatement,
+    close: use.close,
+  };
+}
+
+function lengthIn(text: string, limit: number): number {
+  if (!/^\d{1,10}$/.test(text)) throw malformed();
+  const length = Number(text);
+  if (length > limit)
+    throw new Error(`the server announced a reply of ${length} bytes or elements, more than ${limit}`);
+  return length;
+}
+
+function malformed(): Error {
+  return new Error('the reply is not of the Redis protocol');
+}
+
+/**
+ * Passes only bytes that the reader accepts to the listener that ioredis adds to the socket; other bytes end the
+ * connection.
+ * @returns the error of the reader; undefined if there was none
+ */
+export function guardRedisReplyStream(socket: Socket, reader: Pick<RedisReplyValidator, 'read'>): () => unknown {
+  let failure: unknown;
+  const events: EventEmitter = socket;
+  const prependListener = events.prependListener.bind(socket);
+  const check = (chunk: unknown): boolean => {
+    if (failure !== undefined) return false;
+    try {
+      if (Buffer.isBuffer(chunk)) reader.read(chunk);
+      return true;
+    } catch (error) {
+      failure = error;
+      socket.destroy();
+      return false;
+    }
+  };
+  // ioredis calls this method of the socket to add its listener.
+  Object.defineProperty(socket, 'prependListener', {
+    value(event: string, listener: (chunk: unknown) => void) {
+      const checked = (chunk: unknown) => {
+        if (check(chunk)) listener(chunk);
+      };
+      return prependListener(event, event === 'data' ? checked : listener);
+    },
+  });
+  return () => failure;
+}
 
 /** A reply in RESP2. */
 export type RedisReply = string | number | null | Uint8Array | readonly RedisReply[];

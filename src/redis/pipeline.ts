@@ -1,7 +1,6 @@
 import type { Socket } from 'node:net';
-import { clientSideDatabaseErrorCodes } from '../platform/connect-error.ts';
-import { createDatabaseResponseMemoryLimit } from '../platform/response-memory.ts';
-import { authenticateRedisConnection } from './authenticate.ts';
+import { createDatabaseResponseMemoryLimit } from '../platform/memory.ts';
+import { clientSideDatabaseErrorCodes } from '../platform/network-errors.ts';
 import {
   describeRedisAbortError,
   parseRedisErrorCode,
@@ -10,7 +9,7 @@ import {
 } from './command-error.ts';
 import type { RedisEndpoint } from './endpoint.ts';
 import { openRedisSocket } from './redis-socket.ts';
-import { type RedisConnectOptions, sendRedisCommand } from './send-redis-command.ts';
+import { authenticateRedisConnection, type RedisConnectOptions, sendRedisCommand } from './resp.ts';
 
 /** A command whose parts are bytes, each written as one latin1 character: a key need not be text. */
 export type PipelinedCommand = readonly [name: string, ...rest: readonly string[]];

@@ -1,9 +1,8 @@
-import { clientSideDatabaseErrorCodes, DatabaseConnectError } from '../platform/connect-error.ts';
+import { clientSideDatabaseErrorCodes, DatabaseConnectError } from '../platform/network-errors.ts';
 import { parseRedisErrorCode, redactRedisServerMessage } from './command-error.ts';
 import type { RedisEndpoint } from './endpoint.ts';
 import { openRedisSocket } from './redis-socket.ts';
-import { requestRedisReplyLine } from './resp.ts';
-import type { RedisCommand, RedisConnectOptions } from './send-redis-command.ts';
+import { type RedisCommand, type RedisConnectOptions, requestRedisReplyLine } from './resp.ts';
 
 /**
  * Opens further connections, on which no password is sent, to find out why a connection ended without an error message.

@@ -1,15 +1,77 @@
-import { Socket } from 'node:net';
-import { connect as connectTls, rootCertificates, type TLSSocket } from 'node:tls';
+import { isIP, Socket } from 'node:net';
+import { type ConnectionOptions, connect as connectTls, rootCertificates, type TLSSocket } from 'node:tls';
 import {
   clientSideDatabaseErrorCodes,
   closedDuringTlsHandshakeMessage,
   DatabaseConnectError,
-} from '../platform/connect-error.ts';
-import { readTlsInfoOfSocket, type TlsConnectionInfo } from '../platform/tls-connection-info.ts';
+  readTlsInfoOfSocket,
+  type TlsConnectionInfo,
+} from '../platform/network-errors.ts';
 import { toRedisConnectError } from './command-error.ts';
 import type { RedisEndpoint } from './endpoint.ts';
-import { type TimeLimitOptions, withTimeLimit } from './time-limit-options.ts';
-import { redisTlsOptions } from './tls.ts';
+
+/**
+ * Starts an operation that ends with one of the two callbacks; the returned function is called afterwards to release
+ * resources.
+ */
+export type PromiseExecutorWithCleanup<T> = (
+  resolve: (value: T) => void,
+  reject: (error: unknown) => void,
+) => () => void;
+
+export interface TimeLimitOptions {
+  /** Milliseconds. */
+  readonly limit: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Resolves with the result of the operation. Throws `late()` after the limit, or the reason of the signal if the signal
+ * aborts first.
+ */
+export function withTimeLimit<T>(
+  { limit, signal }: TimeLimitOptions,
+  late: () => Error,
+  work: PromiseExecutorWithCleanup<T>,
+): Promise<T> {
+  return new Promise((resolve, reject) => {
+    let undo = () => {};
+    let isSettled = false;
+    const settle = (finish: () => void) => {
+      if (isSettled) return;
+      isSettled = true;
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', stop);
+      undo();
+      finish();
+    };
+    const stop = () => settle(() => reject(signal?.reason));
+    const timer = setTimeout(() => settle(() => reject(late())), limit);
+    signal?.addEventListener('abort', stop);
+    if (signal?.aborted === true) return stop();
+    const cancel = work(
+      (value) => settle(() => resolve(value)),
+      (error) => settle(() => reject(error)),
+    );
+    if (isSettled) cancel();
+    undo = cancel;
+    return undefined;
+  });
+}
+
+/**
+ * TLS options that encrypt without verifying the certificate, like the service, which accepts no CA certificate. With
+ * `ca` the certificate chain and the host name are verified.
+ */
+export function redisTlsOptions(source: RedisEndpoint): ConnectionOptions {
+  return {
+    host: source.host,
+    // SNI may contain only host names (RFC 6066 §3).
+    ...(isIP(source.host) === 0 ? { servername: source.host } : {}),
+    rejectUnauthorized: source.ca !== undefined,
+    ...(source.ca === undefined ? {} : { ca: source.ca.pem }),
+  };
+}
 
 export interface ConnectedRedisSocket {
   readonly socket: Socket;

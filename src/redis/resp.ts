@@ -1,8 +1,9 @@
 import type { Socket } from 'node:net';
-import { clientSideDatabaseErrorCodes, DatabaseConnectError } from '../platform/connect-error.ts';
-import { toRedisConnectError } from './command-error.ts';
-import { type RedisCommand, type RedisConnectOptions, sendRedisCommand } from './send-redis-command.ts';
-import { withTimeLimit } from './time-limit-options.ts';
+import type { DatabaseResponseMemoryLimit } from '../platform/memory.ts';
+import { clientSideDatabaseErrorCodes, DatabaseConnectError } from '../platform/network-errors.ts';
+import { parseRedisErrorCode, redactRedisServerMessage, toRedisConnectError } from './command-error.ts';
+import type { RedisEndpoint } from './endpoint.ts';
+import { type TimeLimitOptions, withTimeLimit } from './redis-socket.ts';
 
 /** Encodes a command as an array of bulk strings (https://redis.io/docs/latest/develop/reference/protocol-spec/). */
 export function encodeRedisCommand(command: RedisCommand): Buffer {
@@ -72,4 +73,77 @@ function nonRedisError(received: Buffer): DatabaseConnectError | undefined {
     clientSideDatabaseErrorCodes.protocol,
     'the service on this port does not use the Redis protocol',
   );
+}
+
+export interface RedisAuthOutcome {
+  /**
+   * `password`: the server accepted AUTH; `needless`: a password was given, but the server has none;
+   * `open`: no password was given and none is required.
+   */
+  readonly auth: 'password' | 'needless' | 'open';
+  /** The server's reply to AUTH if the server requires no password. */
+  readonly authReply?: string;
+  /** An error in the reply to PING that does not end the session: LOADING, MISCONF, MASTERDOWN, NOPERM. */
+  readonly notice?: { readonly code: string; readonly message: string };
+}
+
+/**
+ * Sends AUTH and PING on a new connection. ioredis does not send AUTH, because it hides some errors of AUTH, prints
+ * others, and keeps the password in its errors. Throws a ConnectError with the server's own message.
+ */
+export async function authenticateRedisConnection(
+  socket: Socket,
+  source: RedisEndpoint,
+  options: RedisConnectOptions,
+): Promise<RedisAuthOutcome> {
+  const password = source.password?.reveal() ?? '';
+  const auth = password === '' ? undefined : await sendAuth(socket, source, password, options);
+  const reply = await requestRedisReplyLine(socket, ['PING'], options);
+  const authentication: RedisAuthOutcome = auth ?? { auth: 'open' };
+  if (!reply.startsWith('-')) return authentication;
+  const message = redactRedisServerMessage(reply.slice(1), source);
+  const code = /^ERR operation not permitted/i.test(message) ? 'NOAUTH' : parseRedisErrorCode(message);
+  if (loginErrors.has(code)) throw new DatabaseConnectError('startup', code, message);
+  return { ...authentication, notice: { code, message } };
+}
+
+const loginErrors: ReadonlySet<string> = new Set(['NOAUTH', 'DENIED', clientSideDatabaseErrorCodes.maxClients]);
+
+async function sendAuth(
+  socket: Socket,
+  source: RedisEndpoint,
+  password: string,
+  options: RedisConnectOptions,
+): Promise<RedisAuthOutcome> {
+  const command: RedisCommand =
+    source.username === undefined ? ['AUTH', password] : ['AUTH', source.username, password];
+  const reply = await requestRedisReplyLine(socket, command, options);
+  if (!reply.startsWith('-')) return { auth: 'password' };
+  const message = redactRedisServerMessage(reply.slice(1), source);
+  if (/no password is set|without any password configured/i.test(message)) {
+    return { auth: 'needless', authReply: message };
+  }
+  throw new DatabaseConnectError('startup', parseRedisErrorCode(message), message);
+}
+
+/** The name of a command and its arguments, which may be bytes because keys need not be text. */
+export type RedisCommand = readonly [name: string, ...rest: readonly (string | Uint8Array)[]];
+
+export interface RedisConnectOptions extends TimeLimitOptions {
+  /**
+   * Memory limit shared by sessions whose replies are kept at the same time (default: a limit for each reply alone).
+   */
+  readonly memory?: DatabaseResponseMemoryLimit | undefined;
+  /** Called with every command just before it is sent, in which a password is replaced by `***`. */
+  readonly onCommand?: ((command: RedisCommand) => void) | undefined;
+}
+
+/** Every command to a Redis server is sent by this function, so that all commands are reported and counted. */
+export function sendRedisCommand<T>(
+  command: RedisCommand,
+  { onCommand }: Pick<RedisConnectOptions, 'onCommand'>,
+  transmit: (command: RedisCommand) => T,
+): T {
+  onCommand?.(/^AUTH$/i.test(command[0]) ? ['AUTH', '***'] : command);
+  return transmit(command);
 }

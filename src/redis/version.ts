@@ -3,7 +3,7 @@ import type { RedisInfo, RedisInfoField } from './info.ts';
 /**
  * Server products with the Redis protocol. All products except Redis, Valkey and KeyDB are independent implementations.
  */
-export type RedisProduct = 'redis' | 'valkey' | 'keydb' | 'dragonfly' | 'garnet' | 'kvrocks';
+type RedisProduct = 'redis' | 'valkey' | 'keydb' | 'dragonfly' | 'garnet' | 'kvrocks';
 
 export interface RedisServerVersion {
   readonly product: RedisProduct;
@@ -46,7 +46,7 @@ function isKeydb(info: RedisInfo): boolean {
   return info.has('mvcc_depth') || (info.get('executable') ?? '').includes('keydb');
 }
 
-export interface RedisTargetVersion {
+interface RedisTargetVersion {
   /** The server product; undefined if only a version number was given. */
   readonly product: 'redis' | 'valkey' | undefined;
   readonly major: number;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createGlobMatcher } from '../../src/api/glob-matcher.ts';
+import { createGlobMatcher } from '../../src/api/list.ts';
 
 describe('a pattern for names', () => {
   it.each([

@@ -1,5 +1,5 @@
 import type { ApiResponse } from '../../src/api/api-response.ts';
-import { createBufferedResponseBody } from '../../src/platform/buffered-response-body.ts';
+import { createBufferedResponseBody } from '../../src/platform/http-sender.ts';
 
 /** An answer with this body: JSON unless it is a text already. */
 export function testResponse(status: number, body: unknown = {}, more: Partial<ApiResponse> = {}): ApiResponse {

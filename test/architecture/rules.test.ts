@@ -134,7 +134,7 @@ const samples: readonly Sample[] = [
     name: 'a child that inherits every secret',
     rule: text.childrenAreStartedInOnePlace,
     good: {
-      'src/platform/child.ts': "import { spawn } from 'node:child_process';",
+      'src/platform/external-program.ts': "import { spawn } from 'node:child_process';",
       'src/platform/pager.ts': "import type { ChildProcess } from 'node:child_process';",
       'src/sandbox/state/folder-lock.ts':
         "import { spawnSync } from 'node:child_process';\nspawnSync('flock', { env: { PATH: path } });",
@@ -280,7 +280,7 @@ const samples: readonly Sample[] = [
     name: 'a statement that is sent to PostgreSQL beside the one function',
     rule: text.postgresqlStatementsHaveOnePlace,
     good: {
-      'src/postgresql/send-postgresql-statement.ts': 'await client.query(text);',
+      'src/postgresql/statement.ts': 'await client.query(text);',
       'src/db/engine/a.ts': 'await session.query(text);',
       'src/postgresql/pg.ts': "export { default as Client } from 'pg/lib/client.js';",
     },

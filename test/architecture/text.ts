@@ -14,7 +14,7 @@ const revealing: readonly string[] = [
   'src/entry.ts',
   'src/auth/oauth/token.ts',
   'src/postgresql/connection.ts',
-  'src/redis/authenticate.ts',
+  'src/redis/resp.ts',
   'src/base/redact.ts',
   'src/base/secret.ts',
   'src/library/session.ts',
@@ -74,11 +74,7 @@ export const timeLimitsOutliveGarbageCollection: Rule = (project) =>
 
 /** A later rule about statements, such as a fixed search_path, has one place then. */
 export const postgresqlStatementsHaveOnePlace: Rule = (project) => [
-  ...lines(
-    project.files,
-    /^src\/(?!postgresql\/send-postgresql-statement\.ts$)/,
-    /\b(?:client|connection)\.query\s*\(/,
-  ),
+  ...lines(project.files, /^src\/(?!postgresql\/statement\.ts$)/, /\b(?:client|connection)\.query\s*\(/),
   ...lines(
     project.files,
     /^src\/(?!postgresql\/)/,
@@ -87,13 +83,13 @@ export const postgresqlStatementsHaveOnePlace: Rule = (project) => [
 ];
 
 /**
- * What starts a child decides what it inherits: child.ts leaves the secrets out. The sandbox, which imports nothing of the
+ * What starts a child decides what it inherits: external-program.ts leaves the secrets out. The sandbox, which imports nothing of the
  * program, has one child of its own, with a fixed environment.
  */
 export const childrenAreStartedInOnePlace: Rule = (project) => [
   ...lines(
     project.files,
-    /^src\/(?!platform\/child\.ts$|sandbox\/state\/folder-lock\.ts$)/,
+    /^src\/(?!platform\/external-program\.ts$|sandbox\/state\/folder-lock\.ts$)/,
     /^(?!import type ).*['"](?:(?:node:)?child_process|node:cluster)['"]/,
   ),
   ...Object.entries(project.files)

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
-import { breakShellCommand } from '../../src/cli/break-shell-command.ts';
+import { breakShellCommand } from '../../src/cli/text.ts';
 
 test('a command that fits stays as it is', () => {
   expect(breakShellCommand("echo  'a  b'", 20)).toEqual(["echo  'a  b'"]);

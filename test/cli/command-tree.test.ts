@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { commandGroup, findCommandByWord, lazyCommand } from '../../src/cli/command-tree.ts';
+import { commandGroup, findCommandByWord, lazyCommand } from '../../src/cli/command.ts';
 
 it('declaring a command does not load its file', () => {
   const load = vi.fn();

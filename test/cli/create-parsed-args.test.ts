@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createParsedArgs, splitCommaSeparatedValues } from '../../src/cli/create-parsed-args.ts';
+import { createParsedArgs, splitCommaSeparatedValues } from '../../src/cli/command.ts';
 
 const options = [
   { name: 'names', valueName: 'LIST', multiple: 'list', description: '' },

@@ -4,7 +4,7 @@ import {
   encodeDuration,
   parseDurationToMilliseconds,
   parseDurationToMillisecondsOrThrow,
-} from '../../src/cli/duration.ts';
+} from '../../src/cli/values.ts';
 import { thrownText } from '../fixtures/error-text.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 

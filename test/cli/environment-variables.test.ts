@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { environmentVariableSpecs } from '../../src/cli/environment-variables.ts';
-import { globalOptions } from '../../src/cli/global-options.ts';
+import { environmentVariableSpecs } from '../../src/cli/command.ts';
+import { globalOptions } from '../../src/cli/command-table.ts';
 
 test('every variable is listed once, with what it does', () => {
   const names = environmentVariableSpecs.flatMap(({ name }) => name.split(', '));

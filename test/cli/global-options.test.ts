@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { globalOptions, helpAndVersionOptions } from '../../src/cli/global-options.ts';
+import { globalOptions, helpAndVersionOptions } from '../../src/cli/command-table.ts';
 
 test('no two global options share a name', () => {
   const flags = [...globalOptions, ...helpAndVersionOptions].flatMap(({ name, short }) => [

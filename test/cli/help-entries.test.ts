@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { describeCommand } from '../../src/cli/command-table.ts';
-import { renderHelp } from '../../src/cli/help.ts';
-import { createHelpFileEntries } from '../../src/cli/help-entries.ts';
+import { createHelpFileEntries, renderHelp } from '../../src/cli/help.ts';
+
 import { testTree } from './tree.ts';
 
 const root = { kind: 'group', summary: 'the cloud', children: testTree() } as const;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { areHyperlinksShown, hyperlink } from '../../src/cli/hyperlink.ts';
+import { areHyperlinksShown, hyperlink } from '../../src/cli/text.ts';
 
 test('a text leads to its URL', () => {
   expect(hyperlink('web', 'http://127.0.0.1:8080/panel')).toBe(

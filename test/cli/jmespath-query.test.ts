@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { parseExactJsonOrThrow, stringifyExact } from '../../src/base/exact.ts';
-import { compileJmespath } from '../../src/cli/jmespath-query.ts';
+import { compileJmespath } from '../../src/cli/query.ts';
 import { errorText } from '../fixtures/error-text.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 

@@ -1,5 +1,5 @@
 import { PassThrough } from 'node:stream';
-import type { PromptStreams } from '../../src/cli/prompt-streams.ts';
+import type { PromptStreams } from '../../src/cli/prompts.ts';
 
 export interface Keyboard {
   readonly streams: PromptStreams;

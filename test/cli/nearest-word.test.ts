@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { editDistance, likelyIntendedWord, nearestWord } from '../../src/cli/nearest-word.ts';
+import { editDistance, likelyIntendedWord, nearestWord } from '../../src/cli/values.ts';
 
 const commands = ['auth', 'actions', 'droplets', 'db', 'config', 'completion'];
 

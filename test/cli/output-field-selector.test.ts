@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { compileJmespath } from '../../src/cli/jmespath-query.ts';
-import { createOutputFieldSelector } from '../../src/cli/output-field-selector.ts';
+import { compileJmespath, createOutputFieldSelector } from '../../src/cli/query.ts';
+
 import { errorText } from '../fixtures/error-text.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 

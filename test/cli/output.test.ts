@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { usageError } from '../../src/base/errors.ts';
 import { maxSanitizedTextLength } from '../../src/base/sanitize.ts';
-import { compileJmespath } from '../../src/cli/jmespath-query.ts';
 import { type CommandOutputOptions, createCommandOutput } from '../../src/cli/output.ts';
-import type { OutputFormat } from '../../src/cli/print-prepared-output.ts';
+import type { OutputFormat } from '../../src/cli/print.ts';
+import { compileJmespath } from '../../src/cli/query.ts';
 import { fakeSink } from './sink.ts';
 
 interface Droplet {

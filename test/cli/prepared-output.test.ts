@@ -1,9 +1,5 @@
 import { expect, test } from 'vitest';
-import {
-  prepareJmespathResultForOutput,
-  prepareObjectForOutput,
-  prepareRowsForOutput,
-} from '../../src/cli/prepared-output.ts';
+import { prepareJmespathResultForOutput, prepareObjectForOutput, prepareRowsForOutput } from '../../src/cli/print.ts';
 
 const row = { a: 1, b: 'x' };
 const view = { columns: [{ name: 'A', value: (value: typeof row) => value.a }] };

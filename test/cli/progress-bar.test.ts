@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { progressBar, sparkline } from '../../src/cli/progress-bar.ts';
+import { progressBar, sparkline } from '../../src/cli/progress.ts';
 
 it.each([
   [0, '', '░░░░'],

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
-import { createColorlessPromptOutput, runCancellablePrompt } from '../../src/cli/prompt-streams.ts';
+import { createColorlessPromptOutput, runCancellablePrompt } from '../../src/cli/prompts.ts';
 import { keyboard } from './keyboard.ts';
 
 test('without colour the same is drawn, and the cursor still moves', async () => {

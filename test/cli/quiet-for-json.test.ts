@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { CliError } from '../../src/base/errors.ts';
-import { quietForJson } from '../../src/cli/quiet-for-json.ts';
+import { quietForJson } from '../../src/cli/command-io.ts';
 import { commandIo } from '../fixtures/command-io.ts';
 import { testHost } from '../fixtures/host.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { expect, it, onTestFinished } from 'vitest';
 import { usageError } from '../../src/base/errors.ts';
-import { readFileNamedByUser, readUserInput } from '../../src/cli/read-file-named-by-user.ts';
+import { readFileNamedByUser, readUserInput } from '../../src/cli/user-file.ts';
 import { dbTestHost } from '../commands/db/test-source.ts';
 import { runCloudctl } from '../commands/run-cloudctl.ts';
 import { expectGolden } from '../fixtures/golden.ts';

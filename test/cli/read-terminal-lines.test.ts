@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readTerminalLines } from '../../src/cli/read-terminal-lines.ts';
+import { readTerminalLines } from '../../src/cli/prompts.ts';
 import { keyboard } from './keyboard.ts';
 
 function reading(terminal = keyboard()) {

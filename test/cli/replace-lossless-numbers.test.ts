@@ -1,7 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
 import { parseExactJsonOrThrow, stringifyExact } from '../../src/base/exact.ts';
-import { compileJmespath } from '../../src/cli/jmespath-query.ts';
-import { replaceLosslessNumbersWithDoubles } from '../../src/cli/replace-lossless-numbers.ts';
+import { compileJmespath, replaceLosslessNumbersWithDoubles } from '../../src/cli/query.ts';
 
 const list = `[{"id":9007199254740993,"name":"b"},{"id":9007199254740992,"name":"a","size":{"price":1.50}},{"id":7,"name":"c"},{"id":9007199254740995}]`;
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { createParsedArgs } from '../../src/cli/create-parsed-args.ts';
-import { requireNonEmptyValue } from '../../src/cli/require-non-empty-value.ts';
+import { createParsedArgs } from '../../src/cli/command.ts';
+import { requireNonEmptyValue } from '../../src/cli/values.ts';
 import { thrownText } from '../fixtures/error-text.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 

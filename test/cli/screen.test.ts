@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createTerminalScreen } from '../../src/cli/screen.ts';
+import { createTerminalScreen } from '../../src/cli/progress.ts';
 
 function setup() {
   const writes: string[] = [];

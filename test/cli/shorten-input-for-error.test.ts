@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { shortenInputForError } from '../../src/cli/shorten-input-for-error.ts';
+import { shortenInputForError } from '../../src/cli/values.ts';
 
 test('of a URL only its scheme and host are repeated', () => {
   expect(shortenInputForError('postgres://user:secret@db.example:5432/app?password=x')).toBe(

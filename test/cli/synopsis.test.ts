@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { formatOptionTerm, formatSynopsis } from '../../src/cli/synopsis.ts';
+import { formatOptionTerm, formatSynopsis } from '../../src/cli/command.ts';
 
 test('optional arguments are in brackets, variadic ones have dots', () => {
   const place = { description: '' };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createTerminalCellFormatter, relativeTime } from '../../src/cli/terminal-cell-formatter.ts';
+import { createTerminalCellFormatter, relativeTime } from '../../src/cli/print.ts';
 
 const now = Date.parse('2026-03-10T12:00:00Z');
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createTextMeasurer, createTextMeasurerForTexts } from '../../src/cli/text-measurer.ts';
+import { createTextMeasurer, createTextMeasurerForTexts } from '../../src/cli/text.ts';
 
 test('wide characters take two cells, combining ones none', async () => {
   const { measure } = await createTextMeasurer();

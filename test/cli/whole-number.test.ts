@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { requireWholeNumber } from '../../src/cli/whole-number.ts';
+import { requireWholeNumber } from '../../src/cli/values.ts';
 import { thrownText } from '../fixtures/error-text.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 

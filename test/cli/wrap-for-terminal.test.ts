@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { wrapForTerminal } from '../../src/cli/wrap-for-terminal.ts';
+import { wrapForTerminal } from '../../src/cli/text.ts';
 
 const words = `  ${'writing transactions '.repeat(8)}`.trimEnd();
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { wrapWords } from '../../src/cli/wrap-words.ts';
+import { wrapWords } from '../../src/cli/text.ts';
 
 test('lines break between words and are indented', () => {
   expect(wrapWords('one two three four five', 13, 2)).toBe('one two three\n  four five');

@@ -5,7 +5,7 @@ import type { DoctorReport } from '../../src/auth/doctor/finding.ts';
 import { encodeRecord } from '../../src/auth/session/record.ts';
 import { createFileStore } from '../../src/auth/session/store.ts';
 import { runCliCommandLine } from '../../src/main.ts';
-import { tryAcquireFileLock } from '../../src/platform/file-lock.ts';
+import { tryAcquireFileLock } from '../../src/platform/locks.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 import { type TestHost, testHost } from '../fixtures/host.ts';
 import { profileOf, seedSession } from '../fixtures/session.ts';

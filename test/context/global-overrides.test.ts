@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { createParsedArgs } from '../../src/cli/create-parsed-args.ts';
-import { globalOptions as specs } from '../../src/cli/global-options.ts';
+import { createParsedArgs } from '../../src/cli/command.ts';
+import { globalOptions as specs } from '../../src/cli/command-table.ts';
 import { DamagedConfigError } from '../../src/config/config-file.ts';
 import type { ResolvedProfileSettings } from '../../src/config/settings.ts';
 import { readGlobalSettingsFromOptions, resolveOutputFormat } from '../../src/context/global-overrides.ts';

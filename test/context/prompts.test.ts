@@ -1,7 +1,7 @@
 import { setTimeout as after } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { createParsedArgs } from '../../src/cli/create-parsed-args.ts';
-import { globalOptions } from '../../src/cli/global-options.ts';
+import { createParsedArgs } from '../../src/cli/command.ts';
+import { globalOptions } from '../../src/cli/command-table.ts';
 import { createCommandContext } from '../../src/context.ts';
 import { testHost } from '../fixtures/host.ts';
 

@@ -25,9 +25,9 @@ import {
   readLedger,
   tryReadState,
 } from '../../src/droplets/ledger.ts';
-import { tryAcquireFileLock } from '../../src/platform/file-lock.ts';
 import { ensureFolder } from '../../src/platform/files.ts';
 import type { Clock } from '../../src/platform/host.ts';
+import { tryAcquireFileLock } from '../../src/platform/locks.ts';
 import { batchOf, ledgerFor, testLedgerPath, testMachine } from './batch-fixtures.ts';
 
 describe('batch ledger', () => {

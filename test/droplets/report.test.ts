@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { OutputFormat } from '../../src/cli/print-prepared-output.ts';
+import { quietForJson } from '../../src/cli/command-io.ts';
+import type { OutputFormat } from '../../src/cli/print.ts';
 import { createProgressReporter } from '../../src/cli/progress.ts';
-import { quietForJson } from '../../src/cli/quiet-for-json.ts';
 import { crossesTenth, formatBar, formatProgress, startNotice } from '../../src/droplets/report.ts';
 import { commandIo } from '../fixtures/command-io.ts';
 import { expectGolden } from '../fixtures/golden.ts';

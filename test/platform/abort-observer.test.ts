@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { expect, it } from 'vitest';
-import { addAbortObserver, removeAbortObserver } from '../../src/platform/abort-observer.ts';
+import { addAbortObserver, removeAbortObserver } from '../../src/platform/http-request.ts';
 
 it('all who watch a signal are told once, over one listener, and those who left off are not', () => {
   const control = new AbortController();

@@ -2,7 +2,7 @@ import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { openAppendableTextFile } from '../../src/platform/appendable-text-file.ts';
+import { openAppendableTextFile } from '../../src/platform/files.ts';
 
 function place(): string {
   const folder = mkdtempSync(join(tmpdir(), 'cloudctl-append-'));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { detectBrowserEnvironment, isCi } from '../../src/platform/browser-environment.ts';
+import { detectBrowserEnvironment, isCi } from '../../src/platform/browser.ts';
 
 const nothing = { exists: () => false, text: () => '' };
 const wslKernel = { exists: () => false, text: () => 'Linux version 5.15.90.1-microsoft-standard-WSL2' };

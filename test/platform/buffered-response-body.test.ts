@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createBufferedResponseBody, readResponseBodyText } from '../../src/platform/buffered-response-body.ts';
-import type { HttpResponse } from '../../src/platform/http-sender.ts';
+import { createBufferedResponseBody, type HttpResponse, readResponseBodyText } from '../../src/platform/http-sender.ts';
 
 function answering(body: AsyncIterable<Uint8Array> | null): HttpResponse {
   return { status: 200, headers: { get: () => null }, text: async () => 'unread', body };

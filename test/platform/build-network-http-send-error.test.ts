@@ -4,7 +4,7 @@ import {
   buildTlsHttpSendError,
   describeConnectionErrorCode,
   readErrorCode,
-} from '../../src/platform/build-network-http-send-error.ts';
+} from '../../src/platform/network-errors.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 
 const failed = (parts: object) => Object.assign(new Error('words with https://host/?code=hunter2'), parts);

@@ -1,6 +1,6 @@
 import { closeSync, openSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { canDescriptorBeTerminal } from '../../src/platform/can-descriptor-be-terminal.ts';
+import { canDescriptorBeTerminal } from '../../src/platform/stream-sink.ts';
 
 test.each([
   { path: '/dev/null', candidate: false },

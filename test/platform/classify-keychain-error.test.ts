@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { classifyKeychainError } from '../../src/platform/classify-keychain-error.ts';
+import { classifyKeychainError } from '../../src/platform/keychain-wire.ts';
 
 describe("the keychain library's words", () => {
   it.each([

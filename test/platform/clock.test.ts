@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { systemClock } from '../../src/platform/clock.ts';
+import { systemClock } from '../../src/platform/waiting.ts';
 
 it('a pause does not last longer because the time of day is set back', async () => {
   const began = Date.now();

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { tlsErrorReason } from '../../src/platform/connect-error.ts';
+import { tlsErrorReason } from '../../src/platform/network-errors.ts';
 
 test.each([
   [

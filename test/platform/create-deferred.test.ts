@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createDeferred } from '../../src/platform/create-deferred.ts';
+import { createDeferred } from '../../src/platform/waiting.ts';
 
 it('resolves once, with a value or with what a promise gives', async () => {
   const value = createDeferred<number>();

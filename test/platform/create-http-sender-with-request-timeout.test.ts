@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { createHttpSenderWithRequestTimeout } from '../../src/platform/create-http-sender-with-request-timeout.ts';
 import { createUndiciSender } from '../../src/platform/undici-sender.ts';
+import { createHttpSenderWithRequestTimeout } from '../../src/platform/waiting.ts';
 import { reply, serverFor } from '../fixtures/fake-server.ts';
 
 const call = { method: 'GET', headers: {}, redirect: 'manual' } as const;

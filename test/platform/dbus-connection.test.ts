@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { openSessionBus } from '../../src/platform/dbus-connection.ts';
+import { openSessionBus } from '../../src/platform/dbus.ts';
 import { readSecretServiceItem } from '../../src/platform/secret-service.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decodeDbusMessage, encodeDbusCall } from '../../src/platform/dbus-wire.ts';
+import { decodeDbusMessage, encodeDbusCall } from '../../src/platform/dbus.ts';
 
 const hello = {
   serial: 1,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { deferSignals } from '../../src/platform/defer-signals.ts';
+import { deferSignals } from '../../src/platform/signals.ts';
 import { testHost } from '../fixtures/host.ts';
 
 describe('work that must not be interrupted', () => {

@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { CliError } from '../../src/base/errors.ts';
-import { systemClock } from '../../src/platform/clock.ts';
-import { acquireFileLock, tryAcquireFileLock } from '../../src/platform/file-lock.ts';
-import { tryLockOpenFileWithFlockProgram } from '../../src/platform/flock.ts';
+import { acquireFileLock, tryAcquireFileLock, tryLockOpenFileWithFlockProgram } from '../../src/platform/locks.ts';
+import { systemClock } from '../../src/platform/waiting.ts';
+
 import { type Bundle, bundleProgram } from './bundle.ts';
 
 const native: { tryLock(descriptor: number): boolean } = createRequire(import.meta.url)('fs-native-extensions');
@@ -40,8 +40,8 @@ afterEach(() => {
 /** Takes the lock, says so, and keeps it until its standard input ends; or adds one to a number under the lock. */
 const holder = `
   import { readFileSync, writeFileSync } from 'node:fs';
-  import { acquireFileLock } from './src/platform/file-lock.ts';
-  import { systemClock } from './src/platform/clock.ts';
+  import { acquireFileLock } from './src/platform/locks.ts';
+  import { systemClock } from './src/platform/waiting.ts';
   const [path, number] = process.argv.slice(2);
   const random = (bytes) => crypto.getRandomValues(new Uint8Array(bytes));
   acquireFileLock(path, { waitMs: 20_000, clock: systemClock, random }).then(async (held) => {

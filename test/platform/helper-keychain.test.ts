@@ -7,9 +7,9 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { tryAcquireFileLock } from '../../src/platform/file-lock.ts';
 import { createHelperKeychain } from '../../src/platform/helper-keychain.ts';
 import type { KeychainOptions, ProcessEnvironment } from '../../src/platform/host.ts';
+import { tryAcquireFileLock } from '../../src/platform/locks.ts';
 import { canStartSecretService, type SecretService, startSecretService } from '../fixtures/secret-service.ts';
 import { type Bundle, bundleProgram } from './bundle.ts';
 

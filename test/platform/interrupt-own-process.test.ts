@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { interruptOwnProcess } from '../../src/platform/interrupt-own-process.ts';
+import { interruptOwnProcess } from '../../src/platform/signals.ts';
 
 function processWith(platform: NodeJS.Platform, hasListener: boolean) {
   const calls: string[] = [];

@@ -3,8 +3,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { tryAcquireFileLock } from '../../src/platform/file-lock.ts';
-import { listAvailableFileLockMechanisms } from '../../src/platform/lock-kind.ts';
+import { listAvailableFileLockMechanisms, tryAcquireFileLock } from '../../src/platform/locks.ts';
 
 function newLock(content?: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'lock-kind-'));
@@ -23,7 +22,7 @@ it.each(['Bun', 'Deno'])('%s has the locks of the flock program only', async (ru
     vi.unstubAllGlobals();
     vi.resetModules();
   });
-  const there = await import('../../src/platform/lock-kind.ts');
+  const there = await import('../../src/platform/locks.ts');
   expect(there.listAvailableFileLockMechanisms().map(({ name }) => name)).toEqual(['flock']);
 });
 

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createHelperKeychain } from '../../src/platform/helper-keychain.ts';
 import type { ProcessEnvironment } from '../../src/platform/host.ts';
-import { keychainServiceName as serviceName } from '../../src/platform/keychain-service.ts';
+import { keychainServiceName as serviceName } from '../../src/platform/keychain-wire.ts';
 import { readKeychainQuickly } from '../../src/platform/read-keychain-quickly.ts';
 import { readSecretServiceItem } from '../../src/platform/secret-service.ts';
 import { canStartSecretService, type SecretService, startSecretService } from '../fixtures/secret-service.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createReceivedResponseBodyStream } from '../../src/platform/received-response-body-stream.ts';
+import { createReceivedResponseBodyStream } from '../../src/platform/http-request.ts';
 
 /** An inflow whose source notes what it is told. */
 function setup() {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createDatabaseResponseMemoryLimit } from '../../src/platform/response-memory.ts';
+import { createDatabaseResponseMemoryLimit } from '../../src/platform/memory.ts';
 
 const half = 40 * 2 ** 20;
 

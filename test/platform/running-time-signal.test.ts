@@ -1,6 +1,6 @@
 import { setTimeout as after } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { createRunningTimeTimeoutSignal } from '../../src/platform/running-time-signal.ts';
+import { createRunningTimeTimeoutSignal } from '../../src/platform/waiting.ts';
 
 /** The whole thread stands still, as in a process that was stopped. */
 function stopFor(ms: number): void {

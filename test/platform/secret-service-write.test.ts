@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { removeSecretServiceItem, writeSecretServiceItem } from '../../src/platform/keychain-items.ts';
 import { readSecretServiceItem } from '../../src/platform/secret-service.ts';
-import { removeSecretServiceItem, writeSecretServiceItem } from '../../src/platform/secret-service-write.ts';
 import { canStartSecretService, type SecretService, startSecretService } from '../fixtures/secret-service.ts';
 import { type Bundle, bundleProgram } from './bundle.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openSessionBus } from '../../src/platform/dbus-connection.ts';
+import { openSessionBus } from '../../src/platform/dbus.ts';
 import { readSecretServiceItem } from '../../src/platform/secret-service.ts';
 import { canStartSecretService, type SecretService, startSecretService } from '../fixtures/secret-service.ts';
 

@@ -1,7 +1,7 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
-import { readResponseBodyText } from '../../src/platform/buffered-response-body.ts';
-import { HttpSendError } from '../../src/platform/http-sender.ts';
+import { HttpSendError, readResponseBodyText } from '../../src/platform/http-sender.ts';
+
 import { createUndiciSender } from '../../src/platform/undici-sender.ts';
 import { serverFor } from '../fixtures/fake-server.ts';
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { systemSignals } from '../../src/platform/system-signals.ts';
+import { systemSignals } from '../../src/platform/signals.ts';
 
 const counts = () => (['SIGINT', 'SIGTERM', 'SIGHUP'] as const).map((signal) => process.listenerCount(signal));
 

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { setTimeout as after } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
-import { timeoutSignal } from '../../src/platform/timeout-signal.ts';
+import { timeoutSignal } from '../../src/platform/waiting.ts';
 
 it.each([2 ** 31, 2 ** 32, 8.64e16])('a deadline of %d ms is not over at once', async (ms) => {
   const signal = timeoutSignal(ms);

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { connect, createServer } from 'node:tls';
 import { expect, onTestFinished, test } from 'vitest';
-import { readTlsInfoOfSocket } from '../../src/platform/tls-connection-info.ts';
+import { readTlsInfoOfSocket } from '../../src/platform/network-errors.ts';
 import { makeCertificates } from '../fixtures/certificates.ts';
 
 test('what was agreed is told with the dates and names of the certificate', async () => {

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { expect, it } from 'vitest';
 
-const module = fileURLToPath(new URL('../../src/platform/v8-flags.ts', import.meta.url));
+const module = fileURLToPath(new URL('../../src/platform/memory.ts', import.meta.url));
 
 /** What a program prints that does some work, after one of the functions of the module or none. */
 async function printed(call: string, work: string, ...words: readonly string[]): Promise<string> {

@@ -1,9 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Secret } from '../../src/base/secret.ts';
-import {
-  createPostgresqlAuthenticationGuard,
-  maySendCleartextPassword,
-} from '../../src/postgresql/authentication-guard.ts';
+import { createPostgresqlAuthenticationGuard, maySendCleartextPassword } from '../../src/postgresql/connection.ts';
 import type { PostgresqlEndpoint } from '../../src/postgresql/endpoint.ts';
 
 const offered = (...names: readonly string[]) => Buffer.from(`${names.join('\0')}\0\0`);

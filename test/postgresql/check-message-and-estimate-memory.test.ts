@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { checkMessageAndEstimateMemory } from '../../src/postgresql/check-message-and-estimate-memory.ts';
+import { checkMessageAndEstimateMemory } from '../../src/postgresql/message-reader.ts';
 import { int32 } from './wire.ts';
 
 const check = (kind: string, ...parts: readonly (string | Buffer | readonly number[])[]) =>

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { validatePostgresqlConnectionStringParameters } from '../../src/postgresql/connection-parameters.ts';
+import { validatePostgresqlConnectionStringParameters } from '../../src/postgresql/connection-string.ts';
 
 it('a parameter without effect is a note', () => {
   expect(

@@ -1,11 +1,11 @@
 import type { Socket } from 'node:net';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { Secret } from '../../src/base/secret.ts';
-import { DatabaseConnectError } from '../../src/platform/connect-error.ts';
-import { connectPostgresql } from '../../src/postgresql/connection.ts';
+import { DatabaseConnectError } from '../../src/platform/network-errors.ts';
+import { connectPostgresql, postgresqlStartupMessageParameters } from '../../src/postgresql/connection.ts';
 import type { PostgresqlEndpoint } from '../../src/postgresql/endpoint.ts';
 import { PostgresqlQueryError } from '../../src/postgresql/query-error.ts';
-import { postgresqlStartupMessageParameters } from '../../src/postgresql/startup-settings.ts';
+
 import { expectGolden } from '../fixtures/golden.ts';
 import { anyMessage } from './any-message.ts';
 import { type FakeServer, failure, hello, int32, isStartup, message, ready, serveMessages } from './wire.ts';

@@ -6,7 +6,7 @@ import {
   decodeOptionalTextColumn,
   decodeTextArrayColumn,
   decodeTextColumn,
-} from '../../src/postgresql/decode-row.ts';
+} from '../../src/postgresql/rows.ts';
 
 const row = {
   text: 'a',

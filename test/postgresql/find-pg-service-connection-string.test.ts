@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { parsePostgresqlConnectionString } from '../../src/postgresql/connection-string.ts';
 import {
   convertPgServiceToConnectionString,
   findPgServiceConnectionString,
+  parsePostgresqlConnectionString,
   quoteConnectionValue,
-} from '../../src/postgresql/find-pg-service-connection-string.ts';
+} from '../../src/postgresql/connection-string.ts';
 
 const text = `# services
 [shop]

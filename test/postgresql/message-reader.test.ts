@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createDatabaseResponseMemoryLimit } from '../../src/platform/response-memory.ts';
+import { createDatabaseResponseMemoryLimit } from '../../src/platform/memory.ts';
 import { type CopyRowDeliveryMode, createPostgresqlMessageReader } from '../../src/postgresql/message-reader.ts';
 import { hello, int32, message, ready, row } from './wire.ts';
 

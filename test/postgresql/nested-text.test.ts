@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parsePostgresqlArray, parsePostgresqlCompositeValue } from '../../src/postgresql/nested-text.ts';
+import { parsePostgresqlArray, parsePostgresqlCompositeValue } from '../../src/postgresql/rows.ts';
 
 test.each([
   ['{}', []],

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
-import { DatabaseConnectError } from '../../src/platform/connect-error.ts';
-import { createPostgresqlMessageStream } from '../../src/postgresql/postgresql-message-stream.ts';
+import { DatabaseConnectError } from '../../src/platform/network-errors.ts';
+import { createPostgresqlMessageStream } from '../../src/postgresql/message-reader.ts';
 
 function streamWith(read: (chunk: Buffer, deliver: (messages: Buffer) => void) => void) {
   const listeners = new Map<string, (...values: unknown[]) => void>();

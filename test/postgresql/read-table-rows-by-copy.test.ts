@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { connectPostgresql, type PostgresqlSession } from '../../src/postgresql/connection.ts';
-import { buildComparableTextSettings, readTableRowsByCopy } from '../../src/postgresql/read-table-rows-by-copy.ts';
+import { buildComparableTextSettings, readTableRowsByCopy } from '../../src/postgresql/table-rows.ts';
 import { postgresEndpointOf } from '../db/engine/servers.ts';
 import { type Postgres, startPostgres } from '../fixtures/postgres.ts';
 

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Secret } from '../../src/base/secret.ts';
-import { DatabaseConnectError } from '../../src/platform/connect-error.ts';
-import { connectPostgresql } from '../../src/postgresql/connection.ts';
+import { DatabaseConnectError } from '../../src/platform/network-errors.ts';
+import { connectPostgresql, postgresqlStartupMessageParameters } from '../../src/postgresql/connection.ts';
 import type { PostgresqlEndpoint } from '../../src/postgresql/endpoint.ts';
 import { quoteIdentifier, quoteLiteral } from '../../src/postgresql/quote.ts';
-import { postgresqlStartupMessageParameters } from '../../src/postgresql/startup-settings.ts';
+
 import { type Postgres, startPostgres } from '../fixtures/postgres.ts';
 import { anyMessage } from './any-message.ts';
 import { sourceOf } from './source-of.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { requoteQualifiedName, requoteSignature } from '../../src/postgresql/requote.ts';
+import { requoteQualifiedName, requoteSignature } from '../../src/postgresql/quote.ts';
 
 test.each([
   ['public.t', '"public"."t"'],

@@ -64,6 +64,6 @@ test('only pinned sessions send any text, and only the connection uses the clien
     'postgresql/search-path-safe-sql.ts',
   ]);
   expect(using("import('./pg.ts')")).toEqual(['postgresql/connection.ts']);
-  expect(using('client.query(')).toEqual(['postgresql/send-postgresql-statement.ts']);
+  expect(using('client.query(')).toEqual(['postgresql/statement.ts']);
   expect(using('as SearchPathSafeSql')).toEqual(['postgresql/search-path-safe-sql.ts']);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { verifiesServerIdentity } from '../../src/postgresql/ssl-options.ts';
+import { verifiesServerIdentity } from '../../src/postgresql/endpoint.ts';
 
 const ca = { file: 'ca.pem', pem: '' };
 

@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
-import { clientSideDatabaseErrorCodes, DatabaseConnectError } from '../../src/platform/connect-error.ts';
-import { connectPostgresql } from '../../src/postgresql/connection.ts';
+import { clientSideDatabaseErrorCodes, DatabaseConnectError } from '../../src/platform/network-errors.ts';
 import {
+  connectPostgresql,
   isStartupMessageParameterRefusal,
   postgresqlStartupMessageParameters,
-} from '../../src/postgresql/startup-settings.ts';
+} from '../../src/postgresql/connection.ts';
+
 import * as wire from './wire.ts';
 
 test.each([

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createTableDigestBuilder } from '../../src/postgresql/table-digest.ts';
+import { createTableDigestBuilder } from '../../src/postgresql/table-rows.ts';
 
 function contentOf(...rows: readonly string[]) {
   const digest = createTableDigestBuilder();

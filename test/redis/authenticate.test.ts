@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { Secret } from '../../src/base/secret.ts';
-import { authenticateRedisConnection } from '../../src/redis/authenticate.ts';
 import { parseRedisEndpoint } from '../../src/redis/endpoint.ts';
 import { openRedisSocket } from '../../src/redis/redis-socket.ts';
+import { authenticateRedisConnection } from '../../src/redis/resp.ts';
 import { listen } from './listen.ts';
 
 const bound = { limit: 1000 };

@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
 import { expect, test } from 'vitest';
-import { guardRedisReplyStream } from '../../src/redis/guard-redis-reply-stream.ts';
+import { guardRedisReplyStream } from '../../src/redis/connection.ts';
 
 function socketWith(read: (chunk: Buffer) => void) {
   const socket = new Socket();

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { createDatabaseResponseMemoryLimit } from '../../src/platform/response-memory.ts';
-import { createRedisReplyValidator } from '../../src/redis/reply-validator.ts';
+import { createDatabaseResponseMemoryLimit } from '../../src/platform/memory.ts';
+import { createRedisReplyValidator } from '../../src/redis/connection.ts';
 
 function reading(text: string | Buffer, size = text.length) {
   const reader = createRedisReplyValidator(createDatabaseResponseMemoryLimit('statement'));

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { type PromiseExecutorWithCleanup, withTimeLimit } from '../../src/redis/time-limit-options.ts';
+import { type PromiseExecutorWithCleanup, withTimeLimit } from '../../src/redis/redis-socket.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

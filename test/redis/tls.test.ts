@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { parseRedisEndpoint } from '../../src/redis/endpoint.ts';
-import { openRedisSocket } from '../../src/redis/redis-socket.ts';
-import { redisTlsOptions } from '../../src/redis/tls.ts';
+import { openRedisSocket, redisTlsOptions } from '../../src/redis/redis-socket.ts';
+
 import { lacks } from '../fixtures/needs.ts';
 import { startRedis } from '../fixtures/redis.ts';
 

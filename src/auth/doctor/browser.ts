@@ -1,5 +1,5 @@
 import { commandFor, type ProfileReference } from '../../config/settings.ts';
-import type { BrowserEnvironment } from '../../platform/browser-environment.ts';
+import type { BrowserEnvironment } from '../../platform/browser.ts';
 import type { UnsafeEnvironmentVariable } from '../../platform/unsafe-environment-variable.ts';
 import type { Finding } from './finding.ts';
 

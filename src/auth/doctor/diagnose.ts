@@ -12,8 +12,8 @@ import {
   requireNamedProfileExists,
   resolveProfileSettings,
 } from '../../config/settings.ts';
-import { findOpener } from '../../platform/browser.ts';
-import { detectBrowserEnvironment } from '../../platform/browser-environment.ts';
+import { detectBrowserEnvironment, findOpener } from '../../platform/browser.ts';
+
 import { requireHome } from '../../platform/folders.ts';
 import { requireOwnFolder } from '../../platform/own-folder.ts';
 import { proxyFor } from '../../platform/proxy.ts';

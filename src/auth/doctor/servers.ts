@@ -2,8 +2,8 @@ import { buildNoResponseError } from '../../api/client.ts';
 import { CliError } from '../../base/errors.ts';
 import { countOf } from '../../base/text.ts';
 import { HttpSendError, type HttpSender } from '../../platform/http-sender.ts';
-import { timeoutSignal } from '../../platform/timeout-signal.ts';
 import type { Trust } from '../../platform/trust.ts';
+import { timeoutSignal } from '../../platform/waiting.ts';
 import { type Finding, failedFinding } from './finding.ts';
 
 export interface Endpoint {

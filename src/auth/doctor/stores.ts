@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { CliError } from '../../base/errors.ts';
 import { quoteShellArg } from '../../base/text.ts';
-import { tryAcquireFileLock } from '../../platform/file-lock.ts';
 import { ensureFolder, removeFileDurably } from '../../platform/files.ts';
 import type { Keychain, KeychainUnavailable } from '../../platform/host.ts';
+import { tryAcquireFileLock } from '../../platform/locks.ts';
 import { requireOwnFolder } from '../../platform/own-folder.ts';
 import { InsecureFileError, readSecretFile, requireReplaceable, writeSecretFile } from '../../platform/secret-file.ts';
 import { type Finding, failedFinding } from './finding.ts';

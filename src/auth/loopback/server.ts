@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { CliError } from '../../base/errors.ts';
-import { createDeferred } from '../../platform/create-deferred.ts';
 import type { Clock } from '../../platform/host.ts';
 import { isLoopbackPeer } from '../../platform/loopback-host.ts';
+import { createDeferred } from '../../platform/waiting.ts';
 import {
   decide,
   type Expectations,

@@ -2,8 +2,8 @@ import { isJsonRecord, readStringField, tryParseJson } from '../../base/json.ts'
 import { redactSecrets } from '../../base/redact.ts';
 import { sanitizeLine } from '../../base/sanitize.ts';
 import { Secret, withhold, wrapUrlAsSecret } from '../../base/secret.ts';
-import { readResponseBodyText } from '../../platform/buffered-response-body.ts';
-import type { HttpResponse, HttpSender } from '../../platform/http-sender.ts';
+import { type HttpResponse, type HttpSender, readResponseBodyText } from '../../platform/http-sender.ts';
+
 import type { CheckedCode } from './authorize.ts';
 import { decodeGrant, decodePartialGrant, isAbsent, type PartialGrant, type TokenGrant } from './grant.ts';
 

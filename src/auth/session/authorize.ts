@@ -1,8 +1,8 @@
 import { buildTlsFailureHint } from '../../api/client.ts';
 import { CliError } from '../../base/errors.ts';
 import { probeOrigin } from '../../platform/connector.ts';
-import { createDeferred } from '../../platform/create-deferred.ts';
 import { getCliNetworkErrorCode, HttpSendError } from '../../platform/http-sender.ts';
+import { createDeferred } from '../../platform/waiting.ts';
 import {
   type ListenAddress,
   type OnRefusedPeer,

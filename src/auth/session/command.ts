@@ -9,7 +9,7 @@ import { commandFor, type ProfileReference, type ResolvedProfileSettings } from 
 import { type PrintedOutput, runPrintingProgram } from '../../platform/external-program.ts';
 import type { HostSystem, ProcessEnvironment } from '../../platform/host.ts';
 import { requireFileOfUser } from '../../platform/own-folder.ts';
-import { runUntilSignal } from '../../platform/until-signal.ts';
+import { runUntilSignal } from '../../platform/waiting.ts';
 import { hasTokenSyntax } from '../oauth/index.ts';
 import type { TokenProvider } from './provider.ts';
 

@@ -2,7 +2,7 @@ import { CliError, type CliErrorCode } from '../../base/errors.ts';
 import { describeTeam } from '../../base/identity.ts';
 import { sanitizeLine } from '../../base/sanitize.ts';
 import { HttpSendError } from '../../platform/http-sender.ts';
-import { timeoutSignal } from '../../platform/timeout-signal.ts';
+import { timeoutSignal } from '../../platform/waiting.ts';
 import {
   type AuthorizationErrorCode,
   type AuthorizationResult,

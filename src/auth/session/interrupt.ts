@@ -1,6 +1,6 @@
 import { CliError, type CliErrorParts } from '../../base/errors.ts';
-import { interruptedError } from '../../platform/defer-signals.ts';
 import type { Clock, Signals } from '../../platform/host.ts';
+import { interruptedError } from '../../platform/signals.ts';
 
 /** Handles signals (SIGINT, SIGTERM, SIGHUP) during a login, from the creation of this object until `close`. */
 export interface Interruption {

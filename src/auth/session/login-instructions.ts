@@ -1,6 +1,6 @@
-import { areHyperlinksShown, hyperlink } from '../../cli/hyperlink.ts';
+import { areHyperlinksShown, hyperlink } from '../../cli/text.ts';
 import { commandFor, type ProfileReference } from '../../config/settings.ts';
-import type { BrowserEnvironment } from '../../platform/browser-environment.ts';
+import type { BrowserEnvironment } from '../../platform/browser.ts';
 import type { HostSystem } from '../../platform/host.ts';
 import { isLoopbackHost } from '../../platform/loopback-host.ts';
 import type { LoginUrls } from './authorize.ts';

@@ -3,7 +3,7 @@ import { CliError } from '../../base/errors.ts';
 import { Secret } from '../../base/secret.ts';
 import { removeCachedCompletionNames } from '../../config/cached-completion-names.ts';
 import { commandFor } from '../../config/settings.ts';
-import { type HeldFileLock, tryAcquireFileLock } from '../../platform/file-lock.ts';
+import { type HeldFileLock, tryAcquireFileLock } from '../../platform/locks.ts';
 import type { LoginOutcome } from '../loopback/index.ts';
 import {
   type AuthorizationResult,

@@ -5,7 +5,7 @@ import type { Secret } from '../../base/secret.ts';
 import { removeCachedCompletionNames } from '../../config/cached-completion-names.ts';
 import { type Binding, commandFor, type ResolvedProfileSettings } from '../../config/settings.ts';
 import { HttpSendError } from '../../platform/http-sender.ts';
-import { timeoutSignal } from '../../platform/timeout-signal.ts';
+import { timeoutSignal } from '../../platform/waiting.ts';
 import { type OAuthClient, revokeToken, type TokenGrant } from '../oauth/index.ts';
 import { removeAccountFile } from './account.ts';
 import { noResponseError, revokeInPanelHint, tokenError } from './errors.ts';

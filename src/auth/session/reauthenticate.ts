@@ -1,5 +1,5 @@
 import { describeTeam } from '../../base/identity.ts';
-import { browserObstacle, detectBrowserEnvironment } from '../../platform/browser-environment.ts';
+import { browserObstacle, detectBrowserEnvironment } from '../../platform/browser.ts';
 import { isSameScope } from '../oauth/index.ts';
 import { readAccount, type StoredAccount } from './account.ts';
 import type { LoginRequest } from './authorize.ts';

@@ -1,12 +1,12 @@
 import { CliError } from '../../base/errors.ts';
 import { sanitizeLine } from '../../base/sanitize.ts';
 import { isDiskFull, storageError } from '../../base/storage-error.ts';
-import { deferSignals } from '../../platform/defer-signals.ts';
 import { fileErrorCode } from '../../platform/files.ts';
 import { formatAccessCommand } from '../../platform/own-folder.ts';
-import { createRunningTimeTimeoutSignal } from '../../platform/running-time-signal.ts';
 import { InsecureFileError } from '../../platform/secret-file.ts';
-import { timeoutSignal } from '../../platform/timeout-signal.ts';
+import { deferSignals } from '../../platform/signals.ts';
+import { createRunningTimeTimeoutSignal, timeoutSignal } from '../../platform/waiting.ts';
+
 import { isSameScope, type OAuthClient, scopeWords, type TokenGrant } from '../oauth/index.ts';
 import { updateAccount } from './account.ts';
 import { type RefreshSteps, refreshOnce } from './core.ts';

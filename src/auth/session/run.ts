@@ -4,10 +4,10 @@ import type { CommandOutputWriter } from '../../cli/output.ts';
 import type { Prompts } from '../../cli/prompts.ts';
 import type { ConfigFile } from '../../config/config-file.ts';
 import type { Binding, ResolvedProfileSettings } from '../../config/settings.ts';
-import { readResponseBodyText } from '../../platform/buffered-response-body.ts';
-import type { HeldFileLock } from '../../platform/file-lock.ts';
 import type { CommandHttpSenderOptions, HostSystem, OutputSink } from '../../platform/host.ts';
-import { HttpSendError, type HttpSender } from '../../platform/http-sender.ts';
+import { HttpSendError, type HttpSender, readResponseBodyText } from '../../platform/http-sender.ts';
+import type { HeldFileLock } from '../../platform/locks.ts';
+
 import type { OAuthClient } from '../oauth/index.ts';
 import { readAccount } from './account.ts';
 import type { FailpointObserver } from './failpoints.ts';

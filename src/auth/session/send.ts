@@ -1,7 +1,7 @@
 import type { CliError } from '../../base/errors.ts';
 import type { Secret } from '../../base/secret.ts';
 import { HttpSendError } from '../../platform/http-sender.ts';
-import { createRunningTimeTimeoutSignal } from '../../platform/running-time-signal.ts';
+import { createRunningTimeTimeoutSignal } from '../../platform/waiting.ts';
 import {
   decodeTokenResponse,
   isSuccessStatus,

@@ -4,9 +4,9 @@ import { isJsonRecord, readStringField, tryParseJson } from '../../base/json.ts'
 import { Secret } from '../../base/secret.ts';
 import { isDiskFull } from '../../base/storage-error.ts';
 import { commandFor, type ProfileReference, type ResolvedProfileSettings } from '../../config/settings.ts';
-import type { HeldFileLock } from '../../platform/file-lock.ts';
 import { ensureFolder, fileErrorCode, listFolder, removeFileDurably } from '../../platform/files.ts';
 import type { HostSystem, Keychain, KeychainUnavailable } from '../../platform/host.ts';
+import type { HeldFileLock } from '../../platform/locks.ts';
 import { formatAccessCommand, requireOwnFolder } from '../../platform/own-folder.ts';
 import {
   InsecureFileError,

@@ -2,7 +2,7 @@ import { CliError } from '../../base/errors.ts';
 import { describeAccount } from '../../base/identity.ts';
 import { sanitizeLine } from '../../base/sanitize.ts';
 import type { Binding, ProfileReference } from '../../config/settings.ts';
-import type { HeldFileLock } from '../../platform/file-lock.ts';
+import type { HeldFileLock } from '../../platform/locks.ts';
 import { type EndedSession, loginCommand, reloginCommand, withTokenOption } from './hints.ts';
 import { findNewest, type Newest } from './journal.ts';
 import { listJournals } from './paths.ts';

@@ -1,11 +1,11 @@
 import type { Secret } from '../../base/secret.ts';
 import { readConfigFile } from '../../config/config-file.ts';
 import { findBinding, resolveProfileSettings } from '../../config/settings.ts';
-import { canDescriptorBeTerminal } from '../../platform/can-descriptor-be-terminal.ts';
 import { resolveConfigAndStateFolders } from '../../platform/folders.ts';
 import type { ProcessEnvironment } from '../../platform/host.ts';
 import { requireOwnFolder } from '../../platform/own-folder.ts';
 import { readSecretFile } from '../../platform/secret-file.ts';
+import { canDescriptorBeTerminal } from '../../platform/stream-sink.ts';
 import { existingKeychainAccount, listJournals, profilePaths } from './paths.ts';
 import { belongsTo, decodeRecord, refreshMargin, secondsLeft } from './record.ts';
 

@@ -5,12 +5,12 @@ import { CliError, usageError } from '../../base/errors.ts';
 import { isId, readLosslessNumberField, readStringField } from '../../base/json.ts';
 import { formatDuration } from '../../base/text.ts';
 import type { CommandSpec } from '../../cli/command.ts';
-import { parseDurationToMillisecondsOrThrow } from '../../cli/duration.ts';
-import { quietForJson } from '../../cli/quiet-for-json.ts';
-import { shortenInputForError } from '../../cli/shorten-input-for-error.ts';
+import { quietForJson } from '../../cli/command-io.ts';
+import { parseDurationToMillisecondsOrThrow, shortenInputForError } from '../../cli/values.ts';
+
 import type { CommandContext } from '../../context.ts';
 import { timeLimits } from '../../droplets/index.ts';
-import { runUntilSignal } from '../../platform/until-signal.ts';
+import { runUntilSignal } from '../../platform/waiting.ts';
 import { formatProfileAndServerOptions } from '../profile-options.ts';
 import { showRateLimitWait } from '../rate-limit-pause.ts';
 import { resourceActionFields, resourceActionListView } from './list.ts';

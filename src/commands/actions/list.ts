@@ -6,9 +6,8 @@ import { isLosslessNumberObject } from '../../base/exact.ts';
 import { isJsonRecord, type JsonRecord, readId, readStringField } from '../../base/json.ts';
 import type { ListView, OutputCellValue } from '../../cli/columns.ts';
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
-import { requireNonEmptyValue } from '../../cli/require-non-empty-value.ts';
-import { shortenInputForError } from '../../cli/shorten-input-for-error.ts';
-import { requireWholeNumber } from '../../cli/whole-number.ts';
+import { requireNonEmptyValue, requireWholeNumber, shortenInputForError } from '../../cli/values.ts';
+
 import type { CommandContext } from '../../context.ts';
 import { limitOption, printResourceList } from '../print-list.ts';
 import { watchListOptionSpecs } from '../watch-list.ts';

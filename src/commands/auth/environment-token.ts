@@ -4,7 +4,7 @@ import { CliError, exitCodes } from '../../base/errors.ts';
 import { personalTeamValue } from '../../base/identity.ts';
 import type { ListView } from '../../cli/columns.ts';
 import type { CommandSpec } from '../../cli/command.ts';
-import { quietForJson } from '../../cli/quiet-for-json.ts';
+import { quietForJson } from '../../cli/command-io.ts';
 import { normalizeEnvironmentVariableValue, type ResolvedProfileSettings } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
 

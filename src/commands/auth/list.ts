@@ -1,7 +1,7 @@
 import { readAccount, readStatus, type SessionStatus } from '../../auth/session/index.ts';
 import type { ListView } from '../../cli/columns.ts';
 import type { CommandSpec } from '../../cli/command.ts';
-import { quietForJson } from '../../cli/quiet-for-json.ts';
+import { quietForJson } from '../../cli/command-io.ts';
 import { type ProfileSource, profileSource, type ResolvedProfileSettings } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
 

@@ -3,12 +3,12 @@ import { type LoginDialog, showInstructions } from '../../auth/session/index.ts'
 import { usageError } from '../../base/errors.ts';
 import { sanitizeLine } from '../../base/sanitize.ts';
 import type { ParsedArgs } from '../../cli/command.ts';
-import { readTerminalLines } from '../../cli/read-terminal-lines.ts';
+import { readTerminalLines } from '../../cli/prompts.ts';
 import type { ProfileReference } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
-import { browserObstacle, detectBrowserEnvironment } from '../../platform/browser-environment.ts';
+import { browserObstacle, detectBrowserEnvironment } from '../../platform/browser.ts';
 import type { OutputSink } from '../../platform/host.ts';
-import { interruptOwnProcess } from '../../platform/interrupt-own-process.ts';
+import { interruptOwnProcess } from '../../platform/signals.ts';
 
 interface LoginDialogOptions {
   readonly profile: ProfileReference;

@@ -3,7 +3,7 @@ import { type ListenAddress, type PeerNetwork, parseNetwork } from '../../auth/l
 import { usageError } from '../../base/errors.ts';
 import type { OptionSpec, ParsedArgs } from '../../cli/command.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
-import { shortenInputForError } from '../../cli/shorten-input-for-error.ts';
+import { shortenInputForError } from '../../cli/values.ts';
 import { isLoopbackPeer } from '../../platform/loopback-host.ts';
 
 /** Options for a login in a container, whose redirect arrives through a published port. */

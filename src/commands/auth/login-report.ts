@@ -1,6 +1,6 @@
 import { describeLifetime, type LoginResult, loginReport } from '../../auth/session/index.ts';
 import { describeTeam } from '../../base/identity.ts';
-import { quietForJson } from '../../cli/quiet-for-json.ts';
+import { quietForJson } from '../../cli/command-io.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
 import { writeProfile } from '../../config/config-file.ts';
 import {

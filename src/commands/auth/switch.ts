@@ -1,6 +1,6 @@
 import { sanitizeLine } from '../../base/sanitize.ts';
 import type { CommandSpec } from '../../cli/command.ts';
-import { quietForJson } from '../../cli/quiet-for-json.ts';
+import { quietForJson } from '../../cli/command-io.ts';
 import { writeCurrentProfile } from '../../config/config-file.ts';
 import { normalizeEnvironmentVariableValue, requireProfileExists } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';

@@ -1,8 +1,8 @@
 import { isKnownScope } from '../../auth/oauth/index.ts';
 import { usageError } from '../../base/errors.ts';
 import type { CommandSpec } from '../../cli/command.ts';
-import { quietForJson } from '../../cli/quiet-for-json.ts';
-import { shortenInputForError } from '../../cli/shorten-input-for-error.ts';
+import { quietForJson } from '../../cli/command-io.ts';
+import { shortenInputForError } from '../../cli/values.ts';
 import { removeCachedCompletionNames } from '../../config/cached-completion-names.ts';
 import { writeProfile } from '../../config/config-file.ts';
 import { type ProfileSettingKey, profileSettingSpecs } from '../../config/profile.ts';

@@ -11,7 +11,7 @@ import {
   readTargetServer,
 } from '../../db/cutover/index.ts';
 import { quotedSourceArgs, readSource, sourceOptionSpecs, targetUrlText } from '../../db/source/index.ts';
-import { runUntilSignal } from '../../platform/until-signal.ts';
+import { runUntilSignal } from '../../platform/waiting.ts';
 
 export const dbCompareCommand: CommandSpec<CommandContext> = {
   description:

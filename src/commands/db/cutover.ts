@@ -4,8 +4,8 @@ import { CliError, usageError } from '../../base/errors.ts';
 import { maxSanitizedTextLength, sanitizeReportLine } from '../../base/sanitize.ts';
 import type { ListView } from '../../cli/columns.ts';
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
-import { parseDurationToMillisecondsOrThrow } from '../../cli/duration.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
+import { parseDurationToMillisecondsOrThrow } from '../../cli/values.ts';
 import { describeActor, readStoredAccountAndServerOrigins } from '../../context/current-identity.ts';
 import type { CommandContext } from '../../context.ts';
 import {
@@ -41,7 +41,7 @@ import {
 } from '../../db/source/index.ts';
 import { type FailureCommands, helpWithFailures, saveWatchedTarget, sourceAddress } from '../../db/watch/index.ts';
 import { loadBaseline, pathOfBaseline, pathOfRecord, readRecord } from '../../db/watch/record.ts';
-import { runUntilSignal } from '../../platform/until-signal.ts';
+import { runUntilSignal } from '../../platform/waiting.ts';
 import { formatProfileAndServerOptions } from '../profile-options.ts';
 import { clusterArgument, readClusterUuid } from './cluster-argument.ts';
 import { resolveInterruptedMigrationRequest } from './interrupted-start.ts';

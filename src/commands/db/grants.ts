@@ -14,7 +14,7 @@ import {
   type ServerAccess,
 } from '../../db/cutover/index.ts';
 import { readSource, sourceOptionSpecs } from '../../db/source/index.ts';
-import { runUntilSignal } from '../../platform/until-signal.ts';
+import { runUntilSignal } from '../../platform/waiting.ts';
 
 interface Row {
   readonly database: string;

@@ -21,7 +21,7 @@ import {
   runPreflightWithFiles,
 } from '../../db/preflight/run-with-files.ts';
 import { type DbSource, readSource, sourceOptionSpecs } from '../../db/source/index.ts';
-import { runUntilSignal } from '../../platform/until-signal.ts';
+import { runUntilSignal } from '../../platform/waiting.ts';
 import { formatProfileAndServerOptions } from '../profile-options.ts';
 
 export const dbPreflightCommand: CommandSpec<CommandContext> = {

@@ -4,7 +4,7 @@ import type { PreflightReport } from '../../db/preflight/report.ts';
 import type { DbSource } from '../../db/source/index.ts';
 import { observeBefore, recordNewSlots, type SourceBefore, sourceAddress } from '../../db/watch/index.ts';
 import { pathOfRecord } from '../../db/watch/record.ts';
-import { runUntilSignal } from '../../platform/until-signal.ts';
+import { runUntilSignal } from '../../platform/waiting.ts';
 
 /**
  * Time limits in milliseconds: for reading the source, and for waiting until the service has created its replication slots.

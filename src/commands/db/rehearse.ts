@@ -1,6 +1,6 @@
 import { CliError, type ExitCode, usageError } from '../../base/errors.ts';
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
-import { parseDurationToMillisecondsOrThrow } from '../../cli/duration.ts';
+import { parseDurationToMillisecondsOrThrow } from '../../cli/values.ts';
 import type { CommandContext } from '../../context.ts';
 import { readRehearsalTarget, type TargetServer } from '../../db/cutover/index.ts';
 import {
@@ -20,9 +20,9 @@ import { preflightOptionSpecs } from '../../db/preflight/options.ts';
 import type { PreflightReport } from '../../db/preflight/report.ts';
 import { preflightReportOptionSpecs } from '../../db/preflight/run-with-files.ts';
 import { type DbSource, readSource, sourceOptionSpecs } from '../../db/source/index.ts';
-import { DatabaseConnectError } from '../../platform/connect-error.ts';
-import { interruptedError } from '../../platform/defer-signals.ts';
 import type { SignalName } from '../../platform/host.ts';
+import { DatabaseConnectError } from '../../platform/network-errors.ts';
+import { interruptedError } from '../../platform/signals.ts';
 import { PostgresqlQueryError } from '../../postgresql/query-error.ts';
 import { RedisCommandError } from '../../redis/command-error.ts';
 

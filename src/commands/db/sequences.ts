@@ -3,7 +3,7 @@ import { sanitizeReportLine } from '../../base/sanitize.ts';
 import { countOf } from '../../base/text.ts';
 import type { ListView } from '../../cli/columns.ts';
 import type { CommandSpec } from '../../cli/command.ts';
-import { nearestWord } from '../../cli/nearest-word.ts';
+import { nearestWord } from '../../cli/values.ts';
 import type { CommandContext } from '../../context.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../../db/preflight/postgresql/check.ts';
 import { runPreflightQueryInEachDatabase } from '../../db/preflight/postgresql/each-database.ts';
@@ -13,9 +13,9 @@ import {
   sequencesQuery,
 } from '../../db/preflight/postgresql/queries/sequences.ts';
 import { readSource, sourceOptionSpecs } from '../../db/source/index.ts';
-import { runUntilSignal } from '../../platform/until-signal.ts';
+import { runUntilSignal } from '../../platform/waiting.ts';
 import { formatPsqlConnectMetaCommand, psqlSessionSetupStatements } from '../../postgresql/psql-script.ts';
-import { requoteQualifiedName } from '../../postgresql/requote.ts';
+import { requoteQualifiedName } from '../../postgresql/quote.ts';
 import { sequenceStateQuery } from '../../postgresql/sequence-state.ts';
 
 interface DatabaseSequences extends SequenceValuesScript {

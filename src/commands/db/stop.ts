@@ -19,8 +19,8 @@ import { CliError, usageError } from '../../base/errors.ts';
 import { maxSanitizedTextLength } from '../../base/sanitize.ts';
 import { formatDuration } from '../../base/text.ts';
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
-import { parseDurationToMillisecondsOrThrow } from '../../cli/duration.ts';
-import { quietForJson } from '../../cli/quiet-for-json.ts';
+import { quietForJson } from '../../cli/command-io.ts';
+import { parseDurationToMillisecondsOrThrow } from '../../cli/values.ts';
 import { describeActor, readStoredAccountAndServerOrigins } from '../../context/current-identity.ts';
 import type { CommandContext } from '../../context.ts';
 import {
@@ -31,7 +31,7 @@ import {
 } from '../../db/cutover/index.ts';
 import { type DbSource, readSource, sourceOptionSpecs } from '../../db/source/index.ts';
 import { listStarted } from '../../db/watch/record.ts';
-import { runUntilSignal } from '../../platform/until-signal.ts';
+import { runUntilSignal } from '../../platform/waiting.ts';
 import { formatProfileAndServerOptions } from '../profile-options.ts';
 import { clusterArgument, readClusterUuid } from './cluster-argument.ts';
 import { describeNextMigrationStep } from './describe-next-migration-step.ts';

@@ -1,5 +1,5 @@
 import type { CommandSpec, OptionSpec, ParsedArgs } from '../../cli/command.ts';
-import { parseDurationToMillisecondsOrThrow } from '../../cli/duration.ts';
+import { parseDurationToMillisecondsOrThrow } from '../../cli/values.ts';
 import type { CommandContext } from '../../context.ts';
 import { type DbSource, readSource, sourceOptionSpecs } from '../../db/source/index.ts';
 import { type WatchOptions, watchMigration } from '../../db/watch/index.ts';

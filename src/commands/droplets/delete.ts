@@ -1,12 +1,12 @@
 import type { Droplet } from '../../api/droplets.ts';
 import { type DropletReader, findDroplets, hasTag, matchDroplets, readDroplets } from '../../api/droplets.ts';
-import { createGlobMatcher } from '../../api/glob-matcher.ts';
+import { createGlobMatcher } from '../../api/list.ts';
 import { refusedHints } from '../../auth/session/index.ts';
 import { usageError } from '../../base/errors.ts';
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
-import { quietForJson } from '../../cli/quiet-for-json.ts';
-import { requireNonEmptyValue } from '../../cli/require-non-empty-value.ts';
-import { shortenInputForError } from '../../cli/shorten-input-for-error.ts';
+import { quietForJson } from '../../cli/command-io.ts';
+import { requireNonEmptyValue, shortenInputForError } from '../../cli/values.ts';
+
 import { describeActor, readStoredAccountAndServerOrigins } from '../../context/current-identity.ts';
 import type { CommandContext } from '../../context.ts';
 import { deleteDroplets, limitOptions, readLimits, requireDeletable } from '../../droplets/index.ts';

@@ -3,7 +3,7 @@ import { CliError, usageError } from '../../base/errors.ts';
 import { isId } from '../../base/json.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
-import { shortenInputForError } from '../../cli/shorten-input-for-error.ts';
+import { shortenInputForError } from '../../cli/values.ts';
 import type { CommandContext } from '../../context.ts';
 import { createRateLimitDelayWithProgress } from '../rate-limit-pause.ts';
 import { createCompletionNameCollector } from '../remember-names.ts';

@@ -7,13 +7,13 @@ import {
   readDroplet,
   readPublicDropletAddress,
 } from '../../api/droplets.ts';
-import { createGlobMatcher } from '../../api/glob-matcher.ts';
-import { createReader } from '../../api/list.ts';
+import { createGlobMatcher, createReader } from '../../api/list.ts';
+
 import { usageError } from '../../base/errors.ts';
 import { isJsonRecord, type JsonRecord, readId, readLosslessNumberField, readStringField } from '../../base/json.ts';
 import { addLinksToOutputColumn, type ListView, type OutputCellValue } from '../../cli/columns.ts';
 import type { CommandSpec } from '../../cli/command.ts';
-import { requireNonEmptyValue } from '../../cli/require-non-empty-value.ts';
+import { requireNonEmptyValue } from '../../cli/values.ts';
 import { findSandboxPanelUrls } from '../../config/sandbox-urls-and-credentials.ts';
 import type { CommandContext } from '../../context.ts';
 import { limitOption, printResourceList } from '../print-list.ts';

@@ -1,6 +1,6 @@
 import type { Droplet, MatchingDroplets } from '../../api/droplets.ts';
 import { usageError } from '../../base/errors.ts';
-import { shortenInputForError } from '../../cli/shorten-input-for-error.ts';
+import { shortenInputForError } from '../../cli/values.ts';
 
 /**
  * Returns the only droplet to which the text can refer; undefined when there is none. Throws a usage error when several

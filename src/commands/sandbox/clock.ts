@@ -1,7 +1,7 @@
 import { usageError } from '../../base/errors.ts';
 import { isJsonRecord, readStringField } from '../../base/json.ts';
 import type { CommandSpec } from '../../cli/command.ts';
-import { shortenInputForError } from '../../cli/shorten-input-for-error.ts';
+import { shortenInputForError } from '../../cli/values.ts';
 import type { CommandContext } from '../../context.ts';
 import { sandboxAdminUrlOption } from './sandbox-admin-url-option.ts';
 

@@ -2,7 +2,7 @@ import { createSandboxAdminClient } from '../../api/sandbox-admin.ts';
 import { CliError } from '../../base/errors.ts';
 import { forgetSandbox, readKnownSandboxes } from '../../config/sandbox-urls-and-credentials.ts';
 import type { CommandContext } from '../../context.ts';
-import { createHttpSenderWithRequestTimeout } from '../../platform/create-http-sender-with-request-timeout.ts';
+import { createHttpSenderWithRequestTimeout } from '../../platform/waiting.ts';
 
 /** Time limit of a request in milliseconds; a sandbox on this machine responds faster. */
 const responseLimitMs = 2000;

@@ -1,7 +1,7 @@
 import { isJsonRecord, type JsonRecord, readNumberField, readStringField } from '../../base/json.ts';
 import type { ListView } from '../../cli/columns.ts';
 import type { CommandSpec } from '../../cli/command.ts';
-import { requireWholeNumber } from '../../cli/whole-number.ts';
+import { requireWholeNumber } from '../../cli/values.ts';
 import type { CommandContext } from '../../context.ts';
 import { sandboxAdminUrlOption } from './sandbox-admin-url-option.ts';
 

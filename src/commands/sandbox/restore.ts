@@ -1,7 +1,7 @@
 import { CliError, usageError } from '../../base/errors.ts';
 import { isJsonRecord, tryParseJson } from '../../base/json.ts';
 import type { CommandSpec } from '../../cli/command.ts';
-import { readUserInput } from '../../cli/read-file-named-by-user.ts';
+import { readUserInput } from '../../cli/user-file.ts';
 import {
   decodeSandboxUrlsAndCredentials,
   readLastSandbox,

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { usageError } from '../../base/errors.ts';
 import { sanitizeLine } from '../../base/sanitize.ts';
 import type { OptionSpec, ParsedArgs } from '../../cli/command.ts';
-import { requireWholeNumber } from '../../cli/whole-number.ts';
+import { requireWholeNumber } from '../../cli/values.ts';
 import { normalizeEnvironmentVariableValue } from '../../config/settings.ts';
 import { browserBlockedPorts } from '../../config/urls.ts';
 import type { ProcessEnvironment } from '../../platform/host.ts';

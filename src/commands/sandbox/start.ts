@@ -1,8 +1,8 @@
 import { CliError, usageError } from '../../base/errors.ts';
 import { storageError } from '../../base/storage-error.ts';
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
-import { requireWholeNumber } from '../../cli/whole-number.ts';
-import { wrapForTerminal } from '../../cli/wrap-for-terminal.ts';
+import { wrapForTerminal } from '../../cli/text.ts';
+import { requireWholeNumber } from '../../cli/values.ts';
 import { forgetSandbox } from '../../config/sandbox-urls-and-credentials.ts';
 import { parseOrigin } from '../../config/urls.ts';
 import type { CommandContext } from '../../context.ts';

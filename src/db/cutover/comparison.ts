@@ -1,6 +1,6 @@
 import { usageError } from '../../base/errors.ts';
 import type { Clock } from '../../platform/host.ts';
-import type { TableContentDigest } from '../../postgresql/table-digest.ts';
+import type { TableContentDigest } from '../../postgresql/table-rows.ts';
 import type { ComparisonResult, RehearsalServer, SequenceComparison, TableComparison } from './rehearse/report.ts';
 
 export interface DatabaseComparisonOptions {

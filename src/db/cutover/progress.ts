@@ -1,8 +1,8 @@
 import { CliError } from '../../base/errors.ts';
 import { sanitizeReportLine } from '../../base/sanitize.ts';
 import { formatDuration } from '../../base/text.ts';
-import { interruptedError } from '../../platform/defer-signals.ts';
 import type { Clock, SignalName } from '../../platform/host.ts';
+import { interruptedError } from '../../platform/signals.ts';
 import { redactReason } from '../engine/tools.ts';
 import type { DbSource } from '../source/index.ts';
 import { isServerError } from './check.ts';

@@ -1,7 +1,7 @@
 import { CliError } from '../../base/errors.ts';
 import { sanitizeReportLine } from '../../base/sanitize.ts';
-import { clientSideDatabaseErrorCodes, DatabaseConnectError } from '../../platform/connect-error.ts';
 import type { Clock } from '../../platform/host.ts';
+import { clientSideDatabaseErrorCodes, DatabaseConnectError } from '../../platform/network-errors.ts';
 import { connectPostgresql } from '../../postgresql/connection.ts';
 import type { PostgresqlEndpoint } from '../../postgresql/endpoint.ts';
 import { quoteLiteral } from '../../postgresql/quote.ts';

@@ -2,11 +2,11 @@ import { CliError, usageError } from '../../base/errors.ts';
 import { Secret } from '../../base/secret.ts';
 import type { OptionSpec, ParsedArgs } from '../../cli/command.ts';
 import type { CommandIo } from '../../cli/command-io.ts';
-import { readFileNamedByUser } from '../../cli/read-file-named-by-user.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
+import { readFileNamedByUser } from '../../cli/user-file.ts';
 import { normalizeEnvironmentVariableValue } from '../../config/settings.ts';
-import { clientSideDatabaseErrorCodes, DatabaseConnectError, DatabaseError } from '../../platform/connect-error.ts';
 import type { ProcessEnvironment } from '../../platform/host.ts';
+import { clientSideDatabaseErrorCodes, DatabaseConnectError, DatabaseError } from '../../platform/network-errors.ts';
 import {
   type PostgresqlEndpoint,
   type PostgresqlEndpointOptions,

@@ -3,8 +3,8 @@ import { escapeHtml, escapeHtmlKeepingLineBreaks, sanitizeReportLine } from '../
 import { createTerminalStyles, isColorEnabled, type TerminalStyles } from '../../cli/color.ts';
 import type { ListView } from '../../cli/columns.ts';
 import type { CommandIo } from '../../cli/command-io.ts';
-import { createTextMeasurer, type TextMeasurer } from '../../cli/text-measurer.ts';
-import { wrapForTerminal } from '../../cli/wrap-for-terminal.ts';
+import { createTextMeasurer, type TextMeasurer, wrapForTerminal } from '../../cli/text.ts';
+
 import { htmlPreflightReportStyle } from '../preflight/formats/html-report-style.ts';
 import { formatChecklist } from './checklist.ts';
 import type { FollowLine, FollowResult, FollowView } from './progress.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { systemClock } from '../../platform/clock.ts';
-import { createDatabaseResponseMemoryLimit } from '../../platform/response-memory.ts';
+import { createDatabaseResponseMemoryLimit } from '../../platform/memory.ts';
+import { systemClock } from '../../platform/waiting.ts';
 import { type connectPostgresql as connectPostgres, connectPostgresql } from '../../postgresql/connection.ts';
 import type { PostgresqlEndpoint } from '../../postgresql/endpoint.ts';
 import { connectRedis } from '../../redis/connection.ts';

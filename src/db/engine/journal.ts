@@ -7,7 +7,7 @@ import {
   tryParseJson,
 } from '../../base/json.ts';
 import { Secret } from '../../base/secret.ts';
-import { openAppendableTextFile } from '../../platform/appendable-text-file.ts';
+import { openAppendableTextFile } from '../../platform/files.ts';
 import type { PostgresqlEndpoint } from '../../postgresql/endpoint.ts';
 import type { RedisEndpoint } from '../../redis/endpoint.ts';
 

@@ -1,5 +1,5 @@
 import { CliError } from '../../base/errors.ts';
-import { clientSideDatabaseErrorCodes, DatabaseConnectError } from '../../platform/connect-error.ts';
+import { clientSideDatabaseErrorCodes, DatabaseConnectError } from '../../platform/network-errors.ts';
 import { type PostgresqlEndpoint, parsePostgresqlEndpoint as readPostgres } from '../../postgresql/endpoint.ts';
 import { formatPostgresqlVersion } from '../../postgresql/version.ts';
 import { type RedisEndpoint, parseRedisEndpoint as readRedis } from '../../redis/endpoint.ts';

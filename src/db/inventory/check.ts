@@ -1,6 +1,6 @@
 import { CliError } from '../../base/errors.ts';
 import { Secret } from '../../base/secret.ts';
-import { nearestWord } from '../../cli/nearest-word.ts';
+import { nearestWord } from '../../cli/values.ts';
 import type { HostSystem } from '../../platform/host.ts';
 import { findPasswordInPgpasswordOrPgpass } from '../../postgresql/pgpass.ts';
 import type { PreflightBaseline, SchemaFingerprints } from '../preflight/baseline.ts';

@@ -1,4 +1,4 @@
-import { describeConnectionErrorCode } from '../../platform/build-network-http-send-error.ts';
+import { describeConnectionErrorCode } from '../../platform/network-errors.ts';
 import type { SourceAddressFacts } from '../preflight/network/addresses.ts';
 
 /** What the connection to one source has shown, beside the findings. */

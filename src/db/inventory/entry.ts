@@ -2,14 +2,11 @@ import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs
 import { usageError } from '../../base/errors.ts';
 import type { Secret } from '../../base/secret.ts';
 import type { ParsedArgs } from '../../cli/command.ts';
-import { nearestWord } from '../../cli/nearest-word.ts';
+import { nearestWord } from '../../cli/values.ts';
 import type { ResolvedProfileSettings } from '../../config/settings.ts';
 import type { ProcessEnvironment } from '../../platform/host.ts';
+import { findPgServiceConnectionString, quoteConnectionValue } from '../../postgresql/connection-string.ts';
 import { type PostgresqlEndpointOptions, parsePostgresqlEndpoint } from '../../postgresql/endpoint.ts';
-import {
-  findPgServiceConnectionString,
-  quoteConnectionValue,
-} from '../../postgresql/find-pg-service-connection-string.ts';
 import { addPasswordToRedisSource, parseRedisEndpoint, type RedisEndpointInput } from '../../redis/endpoint.ts';
 import { type PreflightOptions, readPreflightOptions, rejectUnknownCheckIds } from '../preflight/options.ts';
 import { postgresqlChecks } from '../preflight/postgresql/checks.ts';

@@ -1,8 +1,8 @@
 import { usageError } from '../../base/errors.ts';
 import type { OptionSpec, ParsedArgs } from '../../cli/command.ts';
 import type { CommandIo } from '../../cli/command-io.ts';
-import { parseDurationToMillisecondsOrThrow } from '../../cli/duration.ts';
-import { requireWholeNumber } from '../../cli/whole-number.ts';
+import { parseDurationToMillisecondsOrThrow, requireWholeNumber } from '../../cli/values.ts';
+
 import type { ResolvedProfileSettings } from '../../config/settings.ts';
 import { preflightOptionSpecs } from '../preflight/options.ts';
 import { sourceOptionSpecs } from '../source/index.ts';

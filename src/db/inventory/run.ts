@@ -3,7 +3,7 @@ import { maxSanitizedTextLength } from '../../base/sanitize.ts';
 import { countOf } from '../../base/text.ts';
 import type { ListView } from '../../cli/columns.ts';
 import type { CommandIo } from '../../cli/command-io.ts';
-import { runUntilSignal } from '../../platform/until-signal.ts';
+import { runUntilSignal } from '../../platform/waiting.ts';
 import { requireWritableFile, writeReportFile } from '../preflight/write-report-file.ts';
 import { type Checker, checkSource } from './check.ts';
 import { createCertificateReader, type Entry } from './entry.ts';

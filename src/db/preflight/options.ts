@@ -1,9 +1,8 @@
 import { usageError } from '../../base/errors.ts';
 import type { OptionSpec, ParsedArgs } from '../../cli/command.ts';
 import type { CommandIo } from '../../cli/command-io.ts';
-import { parseDurationToMillisecondsOrThrow } from '../../cli/duration.ts';
-import { shortenInputForError } from '../../cli/shorten-input-for-error.ts';
-import { requireWholeNumber } from '../../cli/whole-number.ts';
+import { parseDurationToMillisecondsOrThrow, requireWholeNumber, shortenInputForError } from '../../cli/values.ts';
+
 import type { ResolvedProfileSettings } from '../../config/settings.ts';
 import { isLoopbackHost } from '../../platform/loopback-host.ts';
 import { parsePostgresqlMajorVersion } from '../../postgresql/version.ts';

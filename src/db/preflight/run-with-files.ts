@@ -4,11 +4,10 @@ import { formatBytes } from '../../base/text.ts';
 import { programVersion } from '../../base/version.ts';
 import type { OptionSpec, ParsedArgs } from '../../cli/command.ts';
 import type { CommandIo } from '../../cli/command-io.ts';
-import { parseDurationToMillisecondsOrThrow } from '../../cli/duration.ts';
-import { nearestWord } from '../../cli/nearest-word.ts';
-import { readFileNamedByUser } from '../../cli/read-file-named-by-user.ts';
-import { shortenInputForError } from '../../cli/shorten-input-for-error.ts';
-import { runUntilSignal } from '../../platform/until-signal.ts';
+import { readFileNamedByUser } from '../../cli/user-file.ts';
+import { nearestWord, parseDurationToMillisecondsOrThrow, shortenInputForError } from '../../cli/values.ts';
+
+import { runUntilSignal } from '../../platform/waiting.ts';
 import type { DbSource } from '../source/index.ts';
 import { findPreflightChangesSinceBaseline, type PreflightBaselineChange } from './baseline.ts';
 import { buildFixScriptSections, isCommentedFixScriptSection } from './fix-sections.ts';

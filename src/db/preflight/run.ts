@@ -1,6 +1,6 @@
 import { CliError } from '../../base/errors.ts';
 import type { Clock } from '../../platform/host.ts';
-import { timeoutSignal } from '../../platform/timeout-signal.ts';
+import { timeoutSignal } from '../../platform/waiting.ts';
 import type { PreflightCheckDescription } from './check.ts';
 import type { CheckFinding, FindingsChangedByFixEffects, FixEffectInDatabase, MigrationMethod } from './finding.ts';
 

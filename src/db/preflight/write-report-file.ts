@@ -4,7 +4,7 @@ import { type CliError, usageError } from '../../base/errors.ts';
 import { redactData } from '../../base/redact.ts';
 import { isDiskFull, storageError } from '../../base/storage-error.ts';
 import { showInvisible } from '../../base/text.ts';
-import { readFileNamedByUser } from '../../cli/read-file-named-by-user.ts';
+import { readFileNamedByUser } from '../../cli/user-file.ts';
 import { decodePreflightBaseline, type PreflightBaseline } from './baseline.ts';
 
 export function writeReportFile(file: string, text: string): void {

@@ -3,7 +3,7 @@ import { usageError } from '../../base/errors.ts';
 import { Secret } from '../../base/secret.ts';
 import type { OptionSpec, ParsedArgs } from '../../cli/command.ts';
 import type { CommandIo } from '../../cli/command-io.ts';
-import { readFileNamedByUser } from '../../cli/read-file-named-by-user.ts';
+import { readFileNamedByUser } from '../../cli/user-file.ts';
 import { normalizeEnvironmentVariableValue } from '../../config/settings.ts';
 import { type PostgresqlEndpoint, parsePostgresqlEndpoint } from '../../postgresql/endpoint.ts';
 import { findPasswordInPgpasswordOrPgpass } from '../../postgresql/pgpass.ts';

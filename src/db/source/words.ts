@@ -1,5 +1,5 @@
 import { quoteShellArg } from '../../cli/shell-quote.ts';
-import { clientSideDatabaseErrorCodes } from '../../platform/connect-error.ts';
+import { clientSideDatabaseErrorCodes } from '../../platform/network-errors.ts';
 import { encodeDatabaseNameAsUri } from '../../postgresql/psql-script.ts';
 import type { DbSource } from './options.ts';
 

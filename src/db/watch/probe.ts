@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import { DatabaseConnectError } from '../../platform/connect-error.ts';
-import type { TlsConnectionInfo } from '../../platform/tls-connection-info.ts';
+import { DatabaseConnectError, type TlsConnectionInfo } from '../../platform/network-errors.ts';
+
 import type { Violation } from './sample.ts';
 
 /**

@@ -9,7 +9,6 @@ import {
   readStringList,
   tryParseJson,
 } from '../../base/json.ts';
-import { type HeldFileLock, tryAcquireFileLock } from '../../platform/file-lock.ts';
 import {
   ensureFolder,
   listFolder,
@@ -17,6 +16,7 @@ import {
   removeFileDurably,
   writeFileAtomically,
 } from '../../platform/files.ts';
+import { type HeldFileLock, tryAcquireFileLock } from '../../platform/locks.ts';
 import { type Identity, type IdentityGrade, identityGrades } from './identity.ts';
 import { decodeSourceBaseline, encodeBaseline, type SourceBaseline } from './postgresql/baseline.ts';
 import { type KnownStart, migrationTimeLimit } from './sample.ts';

@@ -30,7 +30,6 @@ import {
   tryParseJson,
 } from '../../base/json.ts';
 import { storageError } from '../../base/storage-error.ts';
-import type { HeldFileLock } from '../../platform/file-lock.ts';
 import {
   ensureFolder,
   listFolder,
@@ -38,6 +37,7 @@ import {
   removeFileDurably,
   writeFileAtomically,
 } from '../../platform/files.ts';
+import type { HeldFileLock } from '../../platform/locks.ts';
 import { decodeSourceBaseline, encodeBaseline, type SourceBaseline } from './postgresql/baseline.ts';
 import {
   changeRecord,

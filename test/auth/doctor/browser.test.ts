@@ -5,7 +5,7 @@ import {
   checkEnvironment,
   checkSurroundings,
 } from '../../../src/auth/doctor/browser.ts';
-import type { BrowserEnvironment } from '../../../src/platform/browser-environment.ts';
+import type { BrowserEnvironment } from '../../../src/platform/browser.ts';
 import { profileNamed } from '../../fixtures/profile.ts';
 
 const home: BrowserEnvironment = {

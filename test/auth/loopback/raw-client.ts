@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { afterEach, expect } from 'vitest';
 import { type LoopbackOptions, type LoopbackServer, startLoopback } from '../../../src/auth/loopback/server.ts';
 import { type AuthorizationResult, validateResponse } from '../../../src/auth/oauth/authorize.ts';
-import { systemClock } from '../../../src/platform/clock.ts';
+import { systemClock } from '../../../src/platform/waiting.ts';
 import { state } from './loopback-fixture.ts';
 
 export interface Started {

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { LoginOutcome, TabAnswer } from '../../../src/auth/loopback/pages.ts';
 import { Login } from '../../../src/auth/loopback/server.ts';
-import { systemClock } from '../../../src/platform/clock.ts';
+import { systemClock } from '../../../src/platform/waiting.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { genuine, state } from './loopback-fixture.ts';
 import { get, head, hear, hurried, listening, protectedAnswer, type Started, send, start } from './raw-client.ts';

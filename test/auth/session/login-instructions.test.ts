@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { loginInstructions, showInstructions } from '../../../src/auth/session/login-instructions.ts';
-import { type BrowserEnvironment, browserObstacle } from '../../../src/platform/browser-environment.ts';
+import { type BrowserEnvironment, browserObstacle } from '../../../src/platform/browser.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { testHost } from '../../fixtures/host.ts';
 import { profileNamed } from '../../fixtures/profile.ts';

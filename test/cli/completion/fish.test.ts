@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { globalOptions } from '../../../src/cli/global-options.ts';
+import { globalOptions } from '../../../src/cli/command-table.ts';
 import { lacks } from '../../fixtures/needs.ts';
 import { type Completer, completer } from './shells.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createCsvRecordEncoder } from '../../../src/cli/formats/csv.ts';
+import { createCsvRecordEncoder } from '../../../src/cli/formats.ts';
 import { readCsv } from './read-csv.ts';
 
 test('a record ends with LF, and only what must be quoted is', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { formatJsonDocument } from '../../../src/cli/formats/json.ts';
+import { formatJsonDocument } from '../../../src/cli/formats.ts';
 
 test('JSON is indented by two blanks and ends with a newline', () => {
   expect(formatJsonDocument([{ b: 1, a: null }])).toBe('[\n  {\n    "b": 1,\n    "a": null\n  }\n]\n');

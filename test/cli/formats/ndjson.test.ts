@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ndjsonLine } from '../../../src/cli/formats/ndjson.ts';
+import { ndjsonLine } from '../../../src/cli/formats.ts';
 
 test('a JSON text is on one line, whatever it contains', () => {
   expect(ndjsonLine({ a: 'x\ny\u2028z', b: [1, 2] })).toBe('{"a":"x\\ny\\u2028z","b":[1,2]}\n');

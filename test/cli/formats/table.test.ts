@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import stringWidth from 'string-width';
 import { expect, test } from 'vitest';
-import { formatTextTable } from '../../../src/cli/formats/table.ts';
+import { formatTextTable } from '../../../src/cli/formats.ts';
 
 test('columns are two spaces apart, without borders and trailing spaces', async () => {
   const text = await formatTextTable({

@@ -7,7 +7,7 @@ import { journalPath, keychainAccount } from '../../../src/auth/session/paths.ts
 import { encodeRecord } from '../../../src/auth/session/record.ts';
 import { createFileStore, writeClientSecret } from '../../../src/auth/session/store.ts';
 import { Secret } from '../../../src/base/secret.ts';
-import { tryAcquireFileLock } from '../../../src/platform/file-lock.ts';
+import { tryAcquireFileLock } from '../../../src/platform/locks.ts';
 import { closedOrigin } from '../../fixtures/fake-server.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { memoryKeychain, type TestHost, testHost } from '../../fixtures/host.ts';

@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { expect, it } from 'vitest';
 import { loginRetries } from '../../../src/auth/session/hints.ts';
-import { createParsedArgs } from '../../../src/cli/create-parsed-args.ts';
-import { globalOptions } from '../../../src/cli/global-options.ts';
-import { parseCommandLine } from '../../../src/cli/parse-command-line.ts';
+import { createParsedArgs } from '../../../src/cli/command.ts';
+import { globalOptions } from '../../../src/cli/command-table.ts';
+import { parseCommandLine } from '../../../src/cli/parse.ts';
 import { authLoginCommand } from '../../../src/commands/auth/login.ts';
 import { formatTypedLoginOptions } from '../../../src/commands/auth/login-options.ts';
 import { commandTree } from '../../../src/commands/index.ts';

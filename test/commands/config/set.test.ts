@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { configLockPath } from '../../../src/config/config-file.ts';
 import { runCliCommandLine } from '../../../src/main.ts';
-import { tryAcquireFileLock } from '../../../src/platform/file-lock.ts';
+import { tryAcquireFileLock } from '../../../src/platform/locks.ts';
 import { startProgram } from '../../fixtures/cli.ts';
 import { makeFolders } from '../../fixtures/folders.ts';
 import { expectGolden } from '../../fixtures/golden.ts';

@@ -1,7 +1,7 @@
 import { copyFileSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { tryAcquireFileLock } from '../../../src/platform/file-lock.ts';
+import { tryAcquireFileLock } from '../../../src/platform/locks.ts';
 import { fastClock } from '../../droplets/batch-fixtures.ts';
 import { reply, serverFor } from '../../fixtures/fake-server.ts';
 import { expectGolden } from '../../fixtures/golden.ts';

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { tryAcquireFileLock } from '../../../src/platform/file-lock.ts';
+import { tryAcquireFileLock } from '../../../src/platform/locks.ts';
 import type { SandboxServerOptions } from '../../../src/sandbox/sandbox.ts';
 import { fastClock } from '../../droplets/batch-fixtures.ts';
 import { closedOrigin, type RequestHandler, reply, serverFor } from '../../fixtures/fake-server.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { checkCutover } from '../../../src/db/cutover/check.ts';
 import { cutoverChecklist } from '../../../src/db/cutover/checklist.ts';
-import { systemClock } from '../../../src/platform/clock.ts';
+import { systemClock } from '../../../src/platform/waiting.ts';
 import { apiOf } from '../../api/api-of.ts';
 import { reply, serverFor } from '../../fixtures/fake-server.ts';
 import type { Postgres } from '../../fixtures/postgres.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type CompareDatabasesOptions, compareDatabases } from '../../../src/db/cutover/compare.ts';
-import { systemClock } from '../../../src/platform/clock.ts';
+import { systemClock } from '../../../src/platform/waiting.ts';
 import type { Postgres } from '../../fixtures/postgres.ts';
 import { postgresEndpointOf, startSource, startTarget } from '../engine/servers.ts';
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { rehearsalInputs, targetInputs, targetLoginHint } from '../../../src/db/cutover/target.ts';
-import { clientSideDatabaseErrorCodes, DatabaseConnectError } from '../../../src/platform/connect-error.ts';
+import { clientSideDatabaseErrorCodes, DatabaseConnectError } from '../../../src/platform/network-errors.ts';
 
 const failed = (code: string): Error => new DatabaseConnectError('startup', code, 'no');
 

@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
 import { plainStyles } from '../../../src/cli/color.ts';
 import type { ListView } from '../../../src/cli/columns.ts';
-import { createTextMeasurer } from '../../../src/cli/text-measurer.ts';
+import { createTextMeasurer } from '../../../src/cli/text.ts';
 import type { FollowLine } from '../../../src/db/cutover/progress.ts';
 import { followBlock, openFollowView, renderWindowPage } from '../../../src/db/cutover/view.ts';
 import { commandIo } from '../../fixtures/command-io.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { readSchemaFingerprints } from '../../../src/db/preflight/postgresql/each-database.ts';
-import { systemClock } from '../../../src/platform/clock.ts';
+import { systemClock } from '../../../src/platform/waiting.ts';
 import { preflightOptions } from './redis/preflight-options.ts';
 import { report } from './sample.ts';
 

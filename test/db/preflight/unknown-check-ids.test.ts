@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { nearestWord } from '../../../src/cli/nearest-word.ts';
+import { nearestWord } from '../../../src/cli/values.ts';
 import { rejectUnknownCheckIds } from '../../../src/db/preflight/options.ts';
 import { postgresqlChecks as postgresql } from '../../../src/db/preflight/postgresql/checks.ts';
 import { redisChecks as redis } from '../../../src/db/preflight/redis/checks.ts';

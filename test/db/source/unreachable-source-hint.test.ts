@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { DbSource } from '../../../src/db/source/options.ts';
 import { unreachableHint } from '../../../src/db/source/words.ts';
-import { clientSideDatabaseErrorCodes } from '../../../src/platform/connect-error.ts';
+import { clientSideDatabaseErrorCodes } from '../../../src/platform/network-errors.ts';
 
 const address = { host: 'db.example.com', username: 'mover', password: undefined, ssl: 'require' } as const;
 const postgresql: DbSource = { engine: 'postgresql', source: { ...address, port: 5432, dbname: 'shop' } };

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { expect, it, onTestFinished } from 'vitest';
 import { changeRecord, pathOfRecord, readRecord, type WatchRecord, writeRecord } from '../../../src/db/watch/record.ts';
 
-import { tryAcquireFileLock } from '../../../src/platform/file-lock.ts';
+import { tryAcquireFileLock } from '../../../src/platform/locks.ts';
 import { makeFolders } from '../../fixtures/folders.ts';
 
 const empty: WatchRecord = { engine: 'redis', source: 'cache.example.com:6379' };

@@ -7,7 +7,7 @@ import type { WatchRecord } from '../../../src/db/watch/record.ts';
 import type { StatusSample, WatchPhase } from '../../../src/db/watch/sample.ts';
 import { pollSource, type WatchedSource } from '../../../src/db/watch/source.ts';
 import type { PollResult } from '../../../src/db/watch/watcher.ts';
-import { systemClock } from '../../../src/platform/clock.ts';
+import { systemClock } from '../../../src/platform/waiting.ts';
 import type { Postgres } from '../../fixtures/postgres.ts';
 import type { RedisServer } from '../../fixtures/redis.ts';
 

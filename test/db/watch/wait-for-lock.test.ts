@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { waitForFileLock } from '../../../src/db/watch/record.ts';
-import { tryAcquireFileLock } from '../../../src/platform/file-lock.ts';
+import { tryAcquireFileLock } from '../../../src/platform/locks.ts';
 import { makeFolders } from '../../fixtures/folders.ts';
 
 it('a lock is held by one process at a time, and the wait for it ends', () => {

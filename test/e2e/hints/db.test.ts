@@ -61,7 +61,7 @@ const sources: readonly HintCase[] = [
   at(`--source ${pg} --disable-ssl --ca-file ca.pem`, `--source ${pg} --ca-file ca.pem`, { given: certificate }),
   at(`--source '${pg}?sslmode=disable&ssl=true'`, `--source '${pg}?sslmode=disable'`),
   at(`--source '${pg}?ssl=maybe'`, `--source '${pg}?ssl=true'`),
-  at(`--source '${pg}?sslmode=maybe'`, `--source '${pg}?sslmode=require'`, from('postgresql/ssl-options')),
+  at(`--source '${pg}?sslmode=maybe'`, `--source '${pg}?sslmode=require'`, from('postgresql/endpoint')),
   at(`--source '${pg}?sslrootcert=none.pem'`, `--source '${pg}?sslrootcert=ca.pem'`, { given: certificate }),
   at(`--source '${pg}?sslrootcert=wrong.pem'`, `--source '${pg}?sslrootcert=ca.pem'`, {
     given: async (world) => {
@@ -80,7 +80,7 @@ const sources: readonly HintCase[] = [
   at("--source 'redis://127.0.0.1:1?db=0'", `--source ${redis}`),
   at('--source redis://127.0.0.1:1/zero', '--source redis://127.0.0.1:1/0'),
   at('--source redis://:a%b@127.0.0.1:1', '--source redis://:a%25b@127.0.0.1:1'),
-  at('--engine redis --source unix:///var/run/redis.sock', `--source ${redis}`, from('redis/redis-url')),
+  at('--engine redis --source unix:///var/run/redis.sock', `--source ${redis}`, from('redis/endpoint')),
 ];
 
 const commands: readonly HintCase[] = [

@@ -37,7 +37,7 @@ const commandLine: readonly HintCase[] = [
   line(`${list} -v`, typed(`${list} --trace`)),
   line('cloudctl -v', typed('cloudctl --version')),
   line('cloudctl droplets delete --force web-01', {
-    ...from('cli/similar-options'),
+    ...from('cli/parse-errors'),
     ...typed('cloudctl droplets delete --yes web-01'),
   }),
   line(`${list} --access-token abc`, {

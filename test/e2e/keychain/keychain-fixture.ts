@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { openSessionBus } from '../../../src/platform/dbus-connection.ts';
+import { openSessionBus } from '../../../src/platform/dbus.ts';
 import { type Ran, type RunOptions, run } from '../../fixtures/cli.ts';
 import { type Environment, type Folders, makeFolders } from '../../fixtures/folders.ts';
 import { logIn } from '../../fixtures/login.ts';

@@ -1,8 +1,8 @@
-import { nearestWord } from '../../../src/cli/nearest-word.ts';
+import { nearestWord } from '../../../src/cli/values.ts';
 import { runPostgresqlPreflight } from '../../../src/db/preflight/postgresql/run.ts';
 import { optionsOfTarget, readPostgresqlTarget } from '../../../src/db/preflight/postgresql/target.ts';
 import type { PreflightReport } from '../../../src/db/preflight/report.ts';
-import { systemClock } from '../../../src/platform/clock.ts';
+import { systemClock } from '../../../src/platform/waiting.ts';
 import type { PostgresqlEndpoint } from '../../../src/postgresql/endpoint.ts';
 import { quoteIdentifier } from '../../../src/postgresql/quote.ts';
 import { postgresEndpointOf } from '../../db/engine/servers.ts';

@@ -1,7 +1,7 @@
-import { nearestWord } from '../../../src/cli/nearest-word.ts';
+import { nearestWord } from '../../../src/cli/values.ts';
 import { runPreflightQueryInEachDatabase } from '../../../src/db/preflight/postgresql/each-database.ts';
 import { buildSequenceValuesScript, sequencesQuery } from '../../../src/db/preflight/postgresql/queries/sequences.ts';
-import { systemClock } from '../../../src/platform/clock.ts';
+import { systemClock } from '../../../src/platform/waiting.ts';
 import { formatPsqlConnectMetaCommand, psqlSessionSetupStatements } from '../../../src/postgresql/psql-script.ts';
 import { postgresEndpointOf } from '../../db/engine/servers.ts';
 import type { Postgres } from '../../fixtures/postgres.ts';

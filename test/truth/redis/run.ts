@@ -1,7 +1,7 @@
 import { createRedisPreflightEngine } from '../../../src/db/preflight/redis/engine.ts';
 import type { PreflightReport } from '../../../src/db/preflight/report.ts';
 import { runPreflight } from '../../../src/db/preflight/run.ts';
-import { systemClock } from '../../../src/platform/clock.ts';
+import { systemClock } from '../../../src/platform/waiting.ts';
 import type { RedisEndpoint } from '../../../src/redis/endpoint.ts';
 import { redisEndpointOf } from '../../db/engine/servers.ts';
 import { preflightOptions } from '../../db/preflight/redis/preflight-options.ts';

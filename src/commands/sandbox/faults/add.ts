@@ -1,9 +1,8 @@
 import { CliError, usageError } from '../../../base/errors.ts';
 import { isJsonRecord } from '../../../base/json.ts';
 import type { CommandSpec, ParsedArgs } from '../../../cli/command.ts';
-import { parseDurationToMillisecondsOrThrow } from '../../../cli/duration.ts';
-import { shortenInputForError } from '../../../cli/shorten-input-for-error.ts';
-import { requireWholeNumber } from '../../../cli/whole-number.ts';
+import { parseDurationToMillisecondsOrThrow, requireWholeNumber, shortenInputForError } from '../../../cli/values.ts';
+
 import type { CommandContext } from '../../../context.ts';
 import { DELAY_REQUIRING_FAULT_ACTION_NAMES, FAULT_ACTION_NAMES } from '../../../sandbox/faults/fault.ts';
 import { sandboxAdminUrlOption } from '../sandbox-admin-url-option.ts';

@@ -5,8 +5,9 @@ import {
   decodeNumberColumnOrZero,
   decodeOptionalTextColumn,
   decodeTextColumn,
-} from '../../../postgresql/decode-row.ts';
-import type { PostgresqlRow } from '../../../postgresql/postgresql-row.ts';
+  type PostgresqlRow,
+} from '../../../postgresql/rows.ts';
+
 import {
   buildReadOnlyTransactionSql,
   omitTransactionControlResults,

@@ -1,5 +1,5 @@
 import { maxSanitizedTextLength, sanitizeReportLine } from '../../../base/sanitize.ts';
-import { DatabaseConnectError } from '../../../platform/connect-error.ts';
+import { DatabaseConnectError } from '../../../platform/network-errors.ts';
 import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
 import {
   formatPsqlConnectMetaCommand,

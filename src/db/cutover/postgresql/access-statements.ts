@@ -1,5 +1,5 @@
-import { quoteIdentifier } from '../../../postgresql/quote.ts';
-import { requoteSignature } from '../../../postgresql/requote.ts';
+import { quoteIdentifier, requoteSignature } from '../../../postgresql/quote.ts';
+
 import type { AccessObject, Privilege } from './access-catalog.ts';
 
 export const accessSections = ['roles', 'owners', 'grants', 'defaults', 'settings'] as const;

@@ -1,7 +1,7 @@
 import { CliError, type CliErrorCode, usageError } from '../../../base/errors.ts';
 import { countOf } from '../../../base/text.ts';
-import { nearestWord } from '../../../cli/nearest-word.ts';
-import { DatabaseConnectError } from '../../../platform/connect-error.ts';
+import { nearestWord } from '../../../cli/values.ts';
+import { DatabaseConnectError } from '../../../platform/network-errors.ts';
 import { connectPostgresql, type PostgresqlSession } from '../../../postgresql/connection.ts';
 import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
 import { PostgresqlQueryError } from '../../../postgresql/query-error.ts';

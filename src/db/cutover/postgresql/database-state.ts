@@ -4,7 +4,7 @@ import {
   decodeNumberColumnOrZero,
   decodeOptionalTextColumn,
   decodeTextColumn,
-} from '../../../postgresql/decode-row.ts';
+} from '../../../postgresql/rows.ts';
 import { queryCatalogRows } from './tables.ts';
 
 /** What a migration creates in a database beside rows and privileges. */

@@ -1,8 +1,14 @@
 import { PostgresqlQueryError } from '../../../postgresql/query-error.ts';
-import { buildComparableTextSettings } from '../../../postgresql/read-table-rows-by-copy.ts';
 import { buildReadOnlyTransactionSql, searchPathSafeRollbackSql } from '../../../postgresql/search-path-safe-sql.ts';
-import { createTableDigestBuilder, type TableContentDigest } from '../../../postgresql/table-digest.ts';
-import { buildCopyTableTransaction, readTableRows, splitBinaryCopyRow } from '../../../postgresql/table-rows.ts';
+import {
+  buildComparableTextSettings,
+  buildCopyTableTransaction,
+  createTableDigestBuilder,
+  readTableRows,
+  splitBinaryCopyRow,
+  type TableContentDigest,
+} from '../../../postgresql/table-rows.ts';
+
 import { longTimeout } from '../../engine/tools.ts';
 import { canTableBecomeEqual, compareTableContents, type TableContentReadings } from '../comparison.ts';
 import type { TableComparison } from '../rehearse/report.ts';

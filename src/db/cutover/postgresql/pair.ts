@@ -1,12 +1,12 @@
-import { nearestWord } from '../../../cli/nearest-word.ts';
 import { quoteShellArg } from '../../../cli/shell-quote.ts';
-import { DatabaseConnectError } from '../../../platform/connect-error.ts';
+import { nearestWord } from '../../../cli/values.ts';
+import { DatabaseConnectError } from '../../../platform/network-errors.ts';
 import { connectPostgresql, type PostgresqlSession } from '../../../postgresql/connection.ts';
 import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
-import type { PostgresqlRow } from '../../../postgresql/postgresql-row.ts';
 import { formatSingleLinePsqlStatement } from '../../../postgresql/psql-script.ts';
 import { PostgresqlQueryError } from '../../../postgresql/query-error.ts';
 import { quoteIdentifier, quoteLiteral } from '../../../postgresql/quote.ts';
+import type { PostgresqlRow } from '../../../postgresql/rows.ts';
 import { openPinned } from '../../engine/tools.ts';
 import { selectDatabasesToCompare } from '../../preflight/postgresql/each-database.ts';
 import { databasesQuery } from '../../preflight/postgresql/queries/cluster.ts';

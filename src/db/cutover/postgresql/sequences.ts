@@ -1,4 +1,4 @@
-import { nearestWord } from '../../../cli/nearest-word.ts';
+import { nearestWord } from '../../../cli/values.ts';
 import { connectPostgresql, type PostgresqlSession } from '../../../postgresql/connection.ts';
 import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
 import { selectDatabasesToCompare } from '../../preflight/postgresql/each-database.ts';

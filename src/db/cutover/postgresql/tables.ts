@@ -1,13 +1,8 @@
 import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlSession } from '../../../postgresql/connection.ts';
-import type { PostgresqlRow } from '../../../postgresql/postgresql-row.ts';
 import { PostgresqlQueryError } from '../../../postgresql/query-error.ts';
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
-import {
-  buildComparableTextSettings,
-  missingTableCodes,
-  readTableRowsByCopy,
-} from '../../../postgresql/read-table-rows-by-copy.ts';
+import type { PostgresqlRow } from '../../../postgresql/rows.ts';
 import {
   buildReadOnlyTransactionSql,
   omitTransactionControlResults,
@@ -15,14 +10,19 @@ import {
   type TransactionSettings,
 } from '../../../postgresql/search-path-safe-sql.ts';
 import { decodeSequenceState, sequenceStateColumns } from '../../../postgresql/sequence-state.ts';
-import { createTableDigestBuilder, type TableContentDigest } from '../../../postgresql/table-digest.ts';
 import {
+  buildComparableTextSettings,
   buildCopyTableTransaction,
+  createTableDigestBuilder,
   isColumnReadByCopySql,
   isPlanSafeSql,
+  missingTableCodes,
   type OrdinaryTable,
   readTableRows,
+  readTableRowsByCopy,
+  type TableContentDigest,
 } from '../../../postgresql/table-rows.ts';
+
 import { unreadableSequenceState } from '../comparison.ts';
 
 type QuerySession = Pick<PostgresqlSession, 'query'>;

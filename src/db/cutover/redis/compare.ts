@@ -1,8 +1,8 @@
 import { CliError, type CliErrorCode, usageError } from '../../../base/errors.ts';
 import { sanitizeReportLine } from '../../../base/sanitize.ts';
 import { countOf } from '../../../base/text.ts';
-import { DatabaseConnectError } from '../../../platform/connect-error.ts';
 import type { Clock } from '../../../platform/host.ts';
+import { DatabaseConnectError } from '../../../platform/network-errors.ts';
 import { RedisCommandError } from '../../../redis/command-error.ts';
 import { connectRedis, type RedisConnection } from '../../../redis/connection.ts';
 import type { RedisEndpoint } from '../../../redis/endpoint.ts';

@@ -1,7 +1,7 @@
 import { createTerminalStyles, isColorEnabled } from '../../../cli/color.ts';
 import type { CommandIo } from '../../../cli/command-io.ts';
-import { createTerminalScreen } from '../../../cli/screen.ts';
-import { createTextMeasurer } from '../../../cli/text-measurer.ts';
+import { createTerminalScreen } from '../../../cli/progress.ts';
+import { createTextMeasurer } from '../../../cli/text.ts';
 import type { Clock } from '../../../platform/host.ts';
 import { allStreaming, type EngineRun, type EngineState, type TableSyncState } from '../../engine/index.ts';
 import type { DbSource } from '../../source/index.ts';

@@ -1,7 +1,7 @@
 import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
-import type { PostgresqlRow } from '../../../postgresql/postgresql-row.ts';
 import { formatSingleLinePsqlStatement } from '../../../postgresql/psql-script.ts';
 import { quoteIdentifier, quoteLiteral } from '../../../postgresql/quote.ts';
+import type { PostgresqlRow } from '../../../postgresql/rows.ts';
 import type { SearchPathSafeSession } from '../../../postgresql/search-path-safe-session.ts';
 import type { RedisEndpoint } from '../../../redis/endpoint.ts';
 import { cleanUpFromJournal, type EngineJournal, type EngineSystem, type JournalEntry } from '../../engine/index.ts';

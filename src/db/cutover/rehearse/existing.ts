@@ -1,8 +1,8 @@
 import { CliError } from '../../../base/errors.ts';
 import { sanitizeReportLine } from '../../../base/sanitize.ts';
 import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
-import type { PostgresqlRow } from '../../../postgresql/postgresql-row.ts';
 import { quoteIdentifier, quoteLiteral } from '../../../postgresql/quote.ts';
+import type { PostgresqlRow } from '../../../postgresql/rows.ts';
 import type { SearchPathSafeSession } from '../../../postgresql/search-path-safe-session.ts';
 import type { EngineSystem } from '../../engine/index.ts';
 import { lastRows, singleValue, sqlStateOf, withSession } from '../../engine/tools.ts';

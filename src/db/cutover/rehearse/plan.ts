@@ -1,6 +1,6 @@
 import { CliError, usageError } from '../../../base/errors.ts';
 import { sanitizeReportLine } from '../../../base/sanitize.ts';
-import { clientSideDatabaseErrorCodes, DatabaseConnectError } from '../../../platform/connect-error.ts';
+import { clientSideDatabaseErrorCodes, DatabaseConnectError } from '../../../platform/network-errors.ts';
 import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
 import type { EngineSystem } from '../../engine/index.ts';
 import {

@@ -1,5 +1,5 @@
 import { CliError } from '../../../base/errors.ts';
-import { timeoutSignal } from '../../../platform/timeout-signal.ts';
+import { timeoutSignal } from '../../../platform/waiting.ts';
 import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
 import { quoteIdentifier, quoteLiteral } from '../../../postgresql/quote.ts';

@@ -1,5 +1,5 @@
-import type { PostgresqlRow } from '../../../postgresql/postgresql-row.ts';
 import { quoteIdentifier, quoteLiteral } from '../../../postgresql/quote.ts';
+import type { PostgresqlRow } from '../../../postgresql/rows.ts';
 import type { SearchPathSafeSession } from '../../../postgresql/search-path-safe-session.ts';
 import { sqlStateOf } from '../error.ts';
 import { lastRows, singleValue } from './session.ts';

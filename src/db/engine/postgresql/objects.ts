@@ -1,5 +1,5 @@
-import { timeoutSignal } from '../../../platform/timeout-signal.ts';
-import { getLibpqRequireAuthValue } from '../../../postgresql/authentication-guard.ts';
+import { timeoutSignal } from '../../../platform/waiting.ts';
+import { getLibpqRequireAuthValue } from '../../../postgresql/connection.ts';
 import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
 import { quoteIdentifier, quoteLiteral } from '../../../postgresql/quote.ts';
 import type { SearchPathSafeSession } from '../../../postgresql/search-path-safe-session.ts';

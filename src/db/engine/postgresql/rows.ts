@@ -1,6 +1,6 @@
 import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
-import type { PostgresqlRow } from '../../../postgresql/postgresql-row.ts';
 import { quoteIdentifier, quoteLiteral } from '../../../postgresql/quote.ts';
+import type { PostgresqlRow } from '../../../postgresql/rows.ts';
 import type { SearchPathSafeSession } from '../../../postgresql/search-path-safe-session.ts';
 import { decodeSequenceState, sequenceStateColumns } from '../../../postgresql/sequence-state.ts';
 import { isColumnReadByCopySql } from '../../../postgresql/table-rows.ts';

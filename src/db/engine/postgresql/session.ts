@@ -1,7 +1,7 @@
-import { DatabaseConnectError } from '../../../platform/connect-error.ts';
+import { DatabaseConnectError } from '../../../platform/network-errors.ts';
 import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
-import type { PostgresqlRow } from '../../../postgresql/postgresql-row.ts';
 import { PostgresqlQueryError } from '../../../postgresql/query-error.ts';
+import type { PostgresqlRow } from '../../../postgresql/rows.ts';
 import type { SearchPathSafeSession } from '../../../postgresql/search-path-safe-session.ts';
 import type { EngineSystem } from '../input.ts';
 import { createReconnecting, openPinned, type Reconnecting } from '../session.ts';

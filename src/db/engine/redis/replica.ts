@@ -1,4 +1,4 @@
-import { timeoutSignal } from '../../../platform/timeout-signal.ts';
+import { timeoutSignal } from '../../../platform/waiting.ts';
 import type { RedisConnection } from '../../../redis/connection.ts';
 import type { RedisEndpoint } from '../../../redis/endpoint.ts';
 import { parseRedisInfo, type RedisInfo, readRedisInfoNumber } from '../../../redis/info.ts';

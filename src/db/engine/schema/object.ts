@@ -1,6 +1,5 @@
 import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
-import { parsePostgresqlArray } from '../../../postgresql/nested-text.ts';
-import type { PostgresqlRow } from '../../../postgresql/postgresql-row.ts';
+import { type PostgresqlRow, parsePostgresqlArray } from '../../../postgresql/rows.ts';
 
 /** One object of a schema, with the statements that create it. */
 export interface SchemaObject {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import type { ExternalProgramRunner } from '../../../platform/external-program.ts';
 import type { ProcessEnvironment } from '../../../platform/host.ts';
-import { getLibpqRequireAuthValue } from '../../../postgresql/authentication-guard.ts';
+import { getLibpqRequireAuthValue } from '../../../postgresql/connection.ts';
 import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
 import { MigrationError, redactReason } from '../error.ts';
 import { omissionsQuery, targetObstacles, versionObstacles } from './obstacles.ts';

@@ -1,7 +1,7 @@
 import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
-import type { PostgresqlRow } from '../../../postgresql/postgresql-row.ts';
 import { quoteIdentifier, quoteLiteral } from '../../../postgresql/quote.ts';
+import type { PostgresqlRow } from '../../../postgresql/rows.ts';
 import type { SearchPathSafeSession } from '../../../postgresql/search-path-safe-session.ts';
 import { superuserObjectsSql } from '../../../postgresql/superuser-objects.ts';
 import { isUserObject, isUserSchema, plainName } from './object.ts';

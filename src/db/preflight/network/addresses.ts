@@ -1,6 +1,6 @@
 import { lookup, Resolver } from 'node:dns/promises';
 import { BlockList, isIP, Socket } from 'node:net';
-import { readErrorCode } from '../../../platform/build-network-http-send-error.ts';
+import { readErrorCode } from '../../../platform/network-errors.ts';
 
 /** Facts about the source that are known before the login: its addresses and connections. */
 export interface SourceAddressFacts {

@@ -1,11 +1,11 @@
 import { CliError, usageError } from '../../../base/errors.ts';
-import { nearestWord } from '../../../cli/nearest-word.ts';
+import { nearestWord } from '../../../cli/values.ts';
 import type { Clock } from '../../../platform/host.ts';
-import { createDatabaseResponseMemoryLimit } from '../../../platform/response-memory.ts';
-import { timeoutSignal } from '../../../platform/timeout-signal.ts';
+import { createDatabaseResponseMemoryLimit } from '../../../platform/memory.ts';
+import { timeoutSignal } from '../../../platform/waiting.ts';
 import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
-import { decodeNumberColumnOrZero, decodeTextColumn } from '../../../postgresql/decode-row.ts';
 import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
+import { decodeNumberColumnOrZero, decodeTextColumn } from '../../../postgresql/rows.ts';
 import { type DbSource, unreachableHint } from '../../source/index.ts';
 import type { SchemaFingerprints } from '../baseline.ts';
 import { buildNearestWordHint, type NearestWordFinder, type PreflightOptions, wrapInDoubleQuotes } from '../options.ts';

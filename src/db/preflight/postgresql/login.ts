@@ -1,5 +1,5 @@
-import { clientSideDatabaseErrorCodes, DatabaseConnectError } from '../../../platform/connect-error.ts';
-import type { DatabaseResponseMemoryLimit } from '../../../platform/response-memory.ts';
+import type { DatabaseResponseMemoryLimit } from '../../../platform/memory.ts';
+import { clientSideDatabaseErrorCodes, DatabaseConnectError } from '../../../platform/network-errors.ts';
 import { connectPostgresql, type PostgresqlSession } from '../../../postgresql/connection.ts';
 import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
 import { PostgresqlQueryError } from '../../../postgresql/query-error.ts';

@@ -1,6 +1,6 @@
 import { formatSingleLinePsqlStatement } from '../../../postgresql/psql-script.ts';
-import { quoteIdentifier } from '../../../postgresql/quote.ts';
-import { requoteQualifiedName } from '../../../postgresql/requote.ts';
+import { quoteIdentifier, requoteQualifiedName } from '../../../postgresql/quote.ts';
+
 import { buildQueryRowRemovalFixEffect, type FindingFix } from '../finding.ts';
 import type { PreflightQuery } from '../query.ts';
 import { limitFindingObjects } from './check.ts';

@@ -1,4 +1,4 @@
-import type { PostgresqlRow } from '../../../postgresql/postgresql-row.ts';
+import type { PostgresqlRow } from '../../../postgresql/rows.ts';
 import { buildReadOnlyTransactionSql, type SearchPathSafeSql } from '../../../postgresql/search-path-safe-sql.ts';
 import type { OrdinaryTable, PostgresqlCopyFormat } from '../../../postgresql/table-rows.ts';
 import type { PreflightQuery } from '../query.ts';

@@ -1,6 +1,6 @@
 import { countOf } from '../../../base/text.ts';
-import { quoteLiteral } from '../../../postgresql/quote.ts';
-import { requoteQualifiedName } from '../../../postgresql/requote.ts';
+import { quoteLiteral, requoteQualifiedName } from '../../../postgresql/quote.ts';
+
 import type { FindingFix, PreflightFixEffect } from '../finding.ts';
 
 import type { ColumnWithoutEqualityOperator, TableWithUnsafeReplicaIdentity } from './queries/replica-identities.ts';

@@ -1,10 +1,10 @@
-import { clientSideDatabaseErrorCodes, DatabaseConnectError } from '../../../platform/connect-error.ts';
 import type { Clock } from '../../../platform/host.ts';
-import type { DatabaseResponseMemoryLimit } from '../../../platform/response-memory.ts';
+import type { DatabaseResponseMemoryLimit } from '../../../platform/memory.ts';
+import { clientSideDatabaseErrorCodes, DatabaseConnectError } from '../../../platform/network-errors.ts';
 import { connectPostgresql, type PostgresqlSession } from '../../../postgresql/connection.ts';
 import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
-import type { PostgresqlRow } from '../../../postgresql/postgresql-row.ts';
 import { PostgresqlQueryError } from '../../../postgresql/query-error.ts';
+import type { PostgresqlRow } from '../../../postgresql/rows.ts';
 import {
   buildProbeTransactionSql,
   omitTransactionControlResults,

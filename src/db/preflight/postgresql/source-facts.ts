@@ -1,4 +1,4 @@
-import type { PostgresqlAuthenticationMethod } from '../../../postgresql/authentication-guard.ts';
+import type { PostgresqlAuthenticationMethod } from '../../../postgresql/connection.ts';
 import { parsePostgresqlMajorVersion, truncateToPostgresqlMajorVersion } from '../../../postgresql/version.ts';
 import type { SourceAddressFacts, TlsFacts } from '../network/addresses.ts';
 import type { PreflightOptions } from '../options.ts';

@@ -1,14 +1,19 @@
 import { sanitizeLine } from '../../../base/sanitize.ts';
-import { clientSideDatabaseErrorCodes, DatabaseConnectError } from '../../../platform/connect-error.ts';
+import { createDatabaseResponseMemoryLimit, type DatabaseResponseMemoryLimit } from '../../../platform/memory.ts';
 import {
-  createDatabaseResponseMemoryLimit,
-  type DatabaseResponseMemoryLimit,
-} from '../../../platform/response-memory.ts';
-import type { TlsConnectionInfo } from '../../../platform/tls-connection-info.ts';
-import { connectPostgresql, type PostgresqlSession } from '../../../postgresql/connection.ts';
-import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
-import type { PostgresqlRow } from '../../../postgresql/postgresql-row.ts';
+  clientSideDatabaseErrorCodes,
+  DatabaseConnectError,
+  type TlsConnectionInfo,
+} from '../../../platform/network-errors.ts';
+
+import {
+  connectPostgresql,
+  type PostgresqlSession,
+  postgresqlStartupMessageParameters,
+} from '../../../postgresql/connection.ts';
+import { type PostgresqlEndpoint, verifiesServerIdentity } from '../../../postgresql/endpoint.ts';
 import { PostgresqlQueryError } from '../../../postgresql/query-error.ts';
+import type { PostgresqlRow } from '../../../postgresql/rows.ts';
 import {
   buildProbeTransactionSql,
   buildReadOnlyTransactionSql,
@@ -17,8 +22,7 @@ import {
   searchPathSafeIdentifySystemSql,
   searchPathSafeRollbackSql,
 } from '../../../postgresql/search-path-safe-sql.ts';
-import { verifiesServerIdentity } from '../../../postgresql/ssl-options.ts';
-import { postgresqlStartupMessageParameters } from '../../../postgresql/startup-settings.ts';
+
 import {
   findReachableAddress,
   type HostNameResolver,

@@ -1,15 +1,15 @@
-import { createDatabaseResponseMemoryLimit } from '../../../platform/response-memory.ts';
+import { createDatabaseResponseMemoryLimit } from '../../../platform/memory.ts';
 import { connectPostgresql } from '../../../postgresql/connection.ts';
+import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
+import { PostgresqlQueryError } from '../../../postgresql/query-error.ts';
 import {
   decodeBooleanColumn,
   decodeNumberColumnOrZero,
   decodeOptionalTextColumn,
   decodeTextArrayColumn,
   decodeTextColumn,
-} from '../../../postgresql/decode-row.ts';
-import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
-import type { PostgresqlRow } from '../../../postgresql/postgresql-row.ts';
-import { PostgresqlQueryError } from '../../../postgresql/query-error.ts';
+  type PostgresqlRow,
+} from '../../../postgresql/rows.ts';
 import { omitTransactionControlResults } from '../../../postgresql/search-path-safe-sql.ts';
 import { formatPostgresqlMajorVersion } from '../../../postgresql/version.ts';
 import { managedPostgresqlMarkersQuery } from './queries/cluster.ts';

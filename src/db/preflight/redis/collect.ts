@@ -4,8 +4,8 @@ import type { RedisConnection, RedisReply } from '../../../redis/connection.ts';
 import type { RedisEndpoint } from '../../../redis/endpoint.ts';
 import { parseKeyspace, type RedisInfo, type RedisInfoField, readRedisInfoNumber } from '../../../redis/info.ts';
 import { formatRedisCommand } from '../../../redis/quote.ts';
-import { encodeRedisCommand } from '../../../redis/resp.ts';
-import type { RedisConnectOptions } from '../../../redis/send-redis-command.ts';
+import { encodeRedisCommand, type RedisConnectOptions } from '../../../redis/resp.ts';
+
 import { isValkeyOrRedisAtLeast, parseRedisServerVersion } from '../../../redis/version.ts';
 import { getPreflightQueryValue, type PreflightQueryResult } from '../query.ts';
 import type { CollectedSourceFacts, PreflightEngineInput } from '../run.ts';

@@ -6,7 +6,7 @@ import {
   type RedisInfoFields,
   readRedisInfoNumber,
 } from '../../../redis/info.ts';
-import type { RedisCommand } from '../../../redis/send-redis-command.ts';
+import type { RedisCommand } from '../../../redis/resp.ts';
 
 /**
  * One read-only command. All commands are sent together; a command that is denied or unknown does not affect the

@@ -1,9 +1,9 @@
-import { clientSideDatabaseErrorCodes, DatabaseConnectError } from '../../../platform/connect-error.ts';
+import { clientSideDatabaseErrorCodes, DatabaseConnectError } from '../../../platform/network-errors.ts';
 import { RedisCommandError } from '../../../redis/command-error.ts';
 import { connectRedis, type RedisConnection } from '../../../redis/connection.ts';
 import type { RedisEndpoint } from '../../../redis/endpoint.ts';
 import { formatRedisCommand } from '../../../redis/quote.ts';
-import type { RedisConnectOptions } from '../../../redis/send-redis-command.ts';
+import type { RedisConnectOptions } from '../../../redis/resp.ts';
 import type { PreflightQueryResult } from '../query.ts';
 import type { RedisCheck } from './check.ts';
 import { type RedisPreflightQuery, type RedisPreflightQueryContext, redisInfoQuery } from './queries.ts';

@@ -1,16 +1,12 @@
 import type { Socket } from 'node:net';
-import { clientSideDatabaseErrorCodes, DatabaseConnectError } from '../../../platform/connect-error.ts';
-import {
-  createDatabaseResponseMemoryLimit,
-  type DatabaseResponseMemoryLimit,
-} from '../../../platform/response-memory.ts';
-import { authenticateRedisConnection } from '../../../redis/authenticate.ts';
+import { createDatabaseResponseMemoryLimit, type DatabaseResponseMemoryLimit } from '../../../platform/memory.ts';
+import { clientSideDatabaseErrorCodes, DatabaseConnectError } from '../../../platform/network-errors.ts';
 import { parseRedisErrorCode, redactRedisServerMessage } from '../../../redis/command-error.ts';
 import { connectRedis, type RedisConnection } from '../../../redis/connection.ts';
 import type { RedisEndpoint } from '../../../redis/endpoint.ts';
 import { openRedisSocket } from '../../../redis/redis-socket.ts';
-import { requestRedisReplyLine } from '../../../redis/resp.ts';
-import type { RedisConnectOptions } from '../../../redis/send-redis-command.ts';
+import { authenticateRedisConnection, type RedisConnectOptions, requestRedisReplyLine } from '../../../redis/resp.ts';
+
 import { findReachableAddress, type SourceAddressFacts, type TlsFacts } from '../network/addresses.ts';
 import type { PsyncCopyStartResult, PsyncProbeResult, RedisConnectionResult } from './source-facts.ts';
 

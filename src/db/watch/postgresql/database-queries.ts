@@ -1,12 +1,12 @@
 import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
+import { quoteLiteral } from '../../../postgresql/quote.ts';
 import {
   decodeNumberColumnOrZero,
   decodeOptionalNumberColumn,
   decodeOptionalTextColumn,
   decodeTextColumn,
-} from '../../../postgresql/decode-row.ts';
-import { parsePostgresqlArray } from '../../../postgresql/nested-text.ts';
-import { quoteLiteral } from '../../../postgresql/quote.ts';
+  parsePostgresqlArray,
+} from '../../../postgresql/rows.ts';
 import type { ColumnDefinition, TableDefinitions, TableStatistics } from './facts.ts';
 import type { WatchQuery } from './query.ts';
 

@@ -1,8 +1,5 @@
-import { DatabaseConnectError } from '../../../platform/connect-error.ts';
-import {
-  createDatabaseResponseMemoryLimit,
-  type DatabaseResponseMemoryLimit,
-} from '../../../platform/response-memory.ts';
+import { createDatabaseResponseMemoryLimit, type DatabaseResponseMemoryLimit } from '../../../platform/memory.ts';
+import { DatabaseConnectError } from '../../../platform/network-errors.ts';
 import { connectPostgresql, type PostgresqlSession } from '../../../postgresql/connection.ts';
 import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
 import { PostgresqlQueryError } from '../../../postgresql/query-error.ts';

@@ -1,6 +1,6 @@
 import type { PostgresqlSession } from '../../../postgresql/connection.ts';
-import type { PostgresqlRow } from '../../../postgresql/postgresql-row.ts';
 import { PostgresqlQueryError } from '../../../postgresql/query-error.ts';
+import type { PostgresqlRow } from '../../../postgresql/rows.ts';
 import {
   buildProbeTransactionSql,
   buildReadOnlyTransactionSql,

@@ -5,7 +5,7 @@ import {
   decodeOptionalNumberColumn,
   decodeOptionalTextColumn,
   decodeTextColumn,
-} from '../../../postgresql/decode-row.ts';
+} from '../../../postgresql/rows.ts';
 import type { CopyProgress, SettingFacts, SlotFacts, StoredTimeout, TransactionCounts, WalSender } from './facts.ts';
 import type { WatchQuery } from './query.ts';
 

@@ -1,10 +1,10 @@
-import { DatabaseConnectError } from '../../../platform/connect-error.ts';
+import { DatabaseConnectError } from '../../../platform/network-errors.ts';
 import { RedisCommandError } from '../../../redis/command-error.ts';
 import { connectRedis, type RedisConnection } from '../../../redis/connection.ts';
 import type { RedisEndpoint } from '../../../redis/endpoint.ts';
 import { parseRedisInfo } from '../../../redis/info.ts';
 import { formatRedisCommand } from '../../../redis/quote.ts';
-import type { RedisCommand } from '../../../redis/send-redis-command.ts';
+import type { RedisCommand } from '../../../redis/resp.ts';
 import type { WatchLimits } from '../limits.ts';
 import { type ConnectionProbe, probeConnection } from '../probe.ts';
 import { parseRedisFacts, type RedisFacts, type RedisPoll } from './facts.ts';

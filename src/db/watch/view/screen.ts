@@ -3,9 +3,9 @@ import { formatBytes, formatCount, formatDuration } from '../../../base/text.ts'
 import { createTerminalStyles, isColorEnabled, plainStyles, type TerminalStyles } from '../../../cli/color.ts';
 import type { ListView } from '../../../cli/columns.ts';
 import type { CommandIo } from '../../../cli/command-io.ts';
-import { progressBar, sparkline } from '../../../cli/progress-bar.ts';
-import { createTerminalScreen } from '../../../cli/screen.ts';
-import { createTextMeasurer, type TextMeasurer } from '../../../cli/text-measurer.ts';
+import { createTerminalScreen, progressBar, sparkline } from '../../../cli/progress.ts';
+
+import { createTextMeasurer, type TextMeasurer } from '../../../cli/text.ts';
 import { formatIdentity } from '../identity.ts';
 import type { DatabaseSample, StatusSample, TableSample, WatchPhase } from '../sample.ts';
 import {

@@ -1,6 +1,6 @@
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { tryAcquireFileLock } from '../../../../src/platform/file-lock.ts';
+import { tryAcquireFileLock } from '../../../../src/platform/locks.ts';
 import { expectGolden } from '../../../fixtures/golden.ts';
 import { seedSession } from '../../../fixtures/session.ts';
 import { TOMAS } from '../../../sandbox/requests.ts';

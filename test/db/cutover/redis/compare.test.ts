@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { Secret } from '../../../../src/base/secret.ts';
 import { type CompareDatabasesOptions, compareDatabases } from '../../../../src/db/cutover/compare.ts';
-import { systemClock } from '../../../../src/platform/clock.ts';
+import { systemClock } from '../../../../src/platform/waiting.ts';
 import { lacks } from '../../../fixtures/needs.ts';
 import { eventually, type RedisServer, startRedis } from '../../../fixtures/redis.ts';
 import { redisEndpointOf } from '../../engine/servers.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { systemClock } from '../../../../src/platform/clock.ts';
+import { systemClock } from '../../../../src/platform/waiting.ts';
 import { runCloudctl, startCloudctl } from '../../../commands/run-cloudctl.ts';
 import { type TestHost, testHost } from '../../../fixtures/host.ts';
 import type { Postgres } from '../../../fixtures/postgres.ts';

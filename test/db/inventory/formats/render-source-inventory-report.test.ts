@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { wrapForTerminal } from '../../../../src/cli/wrap-for-terminal.ts';
+import { wrapForTerminal } from '../../../../src/cli/text.ts';
 import { renderSourceInventoryReport } from '../../../../src/db/inventory/formats/render-source-inventory-report.ts';
 import { renderTextSourceInventory } from '../../../../src/db/inventory/formats/render-text-source-inventory.ts';
 import { expectGolden } from '../../../fixtures/golden.ts';

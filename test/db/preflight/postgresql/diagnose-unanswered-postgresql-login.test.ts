@@ -7,7 +7,7 @@ import {
 } from '../../../../src/db/preflight/postgresql/login.ts';
 import { accessExclusiveCatalogLocksQuery } from '../../../../src/db/preflight/postgresql/queries/activity.ts';
 import { openPostgresqlSource } from '../../../../src/db/preflight/postgresql/source.ts';
-import { createDatabaseResponseMemoryLimit } from '../../../../src/platform/response-memory.ts';
+import { createDatabaseResponseMemoryLimit } from '../../../../src/platform/memory.ts';
 import { connectPostgresql, type PostgresqlSession } from '../../../../src/postgresql/connection.ts';
 import type { PostgresqlEndpoint } from '../../../../src/postgresql/endpoint.ts';
 import { expectGolden } from '../../../fixtures/golden.ts';

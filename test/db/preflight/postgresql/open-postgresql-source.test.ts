@@ -7,13 +7,13 @@ import { postgresqlChecks } from '../../../../src/db/preflight/postgresql/checks
 import { managedPostgresqlMarkersQuery } from '../../../../src/db/preflight/postgresql/queries/cluster.ts';
 import { openPostgresqlSource } from '../../../../src/db/preflight/postgresql/source.ts';
 import type { PostgresqlSourceFacts } from '../../../../src/db/preflight/postgresql/source-facts.ts';
-import { connectPostgresql } from '../../../../src/postgresql/connection.ts';
+import { connectPostgresql, postgresqlStartupMessageParameters } from '../../../../src/postgresql/connection.ts';
 import type { PostgresqlEndpoint } from '../../../../src/postgresql/endpoint.ts';
 import {
   buildProbeTransactionSql,
   buildReadOnlyTransactionSql,
 } from '../../../../src/postgresql/search-path-safe-sql.ts';
-import { postgresqlStartupMessageParameters } from '../../../../src/postgresql/startup-settings.ts';
+
 import { expectGolden } from '../../../fixtures/golden.ts';
 import { lacks } from '../../../fixtures/needs.ts';
 import { startPgbouncer } from '../../../fixtures/pgbouncer.ts';

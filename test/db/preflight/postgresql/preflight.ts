@@ -1,12 +1,12 @@
 import { Secret } from '../../../../src/base/secret.ts';
-import { nearestWord } from '../../../../src/cli/nearest-word.ts';
+import { nearestWord } from '../../../../src/cli/values.ts';
 import type { CheckFinding } from '../../../../src/db/preflight/finding.ts';
 import {
   type PostgresqlPreflightReport,
   type PostgresqlPreflightRunOptions,
   runPostgresqlPreflight,
 } from '../../../../src/db/preflight/postgresql/run.ts';
-import { systemClock } from '../../../../src/platform/clock.ts';
+import { systemClock } from '../../../../src/platform/waiting.ts';
 import { validReport } from '../../../fixtures/report-schema.ts';
 import { preflightOptions } from './facts.ts';
 

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import type { PostgresqlRow } from '../../../../src/postgresql/postgresql-row.ts';
+import type { PostgresqlRow } from '../../../../src/postgresql/rows.ts';
 import type { Postgres } from '../../../fixtures/postgres.ts';
 
 /** What one question answers, every value as the server wrote it, in a transaction that cannot write. */

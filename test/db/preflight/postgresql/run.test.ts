@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { systemClock } from '../../../../src/platform/clock.ts';
 import type { Clock } from '../../../../src/platform/host.ts';
+import { systemClock } from '../../../../src/platform/waiting.ts';
 import { expectGolden } from '../../../fixtures/golden.ts';
 import { startPgbouncer } from '../../../fixtures/pgbouncer.ts';
 import { isPinnedTransaction, readOnlyPin } from '../../../fixtures/pin-rules.ts';

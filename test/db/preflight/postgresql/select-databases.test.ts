@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { CliError } from '../../../../src/base/errors.ts';
-import { nearestWord } from '../../../../src/cli/nearest-word.ts';
+import { nearestWord } from '../../../../src/cli/values.ts';
 import { selectDatabasesToMigrate } from '../../../../src/db/preflight/postgresql/each-database.ts';
 import { expectGolden } from '../../../fixtures/golden.ts';
 import { database } from './facts.ts';

@@ -3,7 +3,7 @@ import { Secret } from '../../../../src/base/secret.ts';
 import { sampleRedisKeys } from '../../../../src/db/preflight/redis/source-facts.ts';
 import { connectRedis, type RedisConnection } from '../../../../src/redis/connection.ts';
 import { parseRedisEndpoint } from '../../../../src/redis/endpoint.ts';
-import type { RedisCommand } from '../../../../src/redis/send-redis-command.ts';
+import type { RedisCommand } from '../../../../src/redis/resp.ts';
 import { lacks } from '../../../fixtures/needs.ts';
 import { type RedisServer, startRedis } from '../../../fixtures/redis.ts';
 

@@ -6,7 +6,7 @@ import type { PreflightOptions } from '../../../../src/db/preflight/options.ts';
 import { createRedisPreflightEngine } from '../../../../src/db/preflight/redis/engine.ts';
 import type { PreflightReport } from '../../../../src/db/preflight/report.ts';
 import { runPreflight } from '../../../../src/db/preflight/run.ts';
-import { systemClock } from '../../../../src/platform/clock.ts';
+import { systemClock } from '../../../../src/platform/waiting.ts';
 import { parseRedisEndpoint, type RedisEndpointInput } from '../../../../src/redis/endpoint.ts';
 import { eventually, type RedisOptions, type RedisServer, startRedis } from '../../../fixtures/redis.ts';
 import { validReport } from '../../../fixtures/report-schema.ts';

@@ -13,7 +13,7 @@ import { runRedisPreflightQueries } from '../../../../src/db/preflight/redis/run
 import type { RedisSourceFacts } from '../../../../src/db/preflight/redis/source-facts.ts';
 import { parseRedisErrorCode, RedisCommandError } from '../../../../src/redis/command-error.ts';
 import type { RedisConnection, RedisReply } from '../../../../src/redis/connection.ts';
-import type { RedisCommand } from '../../../../src/redis/send-redis-command.ts';
+import type { RedisCommand } from '../../../../src/redis/resp.ts';
 import { preflightOptions } from './preflight-options.ts';
 
 /** The replies of a server, as far as it is queried. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { OutputFormat } from '../../../../src/cli/print-prepared-output.ts';
+import type { OutputFormat } from '../../../../src/cli/print.ts';
 import { openWatchScreen } from '../../../../src/db/watch/view/screen.ts';
 import { argsFrom, commandIo } from '../../../fixtures/command-io.ts';
 import { type TestHost, testHost } from '../../../fixtures/host.ts';

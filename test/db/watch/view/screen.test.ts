@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { createTerminalStyles } from '../../../../src/cli/color.ts';
-import { createTextMeasurer } from '../../../../src/cli/text-measurer.ts';
+import { createTextMeasurer } from '../../../../src/cli/text.ts';
 import type { StatusSample } from '../../../../src/db/watch/sample.ts';
 import { renderScreen } from '../../../../src/db/watch/view/screen.ts';
 import { expectGolden } from '../../../fixtures/golden.ts';

@@ -1,8 +1,8 @@
-import { nearestWord } from '../../../../src/cli/nearest-word.ts';
+import { nearestWord } from '../../../../src/cli/values.ts';
 import type { CheckFinding } from '../../../../src/db/preflight/finding.ts';
 import { runPostgresqlPreflight } from '../../../../src/db/preflight/postgresql/run.ts';
 import { optionsOfTarget, readPostgresqlTarget } from '../../../../src/db/preflight/postgresql/target.ts';
-import { systemClock } from '../../../../src/platform/clock.ts';
+import { systemClock } from '../../../../src/platform/waiting.ts';
 import { postgresEndpointOf } from '../../../db/engine/servers.ts';
 import { preflightOptions } from '../../../db/preflight/postgresql/facts.ts';
 import type { Postgres } from '../../../fixtures/postgres.ts';

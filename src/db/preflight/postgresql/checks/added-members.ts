@@ -1,7 +1,7 @@
 import { countOf } from '../../../../base/text.ts';
 import { firstNormalObjectId, oidsOfCatalogs } from '../../../../postgresql/catalog-oids.ts';
-import { decodeOptionalTextColumn, decodeTextColumn } from '../../../../postgresql/decode-row.ts';
-import { requoteQualifiedName, requoteSignature } from '../../../../postgresql/requote.ts';
+import { requoteQualifiedName, requoteSignature } from '../../../../postgresql/quote.ts';
+import { decodeOptionalTextColumn, decodeTextColumn } from '../../../../postgresql/rows.ts';
 import { buildQueryRowRemovalFixEffect, failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 
 import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';

@@ -1,6 +1,6 @@
 import { countOf } from '../../../../base/text.ts';
-import { quoteIdentifier } from '../../../../postgresql/quote.ts';
-import { requoteQualifiedName } from '../../../../postgresql/requote.ts';
+import { quoteIdentifier, requoteQualifiedName } from '../../../../postgresql/quote.ts';
+
 import { buildQueryRowRemovalFixEffect, failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 
 import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';

@@ -1,4 +1,4 @@
-import { clientSideDatabaseErrorCodes } from '../../../../platform/connect-error.ts';
+import { clientSideDatabaseErrorCodes } from '../../../../platform/network-errors.ts';
 import { type PreflightCheckOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { isConnectedOverLoopback } from '../../network/evaluate.ts';
 import { declareServerPreflightCheck } from '../check.ts';

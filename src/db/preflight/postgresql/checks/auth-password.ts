@@ -1,4 +1,4 @@
-import { clientSideDatabaseErrorCodes } from '../../../../platform/connect-error.ts';
+import { clientSideDatabaseErrorCodes } from '../../../../platform/network-errors.ts';
 import { quoteIdentifier, quoteLiteral } from '../../../../postgresql/quote.ts';
 import { type FindingFix, passOutcome, unknownOutcome } from '../../finding.ts';
 import { declareServerPreflightCheck } from '../check.ts';

@@ -1,5 +1,5 @@
 import { countOf } from '../../../../base/text.ts';
-import { requoteQualifiedName } from '../../../../postgresql/requote.ts';
+import { requoteQualifiedName } from '../../../../postgresql/quote.ts';
 import { buildQueryRowRemovalFixEffect, failOutcome, infoOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
 
 import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';

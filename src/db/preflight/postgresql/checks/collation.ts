@@ -1,8 +1,8 @@
 import { countOf } from '../../../../base/text.ts';
 import { firstNormalObjectId } from '../../../../postgresql/catalog-oids.ts';
-import { decodeOptionalTextColumn, decodeTextColumn } from '../../../../postgresql/decode-row.ts';
-import { quoteIdentifier } from '../../../../postgresql/quote.ts';
-import { requoteQualifiedName } from '../../../../postgresql/requote.ts';
+import { quoteIdentifier, requoteQualifiedName } from '../../../../postgresql/quote.ts';
+import { decodeOptionalTextColumn, decodeTextColumn } from '../../../../postgresql/rows.ts';
+
 import { infoOutcome, type PreflightCheckOutcome, passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
 import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
 import { databasesQuery, findPostgresqlDatabase } from '../queries/cluster.ts';

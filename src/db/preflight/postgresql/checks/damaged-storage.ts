@@ -4,11 +4,7 @@ import {
   builtinSchemaOids,
   firstNormalObjectId,
 } from '../../../../postgresql/catalog-oids.ts';
-import {
-  decodeNumberColumnOrZero,
-  decodeOptionalTextColumn,
-  decodeTextColumn,
-} from '../../../../postgresql/decode-row.ts';
+import { decodeNumberColumnOrZero, decodeOptionalTextColumn, decodeTextColumn } from '../../../../postgresql/rows.ts';
 import { failOutcome, type PreflightCheckOutcome, passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
 import {
   buildIncompleteScanOutcome,

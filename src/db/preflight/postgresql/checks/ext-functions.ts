@@ -1,6 +1,6 @@
 import { countOf } from '../../../../base/text.ts';
 import { oidsOfCatalogs } from '../../../../postgresql/catalog-oids.ts';
-import { decodeBooleanColumn, decodeTextColumn } from '../../../../postgresql/decode-row.ts';
+import { decodeBooleanColumn, decodeTextColumn } from '../../../../postgresql/rows.ts';
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
 

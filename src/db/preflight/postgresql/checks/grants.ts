@@ -1,6 +1,6 @@
 import { countOf } from '../../../../base/text.ts';
 import { firstNormalObjectId } from '../../../../postgresql/catalog-oids.ts';
-import { decodeNumberColumnOrZero } from '../../../../postgresql/decode-row.ts';
+import { decodeNumberColumnOrZero } from '../../../../postgresql/rows.ts';
 import { passOutcome, warnOutcome } from '../../finding.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';

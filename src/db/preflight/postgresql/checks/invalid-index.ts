@@ -1,8 +1,8 @@
 import { countOf } from '../../../../base/text.ts';
 import { builtinSchemaOids } from '../../../../postgresql/catalog-oids.ts';
-import { decodeBooleanColumn, decodeTextColumn } from '../../../../postgresql/decode-row.ts';
-import { quoteLiteral } from '../../../../postgresql/quote.ts';
-import { requoteQualifiedName } from '../../../../postgresql/requote.ts';
+import { quoteLiteral, requoteQualifiedName } from '../../../../postgresql/quote.ts';
+import { decodeBooleanColumn, decodeTextColumn } from '../../../../postgresql/rows.ts';
+
 import { buildQueryRowRemovalFixEffect, passOutcome, warnOutcome } from '../../finding.ts';
 
 import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';

@@ -5,7 +5,7 @@ import {
   nonImmutableFunctionOidPattern,
   oidsOfCatalogs,
 } from '../../../../postgresql/catalog-oids.ts';
-import { decodeTextColumn } from '../../../../postgresql/decode-row.ts';
+import { decodeTextColumn } from '../../../../postgresql/rows.ts';
 import { failOutcome, passOutcome } from '../../finding.ts';
 import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
 

@@ -1,6 +1,6 @@
 import { countOf } from '../../../../base/text.ts';
-import { decodeBooleanColumn } from '../../../../postgresql/decode-row.ts';
-import { requoteQualifiedName } from '../../../../postgresql/requote.ts';
+import { requoteQualifiedName } from '../../../../postgresql/quote.ts';
+import { decodeBooleanColumn } from '../../../../postgresql/rows.ts';
 import { isNullTextCopyField } from '../../../../postgresql/table-rows.ts';
 import {
   buildQueryRowRemovalFixEffect,

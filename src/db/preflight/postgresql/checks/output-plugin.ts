@@ -1,4 +1,4 @@
-import { decodeBooleanColumn, decodeTextColumn } from '../../../../postgresql/decode-row.ts';
+import { decodeBooleanColumn, decodeTextColumn } from '../../../../postgresql/rows.ts';
 import { failOutcome, passOutcome, skipOutcome } from '../../finding.ts';
 import { declareServerPreflightCheck } from '../check.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';

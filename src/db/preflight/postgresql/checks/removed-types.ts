@@ -1,6 +1,6 @@
 import { countOf } from '../../../../base/text.ts';
 import { formatSingleLinePsqlStatement } from '../../../../postgresql/psql-script.ts';
-import { requoteQualifiedName } from '../../../../postgresql/requote.ts';
+import { requoteQualifiedName } from '../../../../postgresql/quote.ts';
 import {
   buildQueryRowRemovalFixEffect,
   failOutcome,

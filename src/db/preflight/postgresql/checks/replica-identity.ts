@@ -1,9 +1,5 @@
 import { countOf } from '../../../../base/text.ts';
-import {
-  decodeBooleanColumn,
-  decodeOptionalNumberColumn,
-  decodeTextColumn,
-} from '../../../../postgresql/decode-row.ts';
+import { decodeBooleanColumn, decodeOptionalNumberColumn, decodeTextColumn } from '../../../../postgresql/rows.ts';
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
 import { laterConnectionInstanceIdentityQuery, type PostgresqlInstanceIdentity } from '../queries/cluster.ts';

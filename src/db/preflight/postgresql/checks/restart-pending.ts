@@ -1,4 +1,4 @@
-import { decodeTextColumn } from '../../../../postgresql/decode-row.ts';
+import { decodeTextColumn } from '../../../../postgresql/rows.ts';
 import { type FindingFix, failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { declareServerPreflightCheck } from '../check.ts';
 import { roleSessionActivityQuery } from '../queries/activity.ts';

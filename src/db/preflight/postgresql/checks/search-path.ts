@@ -1,6 +1,6 @@
 import { countOf } from '../../../../base/text.ts';
-import { quoteIdentifier } from '../../../../postgresql/quote.ts';
-import { requoteSignature } from '../../../../postgresql/requote.ts';
+import { quoteIdentifier, requoteSignature } from '../../../../postgresql/quote.ts';
+
 import {
   buildQueryResultFixEffect,
   failOutcome,

@@ -1,4 +1,4 @@
-import { decodeTextColumn } from '../../../../postgresql/decode-row.ts';
+import { decodeTextColumn } from '../../../../postgresql/rows.ts';
 import { failOutcome, passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
 import { namedExtensions } from '../../options.ts';
 import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';

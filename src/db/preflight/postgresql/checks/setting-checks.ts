@@ -1,7 +1,7 @@
 import { countOf } from '../../../../base/text.ts';
 import { dateTimeTypeOidPattern } from '../../../../postgresql/catalog-oids.ts';
-import { decodeBooleanColumn } from '../../../../postgresql/decode-row.ts';
 import { quoteIdentifier } from '../../../../postgresql/quote.ts';
+import { decodeBooleanColumn } from '../../../../postgresql/rows.ts';
 import { failOutcome, type PreflightCheckOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
 import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
 import { hasFunctionTimeZoneDependency } from '../function-body/time-zone.ts';

@@ -1,4 +1,4 @@
-import { decodeBooleanColumn, decodeTextColumn } from '../../../../postgresql/decode-row.ts';
+import { decodeBooleanColumn, decodeTextColumn } from '../../../../postgresql/rows.ts';
 import { failOutcome, passOutcome } from '../../finding.ts';
 import { declareServerPreflightCheck } from '../check.ts';
 import { migrationRoleQuery, roleSettingsQuery } from '../queries/roles.ts';

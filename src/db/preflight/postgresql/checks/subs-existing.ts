@@ -1,5 +1,5 @@
 import { countOf } from '../../../../base/text.ts';
-import { decodeBooleanColumn, decodeTextColumn } from '../../../../postgresql/decode-row.ts';
+import { decodeBooleanColumn, decodeTextColumn } from '../../../../postgresql/rows.ts';
 import { passOutcome, warnOutcome } from '../../finding.ts';
 import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
 

@@ -1,6 +1,6 @@
 import { countOf } from '../../../../base/text.ts';
-import { decodeTextColumn } from '../../../../postgresql/decode-row.ts';
 import { quoteIdentifier } from '../../../../postgresql/quote.ts';
+import { decodeTextColumn } from '../../../../postgresql/rows.ts';
 import { failOutcome, type PreflightCheckOutcome, passOutcome } from '../../finding.ts';
 import { declareServerPreflightCheck } from '../check.ts';
 import { type WalSender, walSendersQuery } from '../queries/replication.ts';

@@ -1,7 +1,7 @@
 import { countOf } from '../../../../base/text.ts';
 import { builtinTypeOids, serverSpecificTypeOids } from '../../../../postgresql/catalog-oids.ts';
-import { decodeBooleanColumn, decodeTextArrayColumn } from '../../../../postgresql/decode-row.ts';
 import { quoteIdentifier } from '../../../../postgresql/quote.ts';
+import { decodeBooleanColumn, decodeTextArrayColumn } from '../../../../postgresql/rows.ts';
 import { buildQueryRowRemovalFixEffect, failOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
 
 import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';

@@ -1,6 +1,6 @@
 import { countOf } from '../../../../base/text.ts';
 import { firstNormalObjectId } from '../../../../postgresql/catalog-oids.ts';
-import { decodeTextColumn } from '../../../../postgresql/decode-row.ts';
+import { decodeTextColumn } from '../../../../postgresql/rows.ts';
 import { failOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
 import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
 

@@ -1,6 +1,6 @@
 import { countOf } from '../../../../base/text.ts';
 import { builtinTablespaceOids } from '../../../../postgresql/catalog-oids.ts';
-import { decodeOptionalTextColumn, decodeTextColumn } from '../../../../postgresql/decode-row.ts';
+import { decodeOptionalTextColumn, decodeTextColumn } from '../../../../postgresql/rows.ts';
 import { passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
 import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
 

@@ -1,8 +1,7 @@
 import { countOf } from '../../../../base/text.ts';
 import { firstNormalObjectId } from '../../../../postgresql/catalog-oids.ts';
-import { decodeOptionalTextColumn, decodeTextColumn } from '../../../../postgresql/decode-row.ts';
-import type { PostgresqlRow } from '../../../../postgresql/postgresql-row.ts';
 import { quoteLiteral } from '../../../../postgresql/quote.ts';
+import { decodeOptionalTextColumn, decodeTextColumn, type PostgresqlRow } from '../../../../postgresql/rows.ts';
 import { failOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
 import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
 import {

@@ -1,4 +1,4 @@
-import { decodeNumberColumnOrZero, decodeTextColumn } from '../../../../postgresql/decode-row.ts';
+import { decodeNumberColumnOrZero, decodeTextColumn } from '../../../../postgresql/rows.ts';
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { declareServerPreflightCheck } from '../check.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';

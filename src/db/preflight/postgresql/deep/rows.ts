@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
-import { clientSideDatabaseErrorCodes } from '../../../../platform/connect-error.ts';
+import { clientSideDatabaseErrorCodes } from '../../../../platform/network-errors.ts';
 import { builtinTypeOids } from '../../../../postgresql/catalog-oids.ts';
-import { missingTableCodes } from '../../../../postgresql/read-table-rows-by-copy.ts';
+import { missingTableCodes } from '../../../../postgresql/table-rows.ts';
 import type { IndexKeyColumn, UniqueIndex } from '../queries/constraints.ts';
 import type { TableToRead } from '../queries/tables.ts';
 

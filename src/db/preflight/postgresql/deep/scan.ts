@@ -1,14 +1,14 @@
 import { randomInt } from 'node:crypto';
-import { DatabaseConnectError } from '../../../../platform/connect-error.ts';
 import type { Clock } from '../../../../platform/host.ts';
-import { timeoutSignal } from '../../../../platform/timeout-signal.ts';
+import { DatabaseConnectError } from '../../../../platform/network-errors.ts';
+import { timeoutSignal } from '../../../../platform/waiting.ts';
 import { connectPostgresql, type PostgresqlSession } from '../../../../postgresql/connection.ts';
 import { PostgresqlQueryError } from '../../../../postgresql/query-error.ts';
 import {
   buildComparableTextSettings,
   type ReadTableOptions,
   readTableRowsByCopy,
-} from '../../../../postgresql/read-table-rows-by-copy.ts';
+} from '../../../../postgresql/table-rows.ts';
 import type { CheckFinding } from '../../finding.ts';
 import type { DeepReadOptions } from '../../options.ts';
 import { getPreflightQueryValue, type PreflightQueryResults } from '../../query.ts';

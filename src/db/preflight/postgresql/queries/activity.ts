@@ -5,8 +5,9 @@ import {
   decodeOptionalNumberColumn,
   decodeOptionalTextColumn,
   decodeTextColumn,
-} from '../../../../postgresql/decode-row.ts';
-import type { PostgresqlRow } from '../../../../postgresql/postgresql-row.ts';
+  type PostgresqlRow,
+} from '../../../../postgresql/rows.ts';
+
 import type { PostgresqlPreflightQuery } from '../query.ts';
 
 /** The sessions of one role that a restart of the server would end. The sessions of this program are left out. */

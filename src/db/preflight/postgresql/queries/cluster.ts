@@ -1,12 +1,12 @@
 import { firstNormalObjectId, oidsOfCatalogs } from '../../../../postgresql/catalog-oids.ts';
+import { quoteIdentifier } from '../../../../postgresql/quote.ts';
 import {
   decodeBooleanColumn,
   decodeNumberColumnOrZero,
   decodeOptionalTextColumn,
   decodeTextColumn,
-} from '../../../../postgresql/decode-row.ts';
-import type { PostgresqlRow } from '../../../../postgresql/postgresql-row.ts';
-import { quoteIdentifier } from '../../../../postgresql/quote.ts';
+  type PostgresqlRow,
+} from '../../../../postgresql/rows.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { createDatabaseFeatureCondition } from './database-overview.ts';
 

@@ -4,8 +4,9 @@ import {
   decodeNumberColumnOrZero,
   decodeTextArrayColumn,
   decodeTextColumn,
-} from '../../../../postgresql/decode-row.ts';
-import type { PostgresqlRow } from '../../../../postgresql/postgresql-row.ts';
+  type PostgresqlRow,
+} from '../../../../postgresql/rows.ts';
+
 import { isNullTextCopyField } from '../../../../postgresql/table-rows.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { checkConstraintDependsOnClockSql } from './catalog-predicates.ts';

@@ -1,5 +1,5 @@
 import { firstNormalObjectId } from '../../../../postgresql/catalog-oids.ts';
-import { decodeTextColumn } from '../../../../postgresql/decode-row.ts';
+import { decodeTextColumn } from '../../../../postgresql/rows.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { databasesQuery } from './cluster.ts';
 

@@ -5,7 +5,7 @@ import {
   regprocAndRegoperTypeOids,
   serverSpecificTypeOids,
 } from '../../../../postgresql/catalog-oids.ts';
-import { decodeNumberColumnOrZero, decodeTextColumn } from '../../../../postgresql/decode-row.ts';
+import { decodeNumberColumnOrZero, decodeTextColumn } from '../../../../postgresql/rows.ts';
 import type { PostgresqlPreflightQuery, PreflightQueryValueReader } from '../query.ts';
 import {
   buildOidDependenceNodeTreePattern,

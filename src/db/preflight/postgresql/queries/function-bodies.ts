@@ -4,7 +4,7 @@ import {
   firstNormalObjectId,
   oidsOfCatalogs,
 } from '../../../../postgresql/catalog-oids.ts';
-import { decodeBooleanColumn, decodeTextArrayColumn, decodeTextColumn } from '../../../../postgresql/decode-row.ts';
+import { decodeBooleanColumn, decodeTextArrayColumn, decodeTextColumn } from '../../../../postgresql/rows.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { createDatabaseFeatureCondition } from './database-overview.ts';
 import { isUserSqlOrPlpgsqlFunctionSql, userFunctionDependentsCte } from './function-uses.ts';

@@ -4,8 +4,8 @@ import {
   firstNormalObjectId,
   oidsOfCatalogs,
 } from '../../../../postgresql/catalog-oids.ts';
-import { decodeBooleanColumn, decodeTextColumn } from '../../../../postgresql/decode-row.ts';
-import type { PostgresqlRow } from '../../../../postgresql/postgresql-row.ts';
+import { decodeBooleanColumn, decodeTextColumn, type PostgresqlRow } from '../../../../postgresql/rows.ts';
+
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { dependsOnUserFunctionSql, isNotExtensionMemberSql } from './catalog-predicates.ts';
 import { createDatabaseFeatureCondition } from './database-overview.ts';

@@ -1,11 +1,11 @@
 import { BlockList, isIP } from 'node:net';
+import { quoteIdentifier } from '../../../../postgresql/quote.ts';
 import {
   decodeNumberColumnOrZero,
   decodeOptionalTextColumn,
   decodeTextArrayColumn,
   decodeTextColumn,
-} from '../../../../postgresql/decode-row.ts';
-import { quoteIdentifier } from '../../../../postgresql/quote.ts';
+} from '../../../../postgresql/rows.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 
 /** A line of pg_hba.conf as the server parses it; the lines of included files are part of the result. */

@@ -4,7 +4,7 @@ import {
   builtinTypeOids,
   firstNormalObjectId,
 } from '../../../../postgresql/catalog-oids.ts';
-import { decodeNumberColumnOrZero, decodeTextColumn } from '../../../../postgresql/decode-row.ts';
+import { decodeNumberColumnOrZero, decodeTextColumn } from '../../../../postgresql/rows.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { isNotExtensionMemberSql } from './catalog-predicates.ts';
 import { createDatabaseFeatureCondition } from './database-overview.ts';

@@ -1,5 +1,5 @@
 import { builtinTypeOids, firstNormalObjectId, oidsOfCatalogs } from '../../../../postgresql/catalog-oids.ts';
-import { decodeOptionalTextColumn, decodeTextColumn } from '../../../../postgresql/decode-row.ts';
+import { decodeOptionalTextColumn, decodeTextColumn } from '../../../../postgresql/rows.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { isNotExtensionMemberSql } from './catalog-predicates.ts';
 import { createDatabaseFeatureCondition } from './database-overview.ts';

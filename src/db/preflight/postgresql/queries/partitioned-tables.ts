@@ -5,8 +5,9 @@ import {
   decodeOptionalTextColumn,
   decodeTextArrayColumn,
   decodeTextColumn,
-} from '../../../../postgresql/decode-row.ts';
-import type { PostgresqlRow } from '../../../../postgresql/postgresql-row.ts';
+  type PostgresqlRow,
+} from '../../../../postgresql/rows.ts';
+
 import { type OrdinaryTable, splitBinaryCopyRow } from '../../../../postgresql/table-rows.ts';
 import type { PostgresqlPreflightQuery, SourceTableRowSearcher } from '../query.ts';
 import { createDatabaseFeatureCondition } from './database-overview.ts';

@@ -1,6 +1,6 @@
 import { firstNormalObjectId, oidsOfCatalogs } from '../../../../postgresql/catalog-oids.ts';
-import { decodeBooleanColumn, decodeNumberColumnOrZero, decodeTextColumn } from '../../../../postgresql/decode-row.ts';
 import { quoteIdentifier } from '../../../../postgresql/quote.ts';
+import { decodeBooleanColumn, decodeNumberColumnOrZero, decodeTextColumn } from '../../../../postgresql/rows.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { createDatabaseFeatureCondition } from './database-overview.ts';
 

@@ -9,8 +9,9 @@ import {
   decodeNumberColumnOrZero,
   decodeOptionalTextColumn,
   decodeTextColumn,
-} from '../../../../postgresql/decode-row.ts';
-import type { PostgresqlRow } from '../../../../postgresql/postgresql-row.ts';
+  type PostgresqlRow,
+} from '../../../../postgresql/rows.ts';
+
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { hasUncommonRelationFeatureSql, isNotExtensionMemberSql } from './catalog-predicates.ts';
 import { createDatabaseFeatureCondition } from './database-overview.ts';

@@ -4,7 +4,7 @@ import {
   decodeOptionalNumberColumn,
   decodeOptionalTextColumn,
   decodeTextColumn,
-} from '../../../../postgresql/decode-row.ts';
+} from '../../../../postgresql/rows.ts';
 import { isNullTextCopyField } from '../../../../postgresql/table-rows.ts';
 import type { PreflightOptions } from '../../options.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';

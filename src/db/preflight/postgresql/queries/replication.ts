@@ -4,7 +4,7 @@ import {
   decodeOptionalNumberColumn,
   decodeOptionalTextColumn,
   decodeTextColumn,
-} from '../../../../postgresql/decode-row.ts';
+} from '../../../../postgresql/rows.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { createDatabaseFeatureCondition } from './database-overview.ts';
 

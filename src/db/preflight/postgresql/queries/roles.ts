@@ -6,7 +6,7 @@ import {
   decodeOptionalTextColumn,
   decodeTextArrayColumn,
   decodeTextColumn,
-} from '../../../../postgresql/decode-row.ts';
+} from '../../../../postgresql/rows.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 
 /** The role that the migration logs in with. */

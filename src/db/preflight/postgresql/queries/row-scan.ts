@@ -3,9 +3,15 @@ import {
   firstNormalObjectId,
   regprocAndRegoperTypeOids,
 } from '../../../../postgresql/catalog-oids.ts';
-import { decodeBooleanColumn, decodeTextArrayColumn, decodeTextColumn } from '../../../../postgresql/decode-row.ts';
-import { parsePostgresqlArray, parsePostgresqlCompositeValue } from '../../../../postgresql/nested-text.ts';
-import type { PostgresqlRow } from '../../../../postgresql/postgresql-row.ts';
+import {
+  decodeBooleanColumn,
+  decodeTextArrayColumn,
+  decodeTextColumn,
+  type PostgresqlRow,
+  parsePostgresqlArray,
+  parsePostgresqlCompositeValue,
+} from '../../../../postgresql/rows.ts';
+
 import { isColumnReadByCopySql, type OrdinaryTable, splitTextCopyRow } from '../../../../postgresql/table-rows.ts';
 import type { PostgresqlPreflightQuery, SourceTableRowSearcher, TableRowSearchResult } from '../query.ts';
 import { isOneOfSql } from './catalog-predicates.ts';

@@ -1,7 +1,7 @@
-import { decodeTextColumn } from '../../../../postgresql/decode-row.ts';
 import { formatSingleLinePsqlStatement } from '../../../../postgresql/psql-script.ts';
-import { quoteLiteral } from '../../../../postgresql/quote.ts';
-import { requoteQualifiedName } from '../../../../postgresql/requote.ts';
+import { quoteLiteral, requoteQualifiedName } from '../../../../postgresql/quote.ts';
+import { decodeTextColumn } from '../../../../postgresql/rows.ts';
+
 import { decodeSequenceState, sequenceStateColumns } from '../../../../postgresql/sequence-state.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 

@@ -1,11 +1,11 @@
+import { quoteIdentifier } from '../../../../postgresql/quote.ts';
 import {
   decodeBooleanColumn,
   decodeNumberColumnOrZero,
   decodeOptionalTextColumn,
   decodeTextColumn,
-} from '../../../../postgresql/decode-row.ts';
-import type { PostgresqlRow } from '../../../../postgresql/postgresql-row.ts';
-import { quoteIdentifier } from '../../../../postgresql/quote.ts';
+  type PostgresqlRow,
+} from '../../../../postgresql/rows.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 
 export interface PostgresqlServerSetting {

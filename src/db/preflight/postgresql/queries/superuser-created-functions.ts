@@ -4,7 +4,7 @@ import {
   decodeOptionalTextColumn,
   decodeTextArrayColumn,
   decodeTextColumn,
-} from '../../../../postgresql/decode-row.ts';
+} from '../../../../postgresql/rows.ts';
 import { superuserObjectsSql } from '../../../../postgresql/superuser-objects.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { isExtensionMemberSql } from './catalog-predicates.ts';

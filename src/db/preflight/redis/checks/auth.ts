@@ -1,4 +1,4 @@
-import { clientSideDatabaseErrorCodes } from '../../../../platform/connect-error.ts';
+import { clientSideDatabaseErrorCodes } from '../../../../platform/network-errors.ts';
 import { failOutcome, type PreflightCheckOutcome, passOutcome, skipOutcome, warnOutcome } from '../../finding.ts';
 import { isConnectedOverLoopback } from '../../network/evaluate.ts';
 import { declareRedisPreflightCheck, redisMigrationMethods } from '../check.ts';

@@ -1,4 +1,4 @@
-import { clientSideDatabaseErrorCodes } from '../../../../platform/connect-error.ts';
+import { clientSideDatabaseErrorCodes } from '../../../../platform/network-errors.ts';
 import { readRedisInfoNumber } from '../../../../redis/info.ts';
 import { failOutcome, passOutcome, skipOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
 import { getPreflightQueryValueOrDefault, markPreflightQueryOptional } from '../../query.ts';

@@ -1,4 +1,4 @@
-import { clientSideDatabaseErrorCodes } from '../../../../platform/connect-error.ts';
+import { clientSideDatabaseErrorCodes } from '../../../../platform/network-errors.ts';
 import type { RedisInfo } from '../../../../redis/info.ts';
 import { failOutcome, type PreflightCheckOutcome, passOutcome, skipOutcome, warnOutcome } from '../../finding.ts';
 import { getPreflightQueryValueOrDefault, markPreflightQueryOptional, type PreflightQueryResult } from '../../query.ts';

@@ -1,4 +1,4 @@
-import { clientSideDatabaseErrorCodes } from '../../../../platform/connect-error.ts';
+import { clientSideDatabaseErrorCodes } from '../../../../platform/network-errors.ts';
 import type { RedisInfo } from '../../../../redis/info.ts';
 import { failOutcome, type PreflightCheckOutcome, warnOutcome } from '../../finding.ts';
 import { buildOpenPortFix, evaluateTcpConnections } from '../../network/evaluate.ts';

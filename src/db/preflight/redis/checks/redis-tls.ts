@@ -1,4 +1,4 @@
-import { clientSideDatabaseErrorCodes, closedDuringTlsHandshakeMessage } from '../../../../platform/connect-error.ts';
+import { clientSideDatabaseErrorCodes, closedDuringTlsHandshakeMessage } from '../../../../platform/network-errors.ts';
 import { redisClientCertificateRequiredText } from '../../../../redis/command-error.ts';
 import { unansweredTlsHandshakeMessage } from '../../../../redis/redis-socket.ts';
 import {

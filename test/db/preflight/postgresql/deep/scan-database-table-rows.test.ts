@@ -6,8 +6,8 @@ import {
   type ScanDatabaseTableRowsOptions,
   scanDatabaseTableRows,
 } from '../../../../../src/db/preflight/postgresql/deep/scan.ts';
-import { systemClock } from '../../../../../src/platform/clock.ts';
 import type { Clock } from '../../../../../src/platform/host.ts';
+import { systemClock } from '../../../../../src/platform/waiting.ts';
 import type { PostgresqlEndpoint } from '../../../../../src/postgresql/endpoint.ts';
 import { overwritePages } from '../../../../fixtures/damage-page.ts';
 import { type Postgres, startPostgres } from '../../../../fixtures/postgres.ts';

@@ -1,0 +1,304 @@
+import { isLosslessNumberObject } from '../base/exact.ts';
+import { sanitizeLine, spreadsheetCell } from '../base/sanitize.ts';
+import { formatDuration } from '../base/text.ts';
+import type { OutputSink } from '../platform/host.ts';
+import { createTerminalStyles, type TerminalStyles } from './color.ts';
+import {
+  buildOutputRowObject,
+  deriveOutputColumnsFromRows,
+  type ListView,
+  type OutputCellValue,
+  type OutputColumn,
+  type OutputColumnTraits,
+  pickOutputColumns,
+  toOutputCellValue,
+} from './columns.ts';
+import {
+  type CsvRecordEncoder,
+  createCsvRecordEncoder,
+  formatJsonDocument,
+  formatTextTable,
+  ndjsonLine,
+} from './formats.ts';
+import { hyperlink } from './text.ts';
+
+/** The data to print, in the shapes that the output formats distinguish; JSON and YAML print `data`. */
+export type PreparedOutput =
+  | {
+      readonly kind: 'rows';
+      readonly names: readonly string[];
+      readonly traits?: readonly OutputColumnTraits[];
+      readonly cells: readonly OutputCellRow[];
+      readonly data: readonly unknown[];
+    }
+  | {
+      readonly kind: 'object';
+      readonly names: readonly string[];
+      readonly traits?: readonly OutputColumnTraits[];
+      readonly cells: OutputCellRow;
+      readonly data: unknown;
+    }
+  | { readonly kind: 'values'; readonly cells: readonly OutputCellRow[]; readonly data: readonly unknown[] }
+  | { readonly kind: 'value'; readonly cell: OutputCellValue; readonly data: unknown };
+
+type OutputCellRow = readonly OutputCellValue[];
+
+/** Returns the function that maps a row to its JSON: the row itself, or its chosen columns if `--format` names columns. */
+export function createRowToJsonMapper<T>(
+  columns: readonly OutputColumn<T>[],
+  wanted: readonly string[] | undefined,
+): (row: T) => unknown {
+  return wanted === undefined ? (row) => row : (row) => buildOutputRowObject(row, columns);
+}
+
+export function prepareRowsForOutput<T>(
+  rows: readonly T[],
+  { columns }: ListView<T>,
+  wanted: readonly string[] | undefined,
+): PreparedOutput {
+  const picked = pickOutputColumns(columns, wanted);
+  return {
+    kind: 'rows',
+    names: picked.map(({ name }) => name),
+    traits: picked,
+    cells: rows.map((row) => picked.map(({ value }) => value(row))),
+    data: rows.map(createRowToJsonMapper(picked, wanted)),
+  };
+}
+
+export function prepareObjectForOutput<T>(
+  object: T,
+  { columns }: ListView<T>,
+  wanted: readonly string[] | undefined,
+): PreparedOutput {
+  const picked = pickOutputColumns(columns, wanted);
+  return {
+    kind: 'object',
+    names: picked.map(({ name }) => name),
+    traits: picked,
+    cells: picked.map(({ value }) => value(object)),
+    data: createRowToJsonMapper(picked, wanted)(object),
+  };
+}
+
+/**
+ * Prepares the result of a query, which may have any shape. Rows that a query selected unchanged keep the columns of their
+ * view; for new objects, the columns are their keys. @param emptyColumns the columns of an empty list that are not those of the
+ * view
+ */
+export function prepareJmespathResultForOutput<T>(
+  result: unknown,
+  view: ListView<T>,
+  originals: readonly T[],
+  wanted: readonly string[] | undefined,
+  emptyColumns?: readonly string[],
+): PreparedOutput {
+  const known = new Set<unknown>(originals);
+  const isOriginal = (value: unknown): value is T => known.has(value);
+  if (Array.isArray(result)) {
+    const elements: readonly unknown[] = result;
+    // An empty result has no columns to check, so the columns that `--format` or the query names are used.
+    if (elements.length === 0) {
+      return {
+        kind: 'rows',
+        names:
+          emptyColumns?.length === 0
+            ? []
+            : (wanted ?? emptyColumns ?? pickOutputColumns(view.columns, undefined).map(({ name }) => name)),
+        cells: [],
+        data: [],
+      };
+    }
+    if (elements.every(isOriginal)) return prepareRowsForOutput(elements, view, wanted);
+    if (elements.every(isObject))
+      return prepareRowsForOutput(elements, { columns: deriveOutputColumnsFromRows(elements) }, wanted);
+    return { kind: 'values', cells: elements.map(cellsOfValue), data: elements };
+  }
+  if (isOriginal(result)) return prepareObjectForOutput(result, view, wanted);
+  if (isObject(result))
+    return prepareObjectForOutput(result, { columns: deriveOutputColumnsFromRows([result]) }, wanted);
+  return { kind: 'value', cell: toOutputCellValue(result), data: result };
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isLosslessNumberObject(value);
+}
+
+function cellsOfValue(value: unknown): OutputCellRow {
+  return Array.isArray(value) ? value.map(toOutputCellValue) : [toOutputCellValue(value)];
+}
+
+/** How tables on a terminal show cells. */
+interface TerminalCellFormatter {
+  /** The text of a cell; a time is shown relative to now. */
+  text(cell: OutputCellValue, traits: OutputColumnTraits | undefined): string;
+  /** Adds to the text the colour of its status, and the hyperlink of its cell. */
+  style(text: string, traits: OutputColumnTraits | undefined, cell: OutputCellValue): string;
+  styleHeader(text: string): string;
+}
+
+interface TerminalCellFormatterOptions {
+  readonly isTerminal: boolean;
+  readonly color: boolean;
+  /** Whether the terminal shows hyperlinks. */
+  readonly hyperlinks?: boolean;
+  /** Returns the current time in milliseconds since the epoch. */
+  readonly now: () => number;
+}
+
+export async function createTerminalCellFormatter({
+  isTerminal,
+  color,
+  hyperlinks = false,
+  now: clock,
+}: TerminalCellFormatterOptions): Promise<TerminalCellFormatter> {
+  const styles = await createTerminalStyles(color);
+  const now = clock();
+  return {
+    text(cell, traits) {
+      if (cell === null || cell === undefined) return '';
+      return isTerminal && traits?.kind === 'time' ? relativeTime(String(cell), now) : String(cell);
+    },
+    style(text, traits, cell) {
+      const shown = traits?.kind === 'state' ? styles[colorOfState(text)](text) : text;
+      const url = hyperlinks ? traits?.link?.(cell) : undefined;
+      return url === undefined ? shown : hyperlink(shown, url);
+    },
+    styleHeader: (text) => styles.dim(text),
+  };
+}
+
+const greenStates: ReadonlySet<string> = new Set(['active', 'completed', 'done', 'created', 'ok', 'finished', 'valid']);
+const redStates: ReadonlySet<string> = new Set(['errored', 'error', 'failed', 'damaged', 'unknown', 'expired']);
+const dimStates: ReadonlySet<string> = new Set(['off', 'archive', 'deleted', 'skipped', 'logged_out', 'canceled']);
+
+/**
+ * A status in neither of the sets of final statuses belongs to an unfinished operation: `new`, `in-progress`, `running`,
+ * `unfinished`.
+ */
+function colorOfState(state: string): keyof Pick<TerminalStyles, 'green' | 'red' | 'dim' | 'yellow'> {
+  if (greenStates.has(state)) return 'green';
+  if (redStates.has(state)) return 'red';
+  return dimStates.has(state) ? 'dim' : 'yellow';
+}
+
+/**
+ * Formats a time as `3 min 20 s ago` or `in 29 d`; a time more than 60 days away as its date. Text that is not a time is returned
+ * unchanged.
+ */
+export function relativeTime(text: string, now: number): string {
+  const time = /^\d{4}-\d{2}-\d{2}T/.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(time)) return text;
+  const seconds = Math.floor(Math.abs(time - now) / 1000);
+  if (seconds > 60 * 86_400) return text.slice(0, 10);
+  const amount = formatDuration(seconds * 1000);
+  return time > now ? `in ${amount}` : `${amount} ago`;
+}
+
+export type OutputFormat = 'table' | 'json' | 'ndjson' | 'yaml' | 'csv';
+
+export interface PrintOutputOptions {
+  readonly stdout: OutputSink;
+  readonly format: OutputFormat;
+  /** False with `--no-header`. */
+  readonly header: boolean;
+  /** Whether tables on stdout have colour; other formats never have colour. */
+  readonly dataColor: boolean;
+  /** Whether the terminal shows hyperlinks. */
+  readonly hyperlinks?: boolean;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+}
+
+export type PreparedOutputDisplayOptions = Pick<ListView<never>, 'isReport' | 'untruncated'>;
+
+/** Prints output that was prepared for printing, in the format of the options. */
+export async function printPreparedOutput(
+  presented: PreparedOutput,
+  options: PrintOutputOptions,
+  { isReport, untruncated }: PreparedOutputDisplayOptions = {},
+): Promise<void> {
+  const { stdout, format, header } = options;
+  switch (format) {
+    case 'json':
+      return stdout.write(formatJsonDocument(presented.data));
+    case 'yaml':
+      return stdout.write((await import('./yaml.ts')).formatYamlDocument(presented.data));
+    case 'ndjson': {
+      const lines = presented.kind === 'rows' || presented.kind === 'values' ? presented.data : [presented.data];
+      for (const line of lines) await stdout.write(ndjsonLine(line));
+      return;
+    }
+    case 'csv': {
+      const record = await createSafeCsvRecordEncoder(stdout, isReport);
+      if (header && 'names' in presented && presented.names.length > 0) await stdout.write(record(presented.names));
+      for (const cells of cellRows(presented)) await stdout.write(record(cells));
+      return;
+    }
+    case 'table':
+      return stdout.write(await renderTerminalTable(presented, options, untruncated));
+    default:
+      return format satisfies never;
+  }
+}
+
+/**
+ * Renders a table that is as wide as the terminal. Without a terminal, or with `untruncated`, the table is as wide as
+ * its cells.
+ */
+export async function renderTerminalTable(
+  presented: PreparedOutput,
+  { stdout, header, dataColor, hyperlinks = false, now }: Omit<PrintOutputOptions, 'format'>,
+  untruncated = false,
+): Promise<string> {
+  const width = stdout.isTTY && !untruncated ? stdout.columns : undefined;
+  const traits: readonly OutputColumnTraits[] = ('traits' in presented ? presented.traits : undefined) ?? [];
+  const shown = await createTerminalCellFormatter({ isTerminal: stdout.isTTY, color: dataColor, hyperlinks, now });
+  // One object is shown vertically: a column name and its value on each line.
+  if (presented.kind === 'object') {
+    const lines = presented.cells.map((cell, at) => [
+      ...(header ? [presented.names[at] ?? ''] : []),
+      shown.text(cell, traits[at]),
+    ]);
+    return formatTextTable({
+      rows: lines,
+      width,
+      style: (text, column, row = 0) =>
+        header && column === 0 ? shown.styleHeader(text) : shown.style(text, traits[row], presented.cells[row]),
+    });
+  }
+  const rows = cellRows(presented);
+  return formatTextTable({
+    header: header && presented.kind === 'rows' && presented.names.length > 0 ? presented.names : undefined,
+    rows: rows.map((cells) => cells.map((cell, at) => shown.text(cell, traits[at]))),
+    width,
+    priorities: traits.map(({ priority }) => priority),
+    style: (text, column, row) =>
+      row === undefined ? shown.styleHeader(text) : shown.style(text, traits[column], rows[row]?.[column]),
+  });
+}
+
+function cellRows(presented: PreparedOutput): readonly (readonly OutputCellValue[])[] {
+  switch (presented.kind) {
+    case 'rows':
+    case 'values':
+      return presented.cells;
+    case 'object':
+      return [presented.cells];
+    case 'value':
+      return presented.cell === null || presented.cell === undefined ? [] : [[presented.cell]];
+    default:
+      return presented satisfies never;
+  }
+}
+
+/**
+ * Creates a CSV encoder. Cells of a list are unchanged in a file, and without control characters on a terminal. Cells of a
+ * report are also protected against being read as formulas.
+ */
+export async function createSafeCsvRecordEncoder({ isTTY }: OutputSink, isReport = false): Promise<CsvRecordEncoder> {
+  const record = await createCsvRecordEncoder();
+  const printable = isReport ? spreadsheetCell : isTTY ? (text: string) => sanitizeLine(text, 10_000) : undefined;
+  if (printable === undefined) return record;
+  return (cells) => record(cells.map((cell) => (typeof cell === 'string' ? printable(cell) : cell)));
+}

@@ -1,0 +1,358 @@
+import type { JSONValue } from '@jmespath-community/jmespath';
+import { type CliError, usageError } from '../base/errors.ts';
+import { isLosslessNumberObject, parseExactJsonOrThrow, stringifyExact } from '../base/exact.ts';
+import { isJsonRecord } from '../base/json.ts';
+import { sanitizeLine } from '../base/sanitize.ts';
+import type { CommandSpec } from './command.ts';
+import { nearestWord, shortenInputForError } from './values.ts';
+
+/**
+ * Data for JMESPath in which doubles replace exact numbers, and a function that restores the numbers in the query result.
+ */
+interface DataWithReplacedLosslessNumbers {
+  readonly data: unknown;
+  readonly literals: readonly unknown[];
+  /**
+   * Restores the original values in a query result: unchanged lists and objects are identical to the input, and numbers beyond
+   * 2^53 have all digits.
+   */
+  readonly restore: (result: unknown) => unknown;
+}
+
+/**
+ * Replaces exact numbers (src/base/exact.ts) with doubles, which JMESPath can compute with; returns undefined if there are no
+ * exact numbers. @param literals values of the query, in which equal numbers get the same doubles as in the data
+ */
+export function replaceLosslessNumbersWithDoubles(
+  data: unknown,
+  literals: readonly unknown[] = [],
+): DataWithReplacedLosslessNumbers | undefined {
+  const exact = new Map<string, unknown>();
+  collectNumbers(data, exact);
+  collectNumbers(literals, exact);
+  if (![...exact.values()].some(isLosslessNumberObject)) return undefined;
+  const doubles = assignDoubles([...exact.keys()]);
+  const texts = new Map([...doubles].map(([text, double]) => [double, text]));
+  const originals = new Map<unknown, unknown>();
+  const toDouble = (value: unknown) => {
+    if (isLosslessNumberObject(value)) return doubles.get(String(value)) ?? Number(value);
+    return typeof value === 'number' && isLarge(value) ? doubles.get(String(BigInt(value))) : undefined;
+  };
+  return {
+    data: mapDeep(data, toDouble, originals),
+    literals: literals.map((value) => mapDeep(value, toDouble, originals)),
+    restore: (result) =>
+      mapDeep(result, (value) =>
+        typeof value === 'number' ? exact.get(texts.get(value) ?? '') : originals.get(value),
+      ),
+  };
+}
+
+/** Collects exact numbers and doubles beyond 2^53, by their digits. */
+function collectNumbers(value: unknown, exact: Map<string, unknown>): void {
+  if (isLosslessNumberObject(value)) exact.set(String(value), value);
+  else if (typeof value === 'number' && isLarge(value)) exact.set(String(BigInt(value)), value);
+  else if (typeof value === 'object' && value !== null)
+    for (const one of Object.values(value)) collectNumbers(one, exact);
+}
+
+/**
+ * Assigns the nearest unused double to each whole number beyond 2^53, in ascending order, so that the numbers keep their order
+ * and can be restored from the doubles.
+ */
+function assignDoubles(texts: readonly string[]): ReadonlyMap<string, number> {
+  const large = texts.filter((text) => /^-?\d+$/.test(text) && isLarge(Number(text))).map(BigInt);
+  const doubles = new Map<string, number>();
+  let last = Number.NEGATIVE_INFINITY;
+  for (const value of large.sort((a, b) => (a < b ? -1 : Number(a > b)))) {
+    const double = Math.max(Number(value), last === Number.NEGATIVE_INFINITY ? last : nextDouble(last));
+    doubles.set(String(value), double);
+    last = double;
+  }
+  return doubles;
+}
+
+function isLarge(value: number): boolean {
+  return Number.isInteger(value) && !Number.isSafeInteger(value);
+}
+
+/** Returns the next larger double. */
+function nextDouble(value: number): number {
+  const bits = new DataView(new ArrayBuffer(8));
+  bits.setFloat64(0, value);
+  bits.setBigInt64(0, bits.getBigInt64(0) + (value < 0 ? -1n : 1n));
+  return bits.getFloat64(0);
+}
+
+/**
+ * Replaces values deeply. `change` returns the replacement of a value, or undefined if its children are to be visited. A list
+ * or object without replacements is returned itself, not as a copy.
+ */
+function mapDeep(value: unknown, change: (value: unknown) => unknown, originals?: Map<unknown, unknown>): unknown {
+  const other = change(value);
+  if (other !== undefined) return other;
+  if (typeof value !== 'object' || value === null) return value;
+  const before: readonly unknown[] = Object.values(value);
+  const after = before.map((one) => mapDeep(one, change, originals));
+  if (after.every((one, at) => Object.is(one, before[at]))) return value;
+  const copy = Array.isArray(value)
+    ? after
+    : Object.fromEntries(Object.keys(value).map((name, at) => [name, after[at]]));
+  originals?.set(copy, value);
+  return copy;
+}
+
+/** A compiled JMESPath expression (https://jmespath.site), called with the data to query. */
+export interface JmespathQuery {
+  (data: unknown): unknown;
+  /** Whether querying each part of a list separately gives the same result, so that a list can be queried page by page. */
+  readonly isItemwise: boolean;
+  /**
+   * The columns of an empty result, which has no objects with keys: those of a result with rows. Undefined if the expression
+   * selects rows unchanged, so that they have the columns of their view.
+   */
+  readonly emptyColumns: readonly string[] | undefined;
+}
+
+/** Compiles an expression. Throws a usage error before any request if the expression is not valid. */
+export async function compileJmespath(text: string): Promise<JmespathQuery> {
+  const { compile, TreeInterpreter } = await import('@jmespath-community/jmespath');
+  const attempt = <T>(work: () => T): T => {
+    try {
+      return work();
+    } catch (error) {
+      throw queryError(error, text);
+    }
+  };
+  const written = attempt(() => readLiterals(text));
+  const compileWith = (literals: readonly unknown[]) => attempt(() => compile(writeLiterals(written.texts, literals)));
+  const expression = compileWith(written.literals);
+  const search = (searched: Expression, data: unknown): unknown =>
+    attempt(() => (isJsonValue(data) ? TreeInterpreter.search(searched, data) : null));
+  const run = (data: unknown): unknown => {
+    // A literal gets the doubles of the data: of two ids beyond 2^53, the written one is found and not its neighbour.
+    const known = replaceLosslessNumbersWithDoubles(data, written.literals);
+    return known === undefined
+      ? search(expression, data)
+      : known.restore(search(compileWith(known.literals), known.data));
+  };
+  return Object.assign(run, {
+    isItemwise: isElementwise(expression) && !JSON.stringify(expression).includes(rootNodeMarker),
+    emptyColumns: columnsOf(expression),
+  });
+}
+
+/** An expression split at its backtick literals: each literal stands between two of the texts. */
+interface SplitExpression {
+  readonly texts: readonly string[];
+  readonly literals: readonly unknown[];
+}
+
+/** A quoted identifier, a raw string, or a backtick literal (also one without its end). */
+const quotedPart = /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?<literal>(?:[^`\\]|\\.)*)(?<end>`?)/gs;
+
+/**
+ * Reads the backtick literals of an expression: JSON in which `` \` `` is a backtick, or the older form of a string without
+ * its quotes (https://jmespath.org/specification.html#literal-expressions), which users of aws type. Numbers keep their digits.
+ */
+function readLiterals(text: string): SplitExpression {
+  const texts: string[] = [];
+  const literals: unknown[] = [];
+  let at = 0;
+  for (const { 0: part, index, groups = {} } of text.matchAll(quotedPart)) {
+    const { literal, end } = groups;
+    if (literal === undefined) continue;
+    if (end === '') throw new Error(`the literal ${shortenInputForError(part)} has no backtick at its end`);
+    literals.push(parseLiteral(literal.replaceAll('\\`', '`').replace(/^[ \t\r\n]+/, ''), part));
+    texts.push(text.slice(at, index));
+    at = index + part.length;
+  }
+  return { texts: [...texts, text.slice(at)], literals };
+}
+
+function parseLiteral(text: string, part: string): unknown {
+  try {
+    return parseExactJsonOrThrow(text);
+  } catch {
+    // What begins as a list, an object or a quoted string is JSON with a mistake, and would match nothing as a string.
+    const string = /^[[{"]|^$/.test(text) ? undefined : parseString(`"${text}"`);
+    if (string === undefined) throw new Error(`the literal ${shortenInputForError(part)} is not JSON`);
+    return string;
+  }
+}
+
+function parseString(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function writeLiterals(texts: readonly string[], literals: readonly unknown[]): string {
+  const [first = '', ...rest] = texts;
+  // Only strings of JSON contain backticks, so each can be written as an escape.
+  const written = literals.map((value) => `\`${(stringifyExact(value) ?? '').replaceAll('`', '\\u0060')}\``);
+  return first + rest.map((text, at) => `${written[at]}${text}`).join('');
+}
+
+type Expression = ReturnType<typeof import('@jmespath-community/jmespath')['compile']>;
+
+/** The JMESPath node `$`, which means the whole input wherever it occurs in the expression. */
+const rootNodeMarker = '"type":"Root"';
+
+/**
+ * True for an expression that is evaluated item by item. The expressions `[0]`, `[:5]`, `length(@)` and `sort(@)` need the
+ * whole list.
+ */
+function isElementwise(node: Expression): boolean {
+  switch (node.type) {
+    case 'Identity':
+    case 'Current':
+      return true;
+    case 'Flatten':
+      return isElementwise(node.child);
+    case 'Projection':
+    case 'FilterProjection':
+      return isElementwise(node.left);
+    case 'Pipe':
+      return isElementwise(node.left) && isElementwise(node.right);
+    default:
+      return false;
+  }
+}
+
+/** The keys of `{…}` at the end of an expression; empty for other values, and undefined for unchanged rows. */
+function columnsOf(node: Expression): readonly string[] | undefined {
+  switch (node.type) {
+    case 'Identity':
+    case 'Current':
+      return undefined;
+    case 'MultiSelectHash':
+      return node.children.map(({ name }) => name);
+    case 'Flatten':
+      return columnsOf(node.child);
+    case 'LetExpression':
+      return columnsOf(node.expression);
+    // An empty list is false: `rows || other` has the columns of the rows that are missing.
+    case 'OrExpression':
+      return columnsOf(node.left);
+    case 'AndExpression':
+      return columnsOf(node.right);
+    case 'Projection':
+    case 'FilterProjection':
+    case 'ValueProjection':
+    case 'Pipe':
+    case 'Subexpression':
+      return columnsOf(node.right) ?? columnsOf(node.left);
+    case 'IndexExpression':
+      return node.right.type === 'Slice' ? columnsOf(node.left) : [];
+    case 'Function': {
+      const [first] = node.children;
+      return ['sort', 'sort_by', 'reverse'].includes(node.name) && first !== undefined ? columnsOf(first) : [];
+    }
+    default:
+      return [];
+  }
+}
+
+function queryError(error: unknown, text: string) {
+  const reason = error instanceof Error ? sanitizeLine(error.message) : 'unknown reason';
+  // In double quotes the shell runs what stands in backticks, and nothing is left of it.
+  const lacksLiteral = /[<>=]\s*[\])}|&,]/.test(text);
+  return usageError(
+    '--query is not a valid JMESPath expression',
+    lacksLiteral
+      ? "keep backticks from the shell with single quotes: `--query '[?id > `5`]'`"
+      : 'use a form such as `--query "[?status==\'active\'].name"` (see https://jmespath.site)',
+    reason,
+  );
+}
+
+// JSON can represent every value except undefined.
+function isJsonValue(value: unknown): value is JSONValue {
+  return value !== undefined;
+}
+
+/**
+ * Creates the query of `--json FIELD,…`, which keeps only these members of one object or of each object in a list. Case, `-` and
+ * `_` of a field need not be right. If the fields of the command are known, an unknown one is a usage error here, before any
+ * request, and a member that an object lacks is null; otherwise a field that no object has is an error of the query.
+ * @param before the query of `--query`, which is applied first and decides about the members
+ */
+export function createOutputFieldSelector(
+  typed: readonly string[],
+  before: JmespathQuery | undefined,
+  { fields, columns = [] }: Pick<CommandSpec<never>, 'fields' | 'columns'> = {},
+): JmespathQuery {
+  const known = before === undefined ? fields : undefined;
+  if (typed.includes('')) throw missingFieldsError(known);
+  const names = columns.map(({ name }) => name);
+  const wanted = known === undefined ? typed : resolveFields(typed, known, names);
+  const pick = (data: unknown): unknown => {
+    const rows: readonly unknown[] = Array.isArray(data) ? data : [data];
+    const objects = rows.filter(isJsonRecord);
+    const members = known ?? [...new Set(objects.flatMap((one) => Object.keys(one)))];
+    const picked = objects.length === 0 ? wanted : resolveFields(wanted, members, names);
+    const selected = rows.map((row) =>
+      isJsonRecord(row)
+        ? Object.fromEntries(picked.map((field) => [field, Object.hasOwn(row, field) ? (row[field] ?? null) : null]))
+        : row,
+    );
+    return Array.isArray(data) ? selected : selected[0];
+  };
+  const run = (data: unknown): unknown => pick(before === undefined ? data : before(data));
+  return Object.assign(run, { isItemwise: before?.isItemwise ?? true, emptyColumns: [...new Set(wanted)] });
+}
+
+function resolveFields(
+  typed: readonly string[],
+  known: readonly string[],
+  columns: readonly string[],
+): readonly string[] {
+  return typed.map((field) => {
+    const found = findField(field, known);
+    if (found === undefined) throw unknownFieldError(field, known, columns);
+    return found;
+  });
+}
+
+/** The known field with this name, else the only one that differs from it in case, `-` and `_` alone. */
+function findField(field: string, known: readonly string[]): string | undefined {
+  if (known.includes(field)) return field;
+  const [found, ...others] = known.filter((name) => plain(name) === plain(field));
+  return others.length === 0 ? found : undefined;
+}
+
+function plain(name: string): string {
+  return name.toLowerCase().replaceAll(/[-_]/g, '');
+}
+
+function missingFieldsError(known: readonly string[] | undefined): CliError {
+  return known === undefined
+    ? usageError('--json requires fields', 'see the fields with `-o json`, and type such as `--json id,name`')
+    : usageError('--json requires fields', exampleHint(known), knownFields(known));
+}
+
+function unknownFieldError(field: string, known: readonly string[], columns: readonly string[]): CliError {
+  const column = columns.find((name) => plain(name) === plain(field));
+  const meant = nearestWord(field, known);
+  const hint =
+    column !== undefined
+      ? `it is a column: use \`-o json --format ${column}\``
+      : meant !== undefined
+        ? `did you mean \`--json ${shortenInputForError(meant)}\`?`
+        : exampleHint(known);
+  return usageError(`unknown field "${shortenInputForError(field)}" for --json`, hint, knownFields(known));
+}
+
+function exampleHint(known: readonly string[]): string {
+  return `use known fields, such as \`--json ${known
+    .slice(0, 2)
+    .map((name) => shortenInputForError(name))
+    .join(',')}\``;
+}
+
+function knownFields(known: readonly string[]): string {
+  return `known fields: ${known.map((name) => shortenInputForError(name)).join(', ')}`;
+}

@@ -1,2 +1,0 @@
-/** The service name of all keychain items of this program. */
-export const keychainServiceName = 'cloudctl';
