@@ -141,15 +141,6 @@ export const serverSpecificTypeOids: readonly number[] = [
   builtinTypeOids.pg_brin_minmax_multi_summary,
 ];
 
-/** Types of dates and times, as a pattern over node trees. */
-export const dateTimeTypeOidPattern = [
-  builtinTypeOids.date,
-  builtinTypeOids.time,
-  builtinTypeOids.timestamp,
-  builtinTypeOids.timestamptz,
-  builtinTypeOids.timetz,
-].join('|');
-
 /*
  * Built-in functions as patterns over node trees (`:funcid 1299 `), in which an expression refers to functions by
  * object id.

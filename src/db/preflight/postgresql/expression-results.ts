@@ -9,6 +9,7 @@ import {
 import { describeExpressionQueriesForOwner } from './owner-queries.ts';
 import type { FunctionOrViewBody } from './queries/function-bodies.ts';
 import type { CallableObject, CallableObjects, RowVersion, StoredExpression } from './queries/stored-expressions.ts';
+import type { SourceSetting } from './settings.ts';
 import { getContribExtensionStatus, majorVersionsWithContribExtensionData } from './target.ts';
 
 /** An expression whose result on the target is not proven to be the one that it had when the row was written. */
@@ -22,26 +23,43 @@ interface UnprovenExpression {
  * Finds the expressions that call something that may have been replaced since their rows were written, or something whose
  * results differ between the releases or libraries of two servers.
  *
- * @param isOtherRelease whether the target has another major version than the source, or one that is not known
  */
 export function findUnprovenExpressions(
   expressions: readonly StoredExpression[],
   callables: CallableObjects,
   bodies: readonly FunctionOrViewBody[],
-  isOtherRelease: boolean,
+  servers: Servers,
 ): readonly UnprovenExpression[] {
   const library = createLibrary(callables, bodies);
   return expressions.flatMap((expression) => {
     const reasons = [
       ...replacedObjects(expression, library, callables.isOrderKnown),
-      ...differingResults(expression, library, isOtherRelease),
+      ...differingResults(expression, library, servers.isOtherRelease),
+      ...swayedResults(expression, library, servers.settings),
+      ...(callables.alteredSearch.length > 0 && classesOf(expression, library).has('search')
+        ? [
+            `text search objects of pg_catalog were altered (${callables.alteredSearch.join(', ')}), and are not migrated`,
+          ]
+        : []),
     ];
     return reasons.length === 0 ? [] : [{ expression, reasons: [...new Set(reasons)] }];
   });
 }
 
+/** How the target differs from the source. */
+interface Servers {
+  /** Whether the target has another major version than the source, or one that is not known. */
+  readonly isOtherRelease: boolean;
+  /** The settings of the source that a target does not have. */
+  readonly settings: readonly SourceSetting[];
+}
+
 interface Library {
   readonly byId: ReadonlyMap<string, CallableObject>;
+  /** The body of a function; empty if it has none that can be read. */
+  text(one: CallableObject): string;
+  /** The types of the arguments of a function. */
+  types(one: CallableObject): readonly string[];
   /** The tokens of the body of a function; empty if it has none. */
   tokens(one: CallableObject): readonly SqlToken[];
   /** The object, and all that it calls, directly or by name in a body. */
@@ -58,9 +76,12 @@ function createLibrary({ objects }: CallableObjects, bodies: readonly FunctionOr
     byName.set(key, [...(byName.get(key) ?? []), one]);
   }
   const texts = new Map(bodies.map(({ oid, text, bound }) => [oid, `${text} ${bound}`]));
+  const types = new Map(bodies.map((one) => [one.oid, one.types]));
+  const oidOf = (one: CallableObject) => one.id.replace(/^.*:/, '');
+  const textOf = (one: CallableObject) => (one.kind === 'function' ? (texts.get(oidOf(one)) ?? one.body) : '');
   const known = new Map<string, readonly SqlToken[]>();
   const tokens = (one: CallableObject): readonly SqlToken[] => {
-    const text = one.kind === 'function' ? (texts.get(one.id.replace(/^.*:/, '')) ?? one.body) : '';
+    const text = textOf(one);
     // Other languages have other quotes, and statements in their strings.
     const isSql = /^(?:sql|plpgsql)?$/.test(one.language);
     const found =
@@ -95,6 +116,8 @@ function createLibrary({ objects }: CallableObjects, bodies: readonly FunctionOr
   return {
     byId,
     tokens,
+    text: textOf,
+    types: (one) => types.get(oidOf(one)) ?? [],
     reach(id) {
       const start = byId.get(id);
       const earlier = reaches.get(id);
@@ -190,16 +213,7 @@ type ResultClass = keyof typeof classes;
 function differingResults(expression: StoredExpression, library: Library, isOtherRelease: boolean): readonly string[] {
   // An index that is not unique is rebuilt with the results of the target, and a text search document is right there.
   if (expression.kind === 'index' || /^ts(?:vector|query)$/.test(expression.type)) return [];
-  const found = new Map<ResultClass, Set<string>>();
-  const add = (one: ResultClass, name: string) => found.set(one, (found.get(one) ?? new Set()).add(name));
-  for (const text of [...expression.texts, expression.predicate]) classify(tokenizeSqlFunctionBody(text), add);
-  if (expression.isOrdered) add('order', '');
-  for (const { on } of expression.uses) {
-    for (const one of library.reach(on)) {
-      classify(library.tokens(one), add);
-      if (isUnsteady(one)) add(isContrib(one.extension) ? 'extension' : 'module', one.extension);
-    }
-  }
+  const found = classesOf(expression, library);
   // New letters get their other case in later releases; rows that a constraint accepted have none of them.
   if (expression.kind !== 'generated') found.delete('letters');
   return [...found].flatMap(([one, names]) => {
@@ -211,6 +225,125 @@ function differingResults(expression: StoredExpression, library: Library, isOthe
     ];
   });
 }
+
+/** The classes of results that an expression calls, with the names of the functions. */
+function classesOf(expression: StoredExpression, library: Library): Map<ResultClass, Set<string>> {
+  const found = new Map<ResultClass, Set<string>>();
+  const add = (one: ResultClass, name: string) => found.set(one, (found.get(one) ?? new Set()).add(name));
+  for (const text of [...expression.texts, expression.predicate]) classify(tokenizeSqlFunctionBody(text), add);
+  if (expression.isOrdered) add('order', '');
+  for (const { on } of expression.uses) {
+    for (const one of library.reach(on)) {
+      classify(library.tokens(one), add);
+      if (isUnsteady(one)) add(isContrib(one.extension) ? 'extension' : 'module', one.extension);
+    }
+  }
+  return found;
+}
+
+/** A text that settings can sway: an expression, whose constants were read when it was created, or a body, read again. */
+interface Swayed {
+  readonly text: string;
+  readonly tokens: readonly SqlToken[];
+  /** Absent for an expression. */
+  readonly body?: { readonly language: string; readonly types: readonly string[] };
+}
+
+/**
+ * Settings of the server, of a database or of a role are not migrated. Only settings that are not usual come here, so a
+ * text that may depend on one is not proven.
+ */
+function swayedResults(
+  expression: StoredExpression,
+  library: Library,
+  settings: readonly SourceSetting[],
+): readonly string[] {
+  if (settings.length === 0) return [];
+  const reached = new Set(expression.uses.flatMap(({ on }) => library.reach(on)));
+  const bodies = [...reached].filter((one) => library.text(one) !== '');
+  return settings.flatMap(({ name, value }) => {
+    const sways = swayedBy[name];
+    // An index that is not unique is rebuilt with the results of the target, unless its function fails there.
+    if (sways === undefined || (expression.kind === 'index' && name !== 'plpgsql.variable_conflict')) return [];
+    const direct = [...expression.texts, expression.predicate].some((text) =>
+      sways({ text: text.toLowerCase(), tokens: tokenizeSqlFunctionBody(text) }, value),
+    );
+    const called = bodies.filter(
+      (one) =>
+        !one.sets.includes(name.toLowerCase()) &&
+        sways(
+          {
+            text: library.text(one).toLowerCase(),
+            tokens: library.tokens(one),
+            body: { language: one.language, types: library.types(one) },
+          },
+          value,
+        ),
+    );
+    const who = called.map(describe).slice(0, 3).join(', ');
+    return direct || called.length > 0
+      ? [`${who === '' ? 'the result' : who} can depend on ${name}, which is ${value} here and is not migrated`]
+      : [];
+  });
+}
+
+const writesText =
+  /::\s*(?:text|varchar|character|name|bpchar|"char")|\bcast\s*\(|\b(?:concat|concat_ws|format|string_agg|quote_\w+|\w*jsonb?_?\w*|array_to_\w+)\s*\(|\|\|/;
+
+/** An expression that writes a text, or a body with a value of the types: it may return it as a text. */
+function mayWrite(types: RegExp): (one: Swayed) => boolean {
+  return ({ text, body }) =>
+    body === undefined ? writesText.test(text) : types.test(text) || body.types.some((type) => types.test(type));
+}
+
+const readsDates = /::\s*(?:date|timestamp)|\b(?:date|timestamp|timestamptz)\s*(?:'|:=)|\bas\s+(?:date|timestamp)/;
+const writesDates = mayWrite(/\bdate\b|timestamp|\bnow\s*\(|current_/);
+
+const swayedBy: Readonly<Partial<Record<SourceSetting['name'], (one: Swayed, value: string) => boolean>>> = {
+  // What a CHECK constraint itself does with dates is in the check setting-checks.
+  DateStyle: (one, value) =>
+    one.body !== undefined && (readsDates.test(one.text) || (!/iso/i.test(value) && writesDates(one))),
+  IntervalStyle: mayWrite(/interval|\bage\s*\(/),
+  array_nulls: ({ text }) => /\[\]|'\{/.test(text),
+  bytea_output: mayWrite(/bytea|digest|decode|sha\d|hmac|crypt|convert_to/),
+  default_text_search_config: ({ tokens }) => tokens.some((_token, at) => takesDefaultConfiguration(tokens, at)),
+  extra_float_digits: mayWrite(/float|double|\breal\b|point|\bbox\b|circle|polygon|path|lseg|line/),
+  lc_monetary: ({ text, body }) => /money/.test(`${text} ${body?.types.join(' ')}`),
+  lc_numeric: ({ tokens }) => formatsOf(tokens).some((format) => /[09][DG]|[DGL][09]|^L|L$/.test(format)),
+  lc_time: ({ tokens }) => formatsOf(tokens).some((format) => /TM/i.test(format)),
+  'plpgsql.variable_conflict': ({ text, body }) =>
+    body?.language === 'plpgsql' &&
+    /\b(?:select|insert|update|delete|for)\b/.test(text) &&
+    !/#variable_conflict/.test(text),
+  quote_all_identifiers: ({ text }) => /quote_ident|\bformat\s*\(|\breg[a-z]+\b|pg_get_|format_type/.test(text),
+  standard_conforming_strings: ({ text, body }) => body !== undefined && text.includes('\\'),
+  transform_null_equals: ({ text, body }) => body !== undefined && /=\s*null\b|\bnull\s*=/.test(text),
+  xmlbinary: ({ text }) => /\bxml/.test(text),
+  xmloption: ({ text }) => /\bxml/.test(text),
+};
+
+/** The string constants of a text that calls a function with a format. */
+function formatsOf(tokens: readonly SqlToken[]): readonly string[] {
+  const calls = tokens.some(({ kind, text }) => kind === 'word' && /^to_(?:char|number|date|timestamp)$/.test(text));
+  return calls ? tokens.flatMap(({ kind, text }) => (kind === 'string' ? [text] : [])) : [];
+}
+
+/** Whether a call of a text search function names no configuration. */
+function takesDefaultConfiguration(tokens: readonly SqlToken[], at: number): boolean {
+  const [token, open] = [tokens[at], tokens[at + 1]];
+  if (token?.kind !== 'word' || !searchFunctions.test(token.text) || !isGivenSqlSymbol(open, '(')) return false;
+  let depth = 0;
+  for (const one of tokens.slice(at + 1)) {
+    if (one.kind !== 'symbol') continue;
+    if (one.text === '(' || one.text === '[') depth += 1;
+    if (one.text === ')' || one.text === ']') depth -= 1;
+    if (depth === 0) return true;
+    if (depth === 1 && one.text === ',') return false;
+  }
+  return true;
+}
+
+const searchFunctions = /^(?:(?:jsonb?_)?to_tsvector|to_tsquery|(?:plainto|phraseto|websearch_to)_tsquery)$/;
 
 /** Extensions of PostgreSQL whose functions returned the same in 15 and 18. */
 const steadyExtensions =

@@ -10,7 +10,7 @@ import {
   type PostgresqlServerSettings,
   type PostgresqlSettingName,
 } from './queries/settings.ts';
-import type { PostgresqlSourceFacts } from './source-facts.ts';
+import { getPostgresqlSourceVersion, type PostgresqlSourceFacts } from './source-facts.ts';
 
 /** Parses the sizes and durations of settings, and formats sizes for them. */
 
@@ -262,6 +262,57 @@ export function computeEffectiveSettingPerDatabase(
     return { database, value: set?.value ?? server, set };
   });
 }
+
+export interface SourceSetting {
+  readonly name: PostgresqlSettingName;
+  readonly value: string;
+}
+
+/**
+ * Settings that change the results of functions, and whose value in the database is not the one that a target has. If a
+ * setting of this role hides the value of the server, the server is assumed to have the usual one; so is the server's
+ * standard_conforming_strings, which the sessions of this program set.
+ */
+export function listSettingsOfSource(
+  database: string,
+  settings: PostgresqlServerSettings,
+  roleSettings: readonly RoleSetting[],
+  facts: PostgresqlSourceFacts,
+): readonly SourceSetting[] {
+  const hasLongFloats = getPostgresqlSourceVersion(facts) >= 120_000;
+  return usualValues.flatMap(([name, usual]) => {
+    const stored = storedSetting(name, roleSettings, database);
+    const isHidden = storedSetting(name, roleSettings, facts.dbname) !== undefined;
+    const value = stored?.value ?? (isHidden ? undefined : settings.get(name)?.value);
+    const isUsual = value === undefined || usual.test(value);
+    return isUsual || (name === 'extra_float_digits' && value === '0' && !hasLongFloats) ? [] : [{ name, value }];
+  });
+}
+
+const english = /^(?:C|POSIX|en_US)\b/i;
+const on = /^(?:on|true|yes|1|t)$/i;
+const off = /^(?:off|false|no|0|f)$/i;
+
+/** The values that a server has after `initdb` in English, and that a target is assumed to have. */
+const usualValues: readonly (readonly [PostgresqlSettingName, RegExp])[] = [
+  ['DateStyle', /^(?:ISO(, *MDY)?|MDY, *ISO)$/i],
+  ['IntervalStyle', /^postgres$/i],
+  ['TimeZone', /^(?:Etc\/)?(?:UTC|UCT|GMT|Universal|Zulu|Greenwich|GMT[+-]?0)$/i],
+  ['array_nulls', on],
+  ['bytea_output', /^hex$/i],
+  ['default_text_search_config', /^(?:"?pg_catalog"?\.)?"?english"?$/],
+  // All positive values mean the shortest text that is read as the same number.
+  ['extra_float_digits', /^[1-3]$/],
+  ['lc_monetary', english],
+  ['lc_numeric', english],
+  ['lc_time', english],
+  ['plpgsql.variable_conflict', /^error$/i],
+  ['quote_all_identifiers', off],
+  ['standard_conforming_strings', on],
+  ['transform_null_equals', off],
+  ['xmlbinary', /^base64$/i],
+  ['xmloption', /^content$/i],
+];
 
 /**
  * The roles that ALTER ROLE … SET role and ALTER DATABASE … SET role store for new sessions of the role, for each

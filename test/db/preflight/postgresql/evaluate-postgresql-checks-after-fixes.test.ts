@@ -234,7 +234,7 @@ const cases: readonly Case[] = [
     id: 'setting-checks',
     returned: [
       setting({ DateStyle: { value: 'SQL, DMY', context: 'user' } }),
-      returns(settingsDependentConstraintsQuery, [{ ...constraint, readsDates: true, filled: true }]),
+      returns(settingsDependentConstraintsQuery, [{ ...constraint, filled: true }]),
     ],
   },
   {

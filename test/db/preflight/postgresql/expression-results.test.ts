@@ -34,7 +34,119 @@ const filled = (definition: string) => [
   "INSERT INTO t VALUES (1, 1, 'a')",
 ];
 
+/** New sessions of the database have the setting. */
+const ofDatabase = (setting: string) =>
+  `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET ${setting.replaceAll("'", "''")}', current_database()); END $$`;
+const generated = (type: string, result: string, expression: string) => [
+  `CREATE TABLE t (id int PRIMARY KEY, v ${type}, g ${result} GENERATED ALWAYS AS (${expression}) STORED)`,
+  'INSERT INTO t VALUES (1)',
+];
+const asText = (type: string) =>
+  `CREATE FUNCTION as_text(v ${type}) RETURNS text LANGUAGE sql IMMUTABLE AS $$ SELECT v::text $$`;
+const search = (call: string) =>
+  `CREATE FUNCTION words(v text) RETURNS tsvector LANGUAGE sql IMMUTABLE AS $$ SELECT ${call} $$`;
+
+/** Settings that change the results of functions, with a column that depends on each, and one that does not. */
+const swayed: readonly (readonly [setting: string, depends: readonly string[], not: readonly string[]])[] = [
+  ['extra_float_digits = 0', generated('float8', 'text', 'v::text'), generated('int', 'int', 'v * 2')],
+  ["bytea_output = 'escape'", generated('bytea', 'text', 'v::text'), generated('bytea', 'int', 'octet_length(v)')],
+  ['quote_all_identifiers = on', generated('text', 'text', 'quote_ident(v)'), generated('text', 'text', "v || 'x'")],
+  [
+    "DateStyle = 'German'",
+    [asText('date'), ...generated('date', 'text', 'as_text(v)')],
+    [asText('int'), ...generated('int', 'text', 'as_text(v)')],
+  ],
+  [
+    "DateStyle = 'ISO, DMY'",
+    [
+      'CREATE FUNCTION as_date(v text) RETURNS date LANGUAGE sql IMMUTABLE AS $$ SELECT v::date $$',
+      ...generated('text', 'date', 'as_date(v)'),
+    ],
+    [asText('date'), ...generated('date', 'text', 'as_text(v)')],
+  ],
+  [
+    "IntervalStyle = 'iso_8601'",
+    [asText('interval'), ...generated('interval', 'text', 'as_text(v)')],
+    [
+      asText('interval').replace('AS', "SET intervalstyle = 'postgres' AS"),
+      ...generated('interval', 'text', 'as_text(v)'),
+    ],
+  ],
+  [
+    "default_text_search_config = 'pg_catalog.german'",
+    [search('to_tsvector(v)'), ...generated('text', 'tsvector', 'words(v)')],
+    [search("to_tsvector('german', v)"), ...generated('text', 'tsvector', 'words(v)')],
+  ],
+  [
+    'standard_conforming_strings = off',
+    [
+      "CREATE FUNCTION f(v text) RETURNS text LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RETURN replace(v, '\\\\', '/'); END $$",
+      ...generated('text', 'text', 'f(v)'),
+    ],
+    [asText('int'), ...generated('int', 'text', 'as_text(v)')],
+  ],
+  [
+    'transform_null_equals = on',
+    [
+      'CREATE FUNCTION f(v text) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$ SELECT v = NULL $$',
+      ...generated('text', 'boolean', 'f(v)'),
+    ],
+    [asText('int'), ...generated('int', 'text', 'as_text(v)')],
+  ],
+  [
+    "plpgsql.variable_conflict = 'use_column'",
+    [
+      'CREATE FUNCTION f(v int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RETURN (SELECT max(x) FROM unnest(ARRAY[v]) x); END $$',
+      ...generated('int', 'int', 'f(v)'),
+    ],
+    [asText('int'), ...generated('int', 'text', 'as_text(v)')],
+  ],
+];
+
 const cases: readonly Case[] = [
+  ...swayed.flatMap(([setting, depends, not]): readonly Case[] => [
+    {
+      name: setting,
+      setup: [ofDatabase(setting), ...depends],
+      computed: ['column public.t.g'],
+      isSameRelease: true,
+      since: 14,
+    },
+    {
+      name: `${setting}, without a result of it`,
+      setup: [ofDatabase(setting), ...not],
+      isSameRelease: true,
+      since: 14,
+    },
+  ]),
+  {
+    name: 'a CHECK with a result of a setting',
+    setup: [
+      ofDatabase("bytea_output = 'escape'"),
+      'CREATE TABLE t (id int PRIMARY KEY, b bytea CONSTRAINT c CHECK (length(b::text) < 5))',
+      "INSERT INTO t VALUES (1, 'abcd')",
+    ],
+    checked: ['c on public.t'],
+    isSameRelease: true,
+  },
+  ...[
+    'ALTER TEXT SEARCH CONFIGURATION pg_catalog.english ALTER MAPPING FOR asciiword WITH simple',
+    'ALTER TEXT SEARCH DICTIONARY pg_catalog.english_stem (StopWords)',
+  ].map(
+    (statement): Case => ({
+      name: statement,
+      setup: [statement, ...generated('text', 'tsvector', "to_tsvector('english', v)")],
+      computed: ['column public.t.g'],
+      isSameRelease: true,
+      since: 14,
+    }),
+  ),
+  {
+    name: 'the text search configurations of the server',
+    setup: generated('text', 'tsvector', "to_tsvector('english', v)"),
+    isSameRelease: true,
+    since: 14,
+  },
   { name: 'a function that was never replaced', setup: users },
   {
     name: 'a function that was replaced after rows were stored',

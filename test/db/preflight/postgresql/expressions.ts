@@ -33,6 +33,7 @@ export function callable(more: Partial<CallableObject> = {}): CallableObject {
     extension: '',
     isAlsoBuiltin: false,
     path: '',
+    sets: [],
     body: '',
     language: 'sql',
     versions: [],

@@ -8,6 +8,17 @@ function inTokyo(sql: string, more: string = "timezone = 'Asia/Tokyo'"): Pick<Po
 const rows = "(1, '2026-01-01 23:30+00'), (2, '2026-01-01 10:30+00')";
 const dayOf = "CREATE FUNCTION day_of(timestamptz) RETURNS date LANGUAGE sql IMMUTABLE AS 'SELECT $1::date'";
 
+/** A generated column whose values depend on the settings of the database. */
+function computed(setting: string, sql: string): Omit<PostgresCase, 'name'> {
+  return {
+    verdict: 'continuous',
+    unproven: ['computed-again'],
+    differs: unevaluatedExpression,
+    quiet: ['t'],
+    ...inTokyo(sql, setting),
+  };
+}
+
 /** As the tzdata of Debian without the package tzdata-legacy. */
 const withoutZones = ['US', 'Canada', 'Brazil', 'Chile', 'Mexico', 'Japan', 'PRC', 'Asia/Calcutta'];
 
@@ -132,12 +143,64 @@ export const settingsLostCases: readonly PostgresCase[] = [
   },
   {
     name: 'a CHECK that reads dates as the database does',
-    verdict: 'blocked',
-    reasons: ['setting-checks'],
+    verdict: 'continuous',
+    unproven: ['setting-checks'],
+    differs: unevaluatedExpression,
     ...inTokyo(
       "CREATE TABLE t (id int PRIMARY KEY, day text CHECK (day::date > '2000-01-01')); INSERT INTO t VALUES (1, '25/12/2026'), (2, '01.01.2026')",
       "datestyle = 'ISO, DMY'",
     ),
+  },
+  {
+    name: 'a generated column of a float as a text of 15 digits',
+    ...computed(
+      'extra_float_digits = 0',
+      'CREATE TABLE t (id int PRIMARY KEY, f float8, s text GENERATED ALWAYS AS (f::text) STORED); INSERT INTO t VALUES (1, 0.1::float8 + 0.2::float8)',
+    ),
+  },
+  {
+    name: 'a generated column of bytes as an escaped text',
+    ...computed(
+      "bytea_output = 'escape'",
+      "CREATE TABLE t (id int PRIMARY KEY, b bytea, s text GENERATED ALWAYS AS (b::text) STORED); INSERT INTO t VALUES (1, 'abc')",
+    ),
+  },
+  {
+    name: 'a generated column of a function that writes dates as the database does',
+    quick: true,
+    ...computed(
+      "datestyle = 'German'",
+      "CREATE FUNCTION d(date) RETURNS text LANGUAGE sql IMMUTABLE AS $$SELECT $1::text$$; CREATE TABLE t (id int PRIMARY KEY, day date, s text GENERATED ALWAYS AS (d(day)) STORED); INSERT INTO t VALUES (1, '2026-01-02')",
+    ),
+  },
+  {
+    name: 'a generated column in the default text search configuration of the database',
+    ...computed(
+      "default_text_search_config = 'pg_catalog.german'",
+      "CREATE FUNCTION tsv(text) RETURNS tsvector LANGUAGE sql IMMUTABLE AS 'SELECT to_tsvector($1)'; CREATE TABLE t (id int PRIMARY KEY, body text, words tsvector GENERATED ALWAYS AS (tsv(body)) STORED); INSERT INTO t VALUES (1, 'die laufenden Hunde und the running dogs')",
+    ),
+  },
+  {
+    name: 'a CHECK of bytes as an escaped text',
+    verdict: 'continuous',
+    unproven: ['checked-again'],
+    differs: unevaluatedExpression,
+    ...inTokyo(
+      "CREATE TABLE t (id int PRIMARY KEY, b bytea CHECK (length(b::text) < 5)); INSERT INTO t VALUES (1, 'abcd')",
+      "bytea_output = 'escape'",
+    ),
+  },
+  {
+    name: 'a text search configuration of the server that was altered',
+    verdict: 'continuous',
+    unproven: ['computed-again'],
+    differs: unevaluatedExpression,
+    quiet: ['t'],
+    setup: [
+      'ALTER TEXT SEARCH CONFIGURATION pg_catalog.english ALTER MAPPING FOR asciiword WITH simple',
+      "CREATE TABLE t (id int PRIMARY KEY, body text, words tsvector GENERATED ALWAYS AS (to_tsvector('english', body)) STORED)",
+      "INSERT INTO t VALUES (1, 'the running dogs')",
+    ],
   },
   {
     name: 'names of tables in a column, quoted by a setting of the database',

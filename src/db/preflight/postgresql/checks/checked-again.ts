@@ -2,9 +2,11 @@ import { countOf } from '../../../../base/text.ts';
 import { passOutcome, unknownOutcome } from '../../finding.ts';
 import { buildUnlistedObjectsNote, declareDatabasePreflightCheck } from '../check.ts';
 import { describeUnprovenExpressions, findUnprovenExpressions } from '../expression-results.ts';
-
 import { functionAndViewBodiesQuery } from '../queries/function-bodies.ts';
+import { roleSettingsQuery } from '../queries/roles.ts';
+import { postgresqlSettingsQuery } from '../queries/settings.ts';
 import { callableObjectsQuery, storedExpressionsQuery } from '../queries/stored-expressions.ts';
+import { listSettingsOfSource } from '../settings.ts';
 import { isOtherMajorVersion } from '../source-facts.ts';
 
 /** Whether the migration can fail; the check `computed-again` asks whether values can change. */
@@ -17,10 +19,15 @@ export const checkedAgainCheck = declareDatabasePreflightCheck({
     expressions: storedExpressionsQuery,
     callables: callableObjectsQuery,
     functionBodies: functionAndViewBodiesQuery,
+    settings: postgresqlSettingsQuery,
+    roleSettings: roleSettingsQuery,
   },
-  evaluate({ expressions, callables, functionBodies }, database, facts, options) {
+  evaluate({ expressions, callables, functionBodies, settings, roleSettings }, database, facts, options) {
     const checked = expressions.filter(({ kind }) => kind !== 'generated');
-    const found = findUnprovenExpressions(checked, callables, functionBodies, isOtherMajorVersion(facts, options));
+    const found = findUnprovenExpressions(checked, callables, functionBodies, {
+      isOtherRelease: isOtherMajorVersion(facts, options),
+      settings: listSettingsOfSource(database, settings, roleSettings, facts),
+    });
     if (found.length === 0) return passOutcome(checked.length === 0 ? 'none' : 'unchanged functions only');
     const { objects, queries } = describeUnprovenExpressions(found);
     return {

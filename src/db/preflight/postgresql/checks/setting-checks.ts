@@ -1,5 +1,4 @@
 import { countOf } from '../../../../base/text.ts';
-import { dateTimeTypeOidPattern } from '../../../../postgresql/catalog-oids.ts';
 import { quoteIdentifier } from '../../../../postgresql/quote.ts';
 import { decodeBooleanColumn } from '../../../../postgresql/rows.ts';
 import { failOutcome, type PreflightCheckOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
@@ -11,21 +10,14 @@ import { decodeNamedConstraint, type NamedConstraint, namedConstraintSelectListS
 import { createDatabaseFeatureCondition } from '../queries/database-overview.ts';
 import { type FunctionOrViewBody, functionAndViewBodiesQuery } from '../queries/function-bodies.ts';
 import { type UserFunctionUse, userFunctionUsesQuery } from '../queries/function-uses.ts';
-import { type RoleSetting, roleSettingsQuery } from '../queries/roles.ts';
+import { roleSettingsQuery } from '../queries/roles.ts';
 import { constraintHasStoredRowsSql } from '../queries/row-scan.ts';
-import {
-  getKeysNamingPostgresqlSettings,
-  type PostgresqlServerSettings,
-  postgresqlSettingsQuery,
-} from '../queries/settings.ts';
+import { postgresqlSettingsQuery } from '../queries/settings.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { computeEffectiveSettingPerDatabase } from '../settings.ts';
-import type { PostgresqlSourceFacts } from '../source-facts.ts';
+import { listSettingsOfSource } from '../settings.ts';
 
 /** A CHECK constraint that depends on the time zone or the date style of the session. */
 export interface SettingsDependentConstraint extends NamedConstraint {
-  /** Whether the constraint converts a text to a date, which fails under another DateStyle. */
-  readonly readsDates: boolean;
   /**
    * Whether the constraint applies to existing rows. The rows are not checked, because preflight evaluates no
    * expression of a user.
@@ -60,7 +52,6 @@ export const settingsDependentConstraintsQuery: PostgresqlPreflightQuery<readonl
   sql: (version) => `
     SELECT
       ${namedConstraintSelectListSql},
-      k.conbin::text ~ 'COERCEVIAIO.* :resulttype (${dateTimeTypeOidPattern}) ' AS reads_dates,
       ${constraintHasStoredRowsSql(version)} AS filled
     FROM pg_constraint k
     WHERE ${checkConstraintDependsOnSettingsSql}
@@ -70,7 +61,6 @@ export const settingsDependentConstraintsQuery: PostgresqlPreflightQuery<readonl
   decode: (rows) =>
     rows.map((row) => ({
       ...decodeNamedConstraint(row),
-      readsDates: decodeBooleanColumn(row, 'reads_dates'),
       filled: decodeBooleanColumn(row, 'filled'),
     })),
   absent: [],
@@ -90,42 +80,33 @@ export const settingDependentChecksCheck = declareDatabasePreflightCheck({
   },
   evaluate({ swayedChecks, functionUses, functionBodies, settings, roleSettings }, database, facts) {
     const found = swayedChecks.filter(({ filled }) => filled);
-    const own = ownSettings(database, settings, roleSettings, facts);
+    const own = listSettingsOfSource(database, settings, roleSettings, facts).filter(({ name }) =>
+      Object.hasOwn(defaultTargetFormatSettings, name),
+    );
     const zone = own.find(({ name }) => name === 'TimeZone');
     const uses = zone === undefined ? [] : zoneDependentUses(functionUses, functionBodies);
     if (zone !== undefined && uses.length > 0) return zoneDependentOutcome(uses, zone.value);
     if (found.length === 0) return passOutcome(swayedChecks.length === 0 ? 'none' : 'none with rows');
-    const isOwn = (...names: readonly string[]) => own.some(({ name }) => names.includes(name));
-    const broken = found.filter(({ readsDates }) => readsDates && isOwn('DateStyle'));
     const settingTexts = own.map(({ name, value }) => `${name} ${value}`).join(', ');
     const observed = `${countOf(found.length, 'constraint')}${settingTexts === '' ? '' : `; ${settingTexts}`}`;
-    const more = (named: readonly SettingsDependentConstraint[]) => ({
-      required: 'no dependence on session settings, or default settings',
-      objects: limitFindingObjects(named).map(({ name, owner, definition }) => `${name} on ${owner} ${definition}`),
-      fix: buildDropConstraintsFix(
-        settingsDependentConstraintsQuery,
-        named,
-        database,
-        `Drop the constraints until the cut-over, or rewrite them with an explicit time zone (AT TIME ZONE 'UTC'). A target with the same settings accepts the rows: run ALTER DATABASE ${quoteIdentifier(database)} SET … on the target, or change the settings of the role that applies changes, then use --accept setting-checks.`,
-      ),
-    });
     const harm = `Settings of the server, a database or a role are not migrated: the target evaluates a CHECK constraint with ${Object.entries(
       defaultTargetFormatSettings,
     )
       .map(([name, value]) => `${name} ${value}`)
       .join(', ')}`;
-    if (broken.length > 0) {
-      return failOutcome(['continuous', 'dump'], observed, {
-        ...more(broken),
-        detail: `${harm}, so rows that are valid on the source violate the constraint and the copy fails on every attempt: "new row for relation … violates check constraint ${broken[0]!.name}".${buildUnlistedObjectsNote(broken)}`,
-      });
-    }
     const defaults = Object.entries(defaultTargetFormatSettings).map(([name, value]) => `SET ${name} = '${value}'`);
     return {
       ...unknownOutcome(`${observed}; it is not known whether every row satisfies the constraints`),
       premise: 'every row satisfies the CHECK constraints with the settings of the target',
-      ...more(found),
-      detail: `${harm}.${buildUnlistedObjectsNote(found)}${describeConstraintQueriesForOwner(found, defaults.join('; '))}`,
+      required: 'no dependence on session settings, or default settings',
+      objects: limitFindingObjects(found).map(({ name, owner, definition }) => `${name} on ${owner} ${definition}`),
+      fix: buildDropConstraintsFix(
+        settingsDependentConstraintsQuery,
+        found,
+        database,
+        `Drop the constraints until the cut-over, or rewrite them with an explicit time zone (AT TIME ZONE 'UTC'). A target with the same settings accepts the rows: run ALTER DATABASE ${quoteIdentifier(database)} SET … on the target, or change the settings of the role that applies changes, then use --accept setting-checks.`,
+      ),
+      detail: `${harm}, and rows that are valid on the source may not be copied: "new row for relation … violates check constraint".${buildUnlistedObjectsNote(found)}${describeConstraintQueriesForOwner(found, defaults.join('; '))}`,
     };
   },
 });
@@ -177,28 +158,3 @@ function zoneDependentOutcome(uses: readonly ZoneDependentUse[], zone: string): 
   };
   return isCheckOnly ? { ...unknownOutcome(observed), ...more } : failOutcome(['continuous', 'dump'], observed, more);
 }
-
-/**
- * Session settings whose value differs from the default of a target. If a setting of this role hides the value of the
- * server, the server is assumed to have the default.
- */
-function ownSettings(
-  database: string,
-  settings: PostgresqlServerSettings,
-  settingsOfRoles: readonly RoleSetting[],
-  facts: PostgresqlSourceFacts,
-): readonly { readonly name: string; readonly value: string }[] {
-  return getKeysNamingPostgresqlSettings(defaultTargetFormatSettings).flatMap((name) => {
-    const value = computeEffectiveSettingPerDatabase(name, settings, settingsOfRoles, {
-      ...facts,
-      databases: [database],
-    })[0]?.value;
-    return value === undefined || (defaultValues[name] ?? /^$/).test(value) ? [] : [{ name, value }];
-  });
-}
-
-const defaultValues: Readonly<Record<string, RegExp>> = {
-  TimeZone: /^(Etc\/)?(UTC|UCT|GMT|Universal|Zulu|Greenwich|GMT[+-]?0)$/i,
-  DateStyle: /^(ISO(, *MDY)?|MDY, *ISO)$/i,
-  IntervalStyle: /^postgres$/i,
-};

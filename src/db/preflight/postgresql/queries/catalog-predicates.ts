@@ -192,9 +192,9 @@ export function isNotExtensionMemberSql(catalog: keyof typeof oidsOfCatalogs, oi
   return `NOT ${isExtensionMemberSql(catalog, oid)}`;
 }
 
-/** Condition: the node tree calls a function whose results differ between releases. */
-export function releaseDependenceSql(tree: string): string {
-  return `coalesce(${tree}::text ~ 'funcid (${releaseDependentFunctionOidPattern}) ', false)`;
+/** Condition: the results of the node tree can differ between releases, or with settings: it converts to or from text. */
+export function serverDependenceSql(tree: string): string {
+  return `coalesce(${tree}::text ~ 'funcid (${releaseDependentFunctionOidPattern}) |COERCEVIAIO', false)`;
 }
 
 /** The types of GREATEST and LEAST, which call no function of the catalogs. */

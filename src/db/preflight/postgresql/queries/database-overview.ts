@@ -16,7 +16,7 @@ import {
   hasUncommonRelationFeatureSql,
   isOneOfSql,
   isUserTableInSystemSchemaSql,
-  releaseDependenceSql,
+  serverDependenceSql,
   sessionDependenceNodeTreePattern,
   settingsDependenceNodeTreePattern,
   tableHasGeneratedColumnsSql,
@@ -260,7 +260,7 @@ const featureTests: Readonly<Record<DatabaseSchemaFeature, (version: number) => 
           AND classid = ANY ('{${[pg_constraint, pg_class, pg_attrdef].join(',')}}')
       )
     `;
-    const differs = (tree: string) => `${releaseDependenceSql(tree)} OR ${textOrderDependenceSql(tree, version)}`;
+    const differs = (tree: string) => `${serverDependenceSql(tree)} OR ${textOrderDependenceSql(tree, version)}`;
     const indexTrees = "concat(indexprs::text, ' ', indpred::text)";
     const found = [
       called,
@@ -269,7 +269,7 @@ const featureTests: Readonly<Record<DatabaseSchemaFeature, (version: number) => 
     ];
     if (version >= 100_000) {
       found.push(
-        `EXISTS (SELECT FROM pg_partitioned_table WHERE ${releaseDependenceSql('partexprs')} OR (partstrat = 'r' AND ${collationOrderSql('partcollation', version)}))`,
+        `EXISTS (SELECT FROM pg_partitioned_table WHERE ${serverDependenceSql('partexprs')} OR (partstrat = 'r' AND ${collationOrderSql('partcollation', version)}))`,
       );
     }
     if (version >= 120_000) {

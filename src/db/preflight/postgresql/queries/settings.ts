@@ -40,16 +40,23 @@ const settingNames = [
   'IntervalStyle',
   'TimeZone',
   'allow_alter_system',
+  'array_nulls',
   'autovacuum_max_workers',
   'autovacuum_worker_slots',
   'azure.extensions',
+  'bytea_output',
   'cloudsql.logical_decoding',
+  'default_text_search_config',
   'default_transaction_read_only',
+  'extra_float_digits',
   'hot_standby_feedback',
   'huge_pages',
   'idle_in_transaction_session_timeout',
   'idle_replication_slot_timeout',
   'idle_session_timeout',
+  'lc_monetary',
+  'lc_numeric',
+  'lc_time',
   'listen_addresses',
   'lock_timeout',
   'logical_decoding_work_mem',
@@ -63,23 +70,29 @@ const settingNames = [
   'max_wal_size',
   'max_worker_processes',
   'password_encryption',
+  'plpgsql.variable_conflict',
   'port',
+  'quote_all_identifiers',
   'rds.extensions',
   'rds.logical_replication',
   'reserved_connections',
   'row_security',
   'shared_preload_libraries',
   'ssl',
+  'standard_conforming_strings',
   'statement_timeout',
   'superuser_reserved_connections',
   'synchronous_commit',
   'synchronous_standby_names',
   'temp_file_limit',
   'transaction_timeout',
+  'transform_null_equals',
   'wal_keep_size',
   'wal_level',
   'wal_sender_timeout',
   'work_mem',
+  'xmlbinary',
+  'xmloption',
 ] as const;
 
 export type PostgresqlSettingName = (typeof settingNames)[number];
@@ -110,6 +123,10 @@ export const postgresqlSettingsQuery: PostgresqlPreflightQuery<PostgresqlServerS
       OR name IN (
         ${settingNames.map((name) => `'${name}'`).join(', ')}
       )
+    UNION ALL
+    SELECT 'plpgsql.variable_conflict', set_in_file, NULL, 'superuser', false, 'configuration file', NULL
+    FROM current_setting('plpgsql.variable_conflict', true) set_in_file
+    WHERE set_in_file <> ''
     UNION ALL
     SELECT rolname, '', NULL, 'internal', false, 'role', NULL
     FROM pg_roles

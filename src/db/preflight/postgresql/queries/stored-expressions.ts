@@ -11,7 +11,7 @@ import type { PostgresqlPreflightQuery } from '../query.ts';
 import {
   collationOrderSql,
   isExtensionMemberSql,
-  releaseDependenceSql,
+  serverDependenceSql,
   textOrderDependenceSql,
 } from './catalog-predicates.ts';
 import { createDatabaseFeatureCondition } from './database-overview.ts';
@@ -70,6 +70,8 @@ export interface CallableObject {
   readonly isAlsoBuiltin: boolean;
   /** The schemas of the SET search_path clause of a function, as the clause has them. */
   readonly path: string;
+  /** The names of the settings in SET clauses of a function, in lower case. */
+  readonly sets: readonly string[];
   /** Source text, where the query of function bodies does not return it. */
   readonly body: string;
   /** The language of a function: `c`, `sql`, `plpython3u`; empty for other objects. */
@@ -84,6 +86,11 @@ export interface CallableObjects {
   readonly objects: readonly CallableObject[];
   /** Whether the order of the catalog rows is known: pg_upgrade writes all of them anew, and xmin wraps around. */
   readonly isOrderKnown: boolean;
+  /**
+   * Text search configurations and dictionaries of pg_catalog that were altered: no dump has them. `initdb` creates them
+   * before the tables of information_schema.
+   */
+  readonly alteredSearch: readonly string[];
 }
 
 /** The constraint of a domain has an automatic dependency (deptype `a`) on the domain itself, which it does not call. */
@@ -191,6 +198,7 @@ export const callableObjectsQuery: PostgresqlPreflightQuery<CallableObjects> = {
           extension: decodeTextColumn(row, 'extension'),
           isAlsoBuiltin: decodeBooleanColumn(row, 'is_builtin'),
           path: decodeTextColumn(row, 'path'),
+          sets: decodeTextArrayColumn(row, 'sets'),
           body: decodeTextColumn(row, 'body'),
           language: decodeTextColumn(row, 'language'),
           versions: decodeTextArrayColumn(row, 'versions').map(decodeVersion),
@@ -198,9 +206,10 @@ export const callableObjectsQuery: PostgresqlPreflightQuery<CallableObjects> = {
         };
       }),
       isOrderKnown: decodeBooleanColumn(server, 'is_builtin'),
+      alteredSearch: server === undefined ? [] : decodeTextArrayColumn(server, 'calls'),
     };
   },
-  absent: { objects: [], isOrderKnown: true },
+  absent: { objects: [], isOrderKnown: true, alteredSearch: [] },
 };
 
 const objectKinds: readonly CallableObject['kind'][] = [
@@ -256,7 +265,7 @@ function expressionsSql(version: number): string {
         NULL::text AS predicate,
         NULL::text[] AS operators,
         NULL::text AS type,
-        ${releaseDependenceSql('k.conbin')} AS differs,
+        ${serverDependenceSql('k.conbin')} AS differs,
         ${textOrderDependenceSql('k.conbin', version)} AS is_ordered,
         false AS is_null_equal,
         true AS is_comparable
@@ -280,7 +289,7 @@ function expressionsSql(version: number): string {
         NULL,
         NULL,
         NULL,
-        ${releaseDependenceSql('k.conbin')},
+        ${serverDependenceSql('k.conbin')},
         ${textOrderDependenceSql('k.conbin', version)},
         false,
         true
@@ -324,7 +333,7 @@ function indexesSql(version: number): string {
           AND k.contype = 'x'
       ),
       NULL,
-      (i.indisunique OR i.indisexclusion) AND ${releaseDependenceSql(trees)},
+      (i.indisunique OR i.indisexclusion) AND ${serverDependenceSql(trees)},
       (i.indisunique OR i.indisexclusion) AND ${textOrderDependenceSql(trees, version)},
       ${version < 150_000 ? 'false' : 'i.indnullsnotdistinct'},
       NOT EXISTS (
@@ -362,7 +371,7 @@ function partitionKeysSql(version: number): string {
       NULL,
       NULL,
       NULL,
-      ${releaseDependenceSql('p.partexprs')},
+      ${serverDependenceSql('p.partexprs')},
       p.partstrat = 'r' AND ${collationOrderSql('p.partcollation', version)},
       false,
       NOT EXISTS (SELECT FROM pg_opclass o WHERE o.oid = ANY (p.partclass) AND NOT o.opcdefault)
@@ -401,7 +410,7 @@ function generatedColumnsSql(version: number): string {
       NULL,
       NULL,
       format_type(a.atttypid, NULL),
-      ${releaseDependenceSql('f.adbin')},
+      ${serverDependenceSql('f.adbin')},
       ${textOrderDependenceSql('f.adbin', version)},
       false,
       true
@@ -446,10 +455,28 @@ function callableObjectsSql(): string {
               AND xmin::text::bigint <= 2
           ) AS is_builtin,
         NULL::text AS path,
+        NULL::text[] AS sets,
         NULL::text AS body,
         NULL::text AS language,
         NULL::text[] AS versions,
-        NULL::text[] AS calls
+        ARRAY(
+          SELECT DISTINCT x.name
+          FROM (
+            SELECT c.cfgname::text AS name, m.xmin
+            FROM pg_ts_config_map m
+            JOIN pg_ts_config c ON c.oid = m.mapcfg
+            WHERE c.oid < '${firstNormalObjectId}'
+            UNION ALL
+            SELECT dictname, xmin FROM pg_ts_dict WHERE oid < '${firstNormalObjectId}'
+          ) x
+          WHERE txid_snapshot_xmax(txid_current_snapshot()) < 2147483648
+            AND x.xmin::text::bigint > (
+              SELECT min(c.xmin::text::bigint)
+              FROM pg_class c
+              WHERE c.oid < '${firstNormalObjectId}'
+                AND c.relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = 'information_schema')
+            )
+        ) AS calls
     `,
     `
       SELECT
@@ -460,6 +487,7 @@ function callableObjectsSql(): string {
         p.proname,
         EXISTS (SELECT FROM pg_proc b WHERE b.proname = p.proname AND b.oid < '${firstNormalObjectId}'),
         (SELECT substr(g, 13) FROM unnest(p.proconfig) g WHERE left(g, 12) = 'search_path=' LIMIT 1),
+        ARRAY(SELECT lower(split_part(g, '=', 1)) FROM unnest(p.proconfig) g),
         CASE WHEN l.lanname IN ('c', 'internal') OR (${isResolvedLater}) THEN NULL ELSE p.prosrc END,
         l.lanname,
         ARRAY[${rowVersionSql('p')}],
@@ -480,6 +508,7 @@ function callableObjectsSql(): string {
         NULL,
         NULL,
         NULL,
+        NULL,
         ARRAY[${rowVersionSql('o')}],
         ARRAY(${callsSql('pg_operator', 'o.oid')})
       FROM pg_operator o
@@ -494,6 +523,7 @@ function callableObjectsSql(): string {
         n.nspname,
         o.opcname,
         false,
+        NULL,
         NULL,
         NULL,
         NULL,
@@ -514,6 +544,7 @@ function callableObjectsSql(): string {
         n.nspname,
         t.typname,
         false,
+        NULL,
         NULL,
         NULL,
         NULL,
@@ -552,6 +583,7 @@ function callableObjectsSql(): string {
         NULL,
         NULL,
         NULL,
+        NULL,
         ARRAY[${rowVersionSql('o')}]
           || ARRAY(SELECT ${rowVersionSql('m')} FROM pg_ts_config_map m WHERE m.mapcfg = o.oid),
         ARRAY(SELECT DISTINCT '${pg_ts_dict}:' || m.mapdict FROM pg_ts_config_map m WHERE m.mapcfg = o.oid)
@@ -567,6 +599,7 @@ function callableObjectsSql(): string {
         n.nspname,
         o.dictname,
         false,
+        NULL,
         NULL,
         NULL,
         NULL,

@@ -2,15 +2,15 @@ import { expect, test } from 'vitest';
 import { checkedAgainCheck } from '../../../../../src/db/preflight/postgresql/checks/checked-again.ts';
 import { expectOutcomeText } from '../expect-text.ts';
 import { callable, storedExpression } from '../expressions.ts';
-import { preflightOptions, short, sourceFacts } from '../facts.ts';
+import { preflightOptions, settings, short, sourceFacts } from '../facts.ts';
 
 const since = { xmin: 700, cmin: 5, xmax: 0 };
 
 function evaluate(version: { xmin: number; cmin: number; xmax: number }, isOrderKnown = true, more = {}) {
   const expressions = [storedExpression({ uses: [{ on: '1255:16400', since }], ...more })];
-  const callables = { objects: [callable({ versions: [version] })], isOrderKnown };
+  const callables = { objects: [callable({ versions: [version] })], isOrderKnown, alteredSearch: [] };
   return checkedAgainCheck.evaluate(
-    { expressions, callables, functionBodies: [] },
+    { expressions, callables, functionBodies: [], settings: settings({}), roleSettings: [] },
     'd1',
     sourceFacts(),
     preflightOptions({ targetVersion: '17' }),
@@ -51,8 +51,10 @@ test('a function that another language calls in a statement counts', () => {
     checkedAgainCheck.evaluate(
       {
         expressions: [storedExpression({ texts: ['public.caller(v)'], uses: [{ on: caller.id, since }] })],
-        callables: { objects: [{ ...caller, body }, called], isOrderKnown: true },
+        callables: { objects: [{ ...caller, body }, called], isOrderKnown: true, alteredSearch: [] },
         functionBodies: [],
+        settings: settings({}),
+        roleSettings: [],
       },
       'd1',
       sourceFacts(),

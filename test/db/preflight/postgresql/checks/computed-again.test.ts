@@ -3,7 +3,7 @@ import { computedAgainCheck } from '../../../../../src/db/preflight/postgresql/c
 import type { StoredExpression } from '../../../../../src/db/preflight/postgresql/queries/stored-expressions.ts';
 import { expectOutcomeText } from '../expect-text.ts';
 import { callable, storedExpression } from '../expressions.ts';
-import { preflightOptions, short, sourceFacts } from '../facts.ts';
+import { preflightOptions, settings, short, sourceFacts } from '../facts.ts';
 
 const old = { xmin: 600, cmin: 0, xmax: 0 };
 const since = { xmin: 700, cmin: 0, xmax: 0 };
@@ -13,8 +13,14 @@ function evaluate(more: Partial<StoredExpression>, targetVersion?: string) {
   return computedAgainCheck.evaluate(
     {
       expressions: [storedExpression({ ...generated, ...more })],
-      callables: { objects: [callable({ versions: [{ xmin: 700, cmin: 0, xmax: 0 }] })], isOrderKnown: true },
+      callables: {
+        objects: [callable({ versions: [{ xmin: 700, cmin: 0, xmax: 0 }] })],
+        isOrderKnown: true,
+        alteredSearch: [],
+      },
       functionBodies: [],
+      settings: settings({}),
+      roleSettings: [],
     },
     'd1',
     sourceFacts(),
@@ -49,7 +55,13 @@ test('the version of an extension that is not part of PostgreSQL is not that of 
   const evaluateOf = (extension: string) => {
     const expressions = [storedExpression({ kind: 'generated', uses: [{ on: '1255:16400', since: old }], age: since })];
     const objects = [callable({ language: 'c', extension, name: 'f', versions: [old] })];
-    const values = { expressions, callables: { objects, isOrderKnown: true }, functionBodies: [] };
+    const values = {
+      expressions,
+      callables: { objects, isOrderKnown: true, alteredSearch: [] },
+      functionBodies: [],
+      settings: settings({}),
+      roleSettings: [],
+    };
     return computedAgainCheck.evaluate(values, 'd1', sourceFacts(), preflightOptions({ targetVersion: '17' }));
   };
   expect(short(evaluateOf('postgis'))).toBe('unknown');
