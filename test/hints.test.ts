@@ -344,7 +344,7 @@ const notFollowed: Readonly<Record<string, Readonly<Record<string, readonly stri
     'commands/db/status.ts': ['add `--watch`'],
     'commands/open.ts': ['list the droplets: `cloudctl droplets list`', 'start the sandbox: `cloudctl sandbox start`'],
     'db/preflight/options.ts': ['use `--method dump`'],
-    'db/preflight/write-report-file.ts': [
+    'db/preflight/report-files.ts': [
       'give a file in a folder where you have write permission',
       'give another file with `--baseline`',
     ],

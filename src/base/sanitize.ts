@@ -97,6 +97,11 @@ export function escapeUnprintable(encoded: string): string {
   );
 }
 
+/** Indented JSON for a file or the terminal, with every unprintable character escaped. */
+export function printableJson(value: unknown): string {
+  return `${escapeUnprintable(JSON.stringify(value, null, 2))}\n`;
+}
+
 /** Escapes one line of text for HTML, both between tags and in quoted attributes. */
 export function escapeHtml(text: string): string {
   return escapeHtmlKeepingLineBreaks(text.replace(/[\t\n]/g, ' '));

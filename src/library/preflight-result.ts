@@ -1,7 +1,7 @@
 /** How a migration copies: `continuous` replicates until the cut-over; `dump` (PostgreSQL) and `scan` (Redis) copy once. */
 export type PreflightMethod = 'continuous' | 'dump' | 'scan';
 
-/** The report of one preflight, as `cloudctl db preflight -o json` prints it. docs/preflight.md describes every member. */
+/** The report of one preflight, as `cloudctl db preflight -o json` prints it. schemas/preflight-report-1.json has every member. */
 export interface PreflightResult {
   readonly schema_version: 1;
   readonly engine: 'postgresql' | 'redis';

@@ -12,16 +12,16 @@ import type { DatabaseComparisonReport } from '../../src/db/cutover/comparison.t
 import { formatDatabaseComparison } from '../../src/db/cutover/comparison-text.ts';
 import type { RehearsalReport } from '../../src/db/cutover/rehearse/report.ts';
 import { renderRehearsal } from '../../src/db/cutover/rehearse/text.ts';
-import { preflightReportFileExtensions, renderPreflightReport } from '../../src/db/preflight/formats/render-report.ts';
-import { renderTextPreflightReport } from '../../src/db/preflight/formats/text-report.ts';
-import { renderFixScript, renderUndoScript } from '../../src/db/preflight/render-fix-script.ts';
+import { renderFixScript, renderUndoScript } from '../../src/db/preflight/fix-script.ts';
 import type { PreflightReport } from '../../src/db/preflight/report.ts';
+import { reportExtensions } from '../../src/db/preflight/report-files.ts';
 import type { StatusSample } from '../../src/db/watch/sample.ts';
 import { nextLogLines } from '../../src/db/watch/view/lines.ts';
 import { renderScreen } from '../../src/db/watch/view/screen.ts';
 import { readCsv } from '../cli/formats/read-csv.ts';
 import { fakeClock, fakeSink } from '../cli/sink.ts';
 import { runCloudctl } from '../commands/run-cloudctl.ts';
+import { onTerminal, rendered } from '../db/preflight/formats/words.ts';
 import { report } from '../db/preflight/sample.ts';
 import { reply, serverFor } from '../fixtures/fake-server.ts';
 import { type TestHost, testHost } from '../fixtures/host.ts';
@@ -97,7 +97,7 @@ function comparisonWith(text: string): DatabaseComparisonReport {
 /** Everything that is text for a person. */
 const texts: Readonly<Record<string, (text: string) => string>> = {
   'report on a terminal': (text) =>
-    renderTextPreflightReport(reportWith(text), styles, {
+    onTerminal(reportWith(text), {
       fixFile: text,
       changes: [
         {
@@ -109,9 +109,9 @@ const texts: Readonly<Record<string, (text: string) => string>> = {
       ],
     }),
   ...Object.fromEntries(
-    preflightReportFileExtensions.map((extension) => [
+    reportExtensions.map((extension) => [
       `report ${extension}`,
-      (text: string) => renderPreflightReport(`a${extension}`, reportWith(text), '1') ?? '',
+      (text: string) => rendered(`a${extension}`, reportWith(text)),
     ]),
   ),
   'fix script': (text) => renderFixScript(reportWith(text)) ?? '',
@@ -128,20 +128,20 @@ describe.each(Object.entries(texts))('%s', (_format, render) => {
   // A fix script names its encoding when it is not ASCII.
   const lines = ['plain', 'plän'].map((text) => render(text).split('\n').length);
   it.each(Object.entries(hostileTexts))('%s neither controls a terminal nor adds a line', (_name, text) => {
-    const rendered = render(text);
-    expect(rendered).not.toMatch(rawUnprintable);
-    expect(lines).toContain(rendered.split('\n').length);
+    const shown = render(text);
+    expect(shown).not.toMatch(rawUnprintable);
+    expect(lines).toContain(shown.split('\n').length);
   });
 });
 
 describe.each(Object.entries(hostileTexts))('%s', (_name, text) => {
   it('is data in the reports for programs', () => {
     const one = reportWith(text);
-    expect(JSON.parse(renderPreflightReport('a.json', one, '1') ?? '')).toEqual(one);
-    const sarif = JSON.parse(renderPreflightReport('a.sarif', one, '1') ?? '');
+    expect(JSON.parse(rendered('a.json', one))).toEqual(one);
+    const sarif = JSON.parse(rendered('a.sarif', one));
     expect(sarif.runs[0].results[0].message.text.replaceAll('\\](', '](')).toContain(text);
-    expect(renderPreflightReport('a.html', one, '1')).not.toMatch(/<(script|img|forged|b)\b/);
-    expect(renderPreflightReport('a.xml', one, '1')).not.toMatch(/<(script|img|forged|b)\b|\]\]>/);
+    expect(rendered('a.html', one)).not.toMatch(/<(script|img|forged|b)\b/);
+    expect(rendered('a.xml', one)).not.toMatch(/<(script|img|forged|b)\b|\]\]>/);
   });
 
   it('stays inside its line of the screen of db watch', async () => {

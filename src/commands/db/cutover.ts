@@ -30,7 +30,7 @@ import {
   renderWindowPage,
   targetPsqlCommand,
 } from '../../db/cutover/index.ts';
-import { requireWritableFile, writeReportFile } from '../../db/preflight/write-report-file.ts';
+import { requireWritableFile, writeReportFile } from '../../db/preflight/report-files.ts';
 import {
   type DbSource,
   quotedSourceArgs,

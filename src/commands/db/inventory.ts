@@ -1,7 +1,7 @@
 import { createTerminalStyles, isColorEnabled } from '../../cli/color.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import type { CommandContext } from '../../context.ts';
-import { renderTextSourceInventory } from '../../db/inventory/formats/render-text-source-inventory.ts';
+import { renderTerminal } from '../../db/inventory/formats/terminal.ts';
 import { inventoryOptionSpecs, readInventoryOptions } from '../../db/inventory/options.ts';
 import { inventoryError, runInventory } from '../../db/inventory/run.ts';
 
@@ -66,7 +66,7 @@ export const dbInventoryCommand: CommandSpec<CommandContext> = {
     });
     if (output.format === 'table' && globals.values('format').length === 0 && globals.value('query') === undefined) {
       const isColored = isColorEnabled({ sink: host.stdout, env: host.env, noColor: globals.has('no-color') });
-      await output.prose(renderTextSourceInventory(report, await createTerminalStyles(isColored)));
+      await output.prose(renderTerminal(report, await createTerminalStyles(isColored)));
     } else if (output.format !== 'ndjson' && output.format !== 'csv') await output.data(report);
     const error = fileError ?? inventoryError(report);
     if (error !== undefined) throw error;

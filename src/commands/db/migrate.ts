@@ -11,7 +11,8 @@ import { accessTokenSource, commandFor } from '../../config/settings.ts';
 import { describeActor, readStoredAccountAndServerOrigins } from '../../context/current-identity.ts';
 import type { CommandContext } from '../../context.ts';
 import { readTargetOption } from '../../db/cutover/index.ts';
-import { renderTextPreflightReport } from '../../db/preflight/formats/text-report.ts';
+import { modelOf } from '../../db/preflight/formats/model.ts';
+import { renderTerminal } from '../../db/preflight/formats/terminal.ts';
 import {
   deepPreflightOptionSpecs,
   isWellFormedTargetVersion,
@@ -277,8 +278,8 @@ async function showPreflight(
 ): Promise<void> {
   const plain = (text: string): string => text;
   await context.output.note(
-    renderTextPreflightReport(
-      report,
+    renderTerminal(
+      modelOf(report),
       { bold: plain, dim: plain, red: plain, yellow: plain },
       { changes, fixFile: args.value('fix-sql'), reportFiles: args.values('report') },
     )

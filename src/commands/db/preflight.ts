@@ -7,7 +7,8 @@ import { accessTokenSource } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
 import { inspectTarget, readTargetOption } from '../../db/cutover/index.ts';
 import type { CheckFinding } from '../../db/preflight/finding.ts';
-import { type PreflightTextReportOptions, renderTextPreflightReport } from '../../db/preflight/formats/text-report.ts';
+import { modelOf } from '../../db/preflight/formats/model.ts';
+import { renderTerminal, type TerminalOptions } from '../../db/preflight/formats/terminal.ts';
 import {
   deepPreflightOptionSpecs,
   type PreflightOptions,
@@ -129,7 +130,7 @@ export function readTargetOfPreflight(
 async function showReport(
   context: CommandContext,
   { report, changes }: PreflightReportWithChanges,
-  files: Pick<PreflightTextReportOptions, 'fixFile' | 'reportFiles'>,
+  files: Pick<TerminalOptions, 'fixFile' | 'reportFiles'>,
 ): Promise<void> {
   const { host, output, globals } = context;
   const asText =
@@ -139,7 +140,7 @@ async function showReport(
     const styles = await createTerminalStyles(isColored);
     const isStartable = report.ok && report.method === 'continuous';
     const nextCommand = isStartable ? nextMigrationCommand(context) : undefined;
-    await output.prose(renderTextPreflightReport(report, styles, { changes, ...files, nextCommand }));
+    await output.prose(renderTerminal(modelOf(report), styles, { changes, ...files, nextCommand }));
     return;
   }
   if (

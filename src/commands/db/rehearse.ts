@@ -1,4 +1,5 @@
 import { CliError, type ExitCode, usageError } from '../../base/errors.ts';
+import { printableJson } from '../../base/sanitize.ts';
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
 import { parseDurationToMillisecondsOrThrow } from '../../cli/values.ts';
 import type { CommandContext } from '../../context.ts';
@@ -13,11 +14,11 @@ import {
   rehearsalPreflightOptions,
   runRehearsalPreflight,
   targetOptions,
-  writeReport,
 } from '../../db/cutover/rehearse/index.ts';
 import { MigrationError, redactReason } from '../../db/engine/tools.ts';
 import { preflightOptionSpecs } from '../../db/preflight/options.ts';
 import type { PreflightReport } from '../../db/preflight/report.ts';
+import { requireWritableFile, writeReportFile } from '../../db/preflight/report-files.ts';
 import { preflightReportOptionSpecs } from '../../db/preflight/run-with-files.ts';
 import { type DbSource, readSource, sourceOptionSpecs } from '../../db/source/index.ts';
 import type { SignalName } from '../../platform/host.ts';
@@ -175,6 +176,7 @@ function readRehearseArgs(args: ParsedArgs): RehearseArgs {
   if (reportFile !== undefined && !reportFile.toLowerCase().endsWith('.json')) {
     throw usageError(`the report format of ${reportFile} is unknown`, 'use a file name that ends in .json');
   }
+  requireWritableFile(reportFile);
   return {
     keep: args.has('keep'),
     stallTimeout: parseDurationToMillisecondsOrThrow(args.value('stall-timeout') ?? '60s', '--stall-timeout', 1000),
@@ -214,7 +216,7 @@ async function runAndReport(
     startedAt,
     endedAt: clock.now(),
   });
-  if (reportFile !== undefined) writeReport(reportFile, report);
+  if (reportFile !== undefined) writeReportFile(reportFile, printableJson(report));
   await printReport(context, report);
   if (!report.ok) throw rehearsalError(report);
   return 0;

@@ -1,11 +1,9 @@
-import { createHash } from 'node:crypto';
 import { escapeHtml, escapeHtmlKeepingLineBreaks, sanitizeReportLine } from '../../base/sanitize.ts';
 import { createTerminalStyles, isColorEnabled, type TerminalStyles } from '../../cli/color.ts';
 import type { ListView } from '../../cli/columns.ts';
 import type { CommandIo } from '../../cli/command-io.ts';
 import { createTextMeasurer, type TextMeasurer, wrapForTerminal } from '../../cli/text.ts';
-
-import { htmlPreflightReportStyle } from '../preflight/formats/html-report-style.ts';
+import { factsOf, pageOf, tableOf } from '../preflight/formats/page.ts';
 import { formatChecklist } from './checklist.ts';
 import type { FollowLine, FollowResult, FollowView } from './progress.ts';
 
@@ -156,58 +154,38 @@ interface WindowPage {
 /** The page of the window of a cut-over: one HTML file without scripts or external resources. */
 export function renderWindowPage({ result, source, target, cluster }: WindowPage): string {
   const { lines, events, unproven, startedAt, endedAt, failure } = result;
-  const hash = createHash('sha256').update(htmlPreflightReportStyle).digest('base64');
   const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
-  const [kind, sentence] =
-    failure === undefined
-      ? ['continuous', 'Every step is done. Switch the application to the target.']
-      : ['blocked', failure.message];
-  const title = `Cut-over of ${source}: ${failure === undefined ? 'done' : 'not done'}`;
-  const rows = events.map(
-    ({ at, what, evidence }) =>
-      `<tr><td class="n">${seconds(at - startedAt)}</td><td>${escapeHtml(what)}</td><td>${escapeHtmlKeepingLineBreaks(evidence).replaceAll('\n', '<br>')}</td></tr>`,
-  );
-  const steps = lines.map(
-    (line) =>
-      `<tr><td>${escapeHtml(line.state.replace('_', ' '))}</td><td>${escapeHtml(line.title)}</td><td>${escapeHtml(line.observed)}</td></tr>`,
-  );
+  const rows = events.map(({ at, what, evidence }) => [
+    seconds(at - startedAt),
+    escapeHtml(what),
+    escapeHtmlKeepingLineBreaks(evidence).replaceAll('\n', '<br>'),
+  ]);
+  const steps = lines.map(({ state, title, observed }) => [state.replace('_', ' '), title, observed].map(escapeHtml));
   const facts = [
     ['Source', source],
     ['Target', target],
     ['Cluster', cluster],
     ['Began', new Date(startedAt).toISOString()],
     ['Ended', `${new Date(endedAt).toISOString()}, after ${seconds(endedAt - startedAt)}`],
-    ...(failure?.detail === undefined ? [] : [['Detail', failure.detail] as const]),
-    ...(failure?.hint === undefined ? [] : [['Next', failure.hint] as const]),
-  ].map(([name = '', value = '']) => `<dt>${escapeHtml(name)}</dt><dd>${escapeHtml(value)}</dd>`);
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'">
-<title>${escapeHtml(title)}</title>
-<style>${htmlPreflightReportStyle}</style>
-</head>
-<body>
-<header class="verdict ${kind}">
-<h1>${escapeHtml(sentence)}</h1>
-<dl>${facts.join('')}</dl>
-</header>
-<main>
-<h2>Checklist</h2>
-${table(['State', 'Step', 'Evidence'], steps)}
-<h2>Window</h2>
-${table(['Time', 'Event', 'Evidence'], rows)}
-<h2>Not proven</h2>
-${unproven.length === 0 ? '<p>Nothing was left out.</p>' : `<ul>${unproven.map((one) => `<li>${escapeHtml(one)}</li>`).join('')}</ul>`}
-</main>
-</body>
-</html>
-`;
-}
-
-function table(names: readonly string[], rows: readonly string[]): string {
-  const head = names.map((one) => `<th>${one}</th>`).join('');
-  return `<div class="scroll"><table><thead><tr>${head}</tr></thead><tbody>${rows.join('')}</tbody></table></div>`;
+    ['Detail', failure?.detail],
+    ['Next', failure?.hint],
+  ] as const;
+  return pageOf({
+    title: `Cut-over of ${source}: ${failure === undefined ? 'done' : 'not done'}`,
+    kind: failure === undefined ? 'continuous' : 'blocked',
+    header: [
+      `<h1>${escapeHtml(failure?.message ?? 'Every step is done. Switch the application to the target.')}</h1>`,
+      factsOf(facts.map(([name, value]) => [name, value === undefined ? undefined : escapeHtml(value)])),
+    ],
+    main: [
+      '<h2>Checklist</h2>',
+      tableOf(['State', 'Step', 'Evidence'], steps),
+      '<h2>Window</h2>',
+      tableOf(['#Time', 'Event', 'Evidence'], rows),
+      '<h2>Not proven</h2>',
+      unproven.length === 0
+        ? '<p>Nothing was left out.</p>'
+        : `<ul>${unproven.map((one) => `<li>${escapeHtml(one)}</li>`).join('')}</ul>`,
+    ],
+  });
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { CliError, usageError } from '../../base/errors.ts';
-import { escapeUnprintable } from '../../base/sanitize.ts';
+import { printableJson } from '../../base/sanitize.ts';
 import { ensureFolder, writeFileAtomically } from '../../platform/files.ts';
 import {
   findPreflightChangesSinceBaseline,
@@ -10,7 +10,7 @@ import {
   type SchemaFingerprints,
 } from '../preflight/baseline.ts';
 import type { PreflightReport } from '../preflight/report.ts';
-import { fileWriteError, readPreflightBaseline } from '../preflight/write-report-file.ts';
+import { fileWriteError, readPreflightBaseline } from '../preflight/report-files.ts';
 
 /** Creates the folder with one file for each source, if it is missing. Throws a CliError (usage) if that is not possible. */
 export function openFolder(path: string, option: string): string {
@@ -41,7 +41,7 @@ export function sourceFileName(name: string): string {
 export function writeSourceReport(folder: string, name: string, report: object): void {
   const file = join(folder, sourceFileName(name));
   try {
-    writeFileAtomically(file, `${escapeUnprintable(JSON.stringify(report, null, 2))}\n`);
+    writeFileAtomically(file, printableJson(report));
   } catch (error) {
     throw fileWriteError(file, error);
   }

@@ -1,5 +1,5 @@
 import type { MigrationMethod, PreflightFindingStatus } from '../preflight/finding.ts';
-import { groupFindings, selectBlockingFindingGroups } from '../preflight/formats/finding-groups.ts';
+import { blockersOf, partsOf } from '../preflight/formats/entries.ts';
 import type { PreflightReport, PreflightVerdict } from '../preflight/report.ts';
 
 /** The parts of a preflight result that an inventory stores. It contains no secret, and can be stored as JSON. */
@@ -83,8 +83,8 @@ export function checkedOutcome(
   server: string | undefined,
   changes?: readonly string[],
 ): Outcome {
-  const groups = groupFindings(report.findings);
-  const blocking = new Set(report.ok ? [] : selectBlockingFindingGroups(report, groups));
+  const groups = partsOf(report.findings);
+  const blocking = new Set(report.ok ? [] : blockersOf(report, groups));
   const known = groups.filter(({ first }) => ['fail', 'warn', 'unknown'].includes(first.status));
   const sizes = report.databases.flatMap(({ size_bytes: size }) => size ?? []);
   const { address, server_version: version } = report.source;
@@ -114,7 +114,7 @@ export function checkedOutcome(
           ? {}
           : {
               fix: {
-                text: cut(group.fixText?.text ?? first.fix.text),
+                text: cut(group.fix?.text ?? first.fix.text),
                 sql: (first.fix.sql ?? []).slice(0, shownStatements).map(cut),
                 ...(first.fix.restart === true ? { restart: true } : {}),
               },

@@ -1,14 +1,15 @@
 import { CliError, usageError } from '../../base/errors.ts';
-import { maxSanitizedTextLength } from '../../base/sanitize.ts';
+import { maxSanitizedTextLength, printableJson } from '../../base/sanitize.ts';
 import { countOf } from '../../base/text.ts';
 import type { ListView } from '../../cli/columns.ts';
 import type { CommandIo } from '../../cli/command-io.ts';
 import { runUntilSignal } from '../../platform/waiting.ts';
-import { requireWritableFile, writeReportFile } from '../preflight/write-report-file.ts';
+import { requireWritableFile, writeReportFile } from '../preflight/report-files.ts';
 import { type Checker, checkSource } from './check.ts';
 import { createCertificateReader, type Entry } from './entry.ts';
 import { createFileFailures, type FileFailures, openFolder } from './files.ts';
-import { renderSourceInventoryReport } from './formats/render-source-inventory-report.ts';
+import { renderHtml } from './formats/html.ts';
+import { renderMarkdown } from './formats/markdown.ts';
 import { forEachSource } from './limits.ts';
 import type { InventoryRun } from './options.ts';
 import type { Outcome } from './outcome.ts';
@@ -61,14 +62,20 @@ export async function runInventory(input: InventoryRun): Promise<InventoryResult
       });
       cancelled.throwIfAborted();
       const finished = builder.finish(startedAt, io.host.clock.now());
-      for (const file of inventory.reports)
-        files.attempt(() => writeReportFile(file, renderSourceInventoryReport(file, finished) ?? ''));
+      for (const file of inventory.reports) files.attempt(() => writeReportFile(file, renderReport(file, finished)));
       return finished;
     });
     return { report, fileError: files.error() };
   } finally {
     await io.progress.stop();
   }
+}
+
+/** The report in the format that the file extension selects, which the options have checked. */
+export function renderReport(file: string, report: InventoryReport): string {
+  const name = file.toLowerCase();
+  if (name.endsWith('.md')) return renderMarkdown(report);
+  return name.endsWith('.html') ? renderHtml(report) : printableJson(report);
 }
 
 /** Whether the results go to standard output only, so that the run is pointless once its reader has closed the pipe. */

@@ -1,5 +1,5 @@
 import { CliError, usageError } from '../../base/errors.ts';
-import { escapeUnprintable, maxSanitizedTextLength } from '../../base/sanitize.ts';
+import { maxSanitizedTextLength, printableJson } from '../../base/sanitize.ts';
 import { formatBytes } from '../../base/text.ts';
 import { programVersion } from '../../base/version.ts';
 import type { OptionSpec, ParsedArgs } from '../../cli/command.ts';
@@ -10,22 +10,21 @@ import { nearestWord, parseDurationToMillisecondsOrThrow, shortenInputForError }
 import { runUntilSignal } from '../../platform/waiting.ts';
 import type { DbSource } from '../source/index.ts';
 import { findPreflightChangesSinceBaseline, type PreflightBaselineChange } from './baseline.ts';
-import { buildFixScriptSections, isCommentedFixScriptSection } from './fix-sections.ts';
-import { preflightReportFileExtensions, renderPreflightReport } from './formats/render-report.ts';
-import { isOnlyBlockedByPassword } from './formats/report-text.ts';
+import { fixSections, isCommented, purposes, sourceLine } from './fix-script.ts';
+import { isOnlyBlockedByPassword, modelOf } from './formats/model.ts';
 import type { PreflightOptions } from './options.ts';
 import { readSchemaFingerprints } from './postgresql/each-database.ts';
 import { runPostgresqlPreflight } from './postgresql/run.ts';
 import { createRedisPreflightEngine } from './redis/engine.ts';
-import {
-  fixScriptPurposes,
-  formatFixScriptSourceLine,
-  renderFixScript,
-  renderUndoScript,
-} from './render-fix-script.ts';
 import type { PreflightReport } from './report.ts';
+import {
+  readPreflightBaseline,
+  renderReport,
+  reportExtensions,
+  requireWritableFile,
+  writeReportFile,
+} from './report-files.ts';
 import { type DeepReadProgress, runPreflight } from './run.ts';
-import { readPreflightBaseline, requireWritableFile, writeReportFile } from './write-report-file.ts';
 
 /**
  * Reads a script of an earlier preflight of the same source; undefined if the file does not exist. Throws a CliError (exit 2)
@@ -40,7 +39,7 @@ export function readEarlierFixScript(
   const text = file === undefined ? undefined : readFileNamedByUser(file);
   if (file === undefined || text === undefined || text === '') return undefined;
   const [purpose = '', origin = ''] = text.split('\n', 2).map((line) => line.replace(/^(--|#) /, ''));
-  const isOwn = purpose === fixScriptPurposes[option] && origin.startsWith(formatFixScriptSourceLine(source));
+  const isOwn = purpose === purposes[option] && origin.startsWith(sourceLine(source));
   if (isOwn) return text;
   throw usageError(
     `cannot overwrite ${file}: it is not a script of an earlier preflight of ${source.host}:${source.port}`,
@@ -99,7 +98,7 @@ export const preflightReportOptionSpecs: readonly OptionSpec[] = [
     name: 'report',
     valueName: 'FILE',
     multiple: 'repeat',
-    description: `Write the report; the file name selects the format: ${preflightReportFileExtensions.join(' ')}`,
+    description: `Write the report; the file name selects the format: ${reportExtensions.join(' ')}`,
     completion: 'file',
   },
   {
@@ -149,13 +148,11 @@ export async function runPreflightWithFiles(
   options: PreflightOptions,
 ): Promise<PreflightReportWithChanges> {
   const files = args.values('report');
-  const odd = files.find(
-    (file) => !preflightReportFileExtensions.some((ending) => file.toLowerCase().endsWith(ending)),
-  );
+  const odd = files.find((file) => !reportExtensions.some((ending) => file.toLowerCase().endsWith(ending)));
   if (odd !== undefined)
     throw usageError(
       `the report format of ${odd} is unknown`,
-      `use a file name that ends in one of ${preflightReportFileExtensions.join(' ')}`,
+      `use a file name that ends in one of ${reportExtensions.join(' ')}`,
     );
   const sarifUri = readSarifUriOption(args);
   const baselineFile = args.value('baseline');
@@ -173,11 +170,12 @@ export async function runPreflightWithFiles(
   const schemas =
     baselineFile === undefined ? undefined : await readSchemaFingerprints(io.host.clock, source, options, report);
   if (baselineFile !== undefined && baseline === undefined) {
-    writeReportFile(baselineFile, `${escapeUnprintable(JSON.stringify({ ...report, schemas }, null, 2))}\n`);
+    writeReportFile(baselineFile, printableJson({ ...report, schemas }));
   }
-  for (const file of files) writeReportFile(file, renderPreflightReport(file, report, programVersion, sarifUri) ?? '');
-  await writeScript(io, args.value('fix-sql'), renderFixScript(report), 'no finding has a fix that a script can make');
-  const undo = renderUndoScript(report);
+  const model = modelOf(report);
+  for (const file of files) writeReportFile(file, renderReport(file, model, programVersion, sarifUri) ?? '');
+  const { fixScript, undoScript: undo } = model;
+  await writeScript(io, args.value('fix-sql'), fixScript, 'no finding has a fix that a script can make');
   await writeScript(
     io,
     args.value('undo-sql'),
@@ -201,14 +199,14 @@ export function buildMigrationMethodBlockedError(report: PreflightReport, fixFil
         .map(({ id }) => id),
     ),
   ];
-  const sections = buildFixScriptSections(report).filter(({ isOptional }) => !isOptional);
+  const sections = fixSections(report).filter(({ isOptional }) => !isOptional);
   const hint = isOnlyBlockedByPassword(report)
     ? 'provide the correct password, and run the preflight again'
     : sections.length === 0
       ? 'apply the fixes in the report, and run the preflight again'
       : fixFile === undefined
         ? 'write the fixes into one script: run the same command with `--fix-sql fix.sql --undo-sql undo.sql`'
-        : sections.every(isCommentedFixScriptSection)
+        : sections.every(isCommented)
           ? `do the steps in ${fixFile} by hand on the server, and run the preflight again`
           : `review ${fixFile}, run it section by section, and run the preflight again`;
   return new CliError('preflight_blocked', `the ${report.method} migration is not possible; nothing was sent`, {

@@ -7,9 +7,7 @@ import type { CheckFinding, FindingsChangedByFixEffects, FixEffectInDatabase, Mi
 import { type NearestWordFinder, type PreflightOptions, rejectUnknownCheckIds } from './options.ts';
 import type { DatabasePreflightVerdict, IgnoreDatabasesAdvice, PreflightReport } from './report.ts';
 import { simulatePreflightFixes } from './simulate-preflight-fixes.ts';
-
-import { derivePreflightConclusion, type PreflightConclusion } from './verdict.ts';
-import { buildVerdictAfterFixes } from './verdict-after-fixes.ts';
+import { derivePreflightConclusion, type PreflightConclusion, verdictAfterFixes } from './verdict.ts';
 
 /** The input of a preflight of either engine. */
 export interface PreflightInput<Source> {
@@ -179,7 +177,7 @@ export async function runPreflight<Source, Opened, Facts extends CollectedSource
     engine: engine.name,
     ...conclusion,
     findings,
-    ...(after === undefined ? {} : { verdict_after_fixes: buildVerdictAfterFixes(concluded(after), notSimulated) }),
+    ...(after === undefined ? {} : { verdict_after_fixes: verdictAfterFixes(concluded(after), notSimulated) }),
     method: options.method,
     source: described,
     target: options.targetVersion === undefined ? {} : { version: options.targetVersion },

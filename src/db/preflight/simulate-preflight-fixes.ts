@@ -11,7 +11,7 @@ import {
   type PreflightFixWithEffects,
 } from './finding.ts';
 
-import { isInFixScript, isOptionalFix } from './fix-sections.ts';
+import { isInFixScript, isOptionalFix } from './fix-script.ts';
 
 /**
  * Removes one of every two fixes that set the same setting to different values. The fix that corrects both findings
@@ -63,7 +63,7 @@ function valuesSetBy({
 
 /**
  * If two fixes set a setting to different numbers, they do not conflict, because the fix script sets the larger number
- * (fix-sections.ts).
+ * (fix-script.ts).
  */
 function isConflict(one: string, other: string): boolean {
   return one !== other && !(/^\d+$/.test(one) && /^\d+$/.test(other));

@@ -1,5 +1,12 @@
+import { countOf } from '../../base/text.ts';
 import type { CheckFinding, MigrationMethod, PreflightFindingStatus } from './finding.ts';
-import type { DatabasePreflightVerdict, PreflightReport, PreflightVerdictCondition } from './report.ts';
+import type {
+  DatabasePreflightVerdict,
+  PreflightReport,
+  PreflightVerdict,
+  PreflightVerdictAfterFixes,
+  PreflightVerdictCondition,
+} from './report.ts';
 
 export interface PreflightConclusionInput {
   readonly findings: readonly CheckFinding[];
@@ -56,6 +63,17 @@ export function derivePreflightConclusion(weighing: PreflightConclusionInput): P
   };
 }
 
+/** The verdict after a run of the fix script. Findings whose fix was not simulated count as not fixed. */
+export function verdictAfterFixes(
+  { verdict, ok, proven, findings }: PreflightConclusion,
+  notSimulated: readonly string[],
+): PreflightVerdictAfterFixes {
+  const blockers = findings.filter(
+    ({ status, blocks, accepted }) => status === 'fail' && blocks.length > 0 && accepted !== true,
+  );
+  return { verdict, ok, proven, reasons: [...new Set(blockers.map(({ id }) => id))], not_simulated: notSimulated };
+}
+
 /** Whether a finding of the server or of a database concerns the given database. */
 export function isFindingAboutDatabase({ database, only }: CheckFinding, name: string): boolean {
   return database === undefined ? only === undefined || only.includes(name) : database === name;
@@ -108,4 +126,42 @@ function summarize(findings: readonly CheckFinding[]): Readonly<Record<Preflight
   const summary = { pass: 0, fail: 0, warn: 0, skip: 0, unknown: 0, info: 0 };
   for (const { status } of findings) summary[status] += 1;
   return summary;
+}
+
+/**
+ * The sentence that states the verdict, and the conditions under which it is correct: at most two of them, and the
+ * number of the others.
+ */
+export function verdictSentence(verdict: PreflightVerdict, conditions: readonly string[]): string {
+  const rule =
+    verdict === 'dump' || verdict === 'scan' ? ' No application may write to the source until the copy ends.' : '';
+  const [possible, runs] = sentences[verdict];
+  if (conditions.length === 0) return `${possible}.${rule}`;
+  const others = conditions.length - 2;
+  const more = others > 0 ? [countOf(others, 'more premise holds', 'more premises hold')] : [];
+  return `${runs} if ${[...conditions.slice(0, 2), ...more].join(', and if ')}. This is not proven.${rule}`;
+}
+
+/** Without and with open premises. */
+const sentences: Readonly<Record<PreflightVerdict, readonly [string, string]>> = {
+  continuous: ['The continuous migration is possible', 'The continuous migration will run'],
+  dump: ['Only a point-in-time dump is possible', 'Only a point-in-time dump will run,'],
+  scan: ['Only a point-in-time scan is possible', 'Only a point-in-time scan will run,'],
+  blocked: ['No migration is possible', 'No migration is possible'],
+};
+
+/**
+ * The verdict after the fix script as one sentence, for example `Verdict after the fix script: dump (tablespaces). Not
+ * simulated: …`; undefined if there is no script.
+ */
+export function sentenceAfterFixes({ verdict_after_fixes: after }: PreflightReport): string | undefined {
+  if (after === undefined) return undefined;
+  const { verdict, proven, reasons, not_simulated: rest } = after;
+  const because = reasons.length === 0 ? '' : `, because of ${reasons.join(', ')}`;
+  return [
+    `Verdict after the fix script: ${verdict}${because}${proven ? '' : ' (not proven)'}.`,
+    ...(rest.length === 0
+      ? []
+      : [`Findings that count as not fixed, because their fixes were not simulated: ${rest.join(', ')}.`]),
+  ].join(' ');
 }

@@ -10,6 +10,7 @@ describe('before a connection is opened', () => {
   it.each([
     ['a rehearsal without --yes and without a terminal', [...target]],
     ['a report that is not JSON', [...target, '--yes', '--report', 'report.pdf']],
+    ['a report in a folder that does not exist', [...target, '--yes', '--report', '/missing/report.json']],
     ['no target', ['--yes']],
     ['a target of another engine', ['--yes', '--into', 'redis://127.0.0.1:1']],
     ['a stall timeout that is no duration', [...target, '--yes', '--stall-timeout', 'soon']],

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { commonSourceInventoryMethod } from '../../../src/db/inventory/formats/inventory-text.ts';
+import { commonMethod } from '../../../src/db/inventory/formats/text.ts';
 import { type BlockedSource, orderFixes } from '../../../src/db/inventory/report.ts';
 import { databaseFinding, outcome, reportOf, sampleOutcomes, serverFinding, unreachable } from './outcomes.ts';
 
@@ -59,10 +59,8 @@ it('keeps a bounded number of places, and counts all of them', () => {
 });
 
 it('sources of several methods have no common method', () => {
-  expect(commonSourceInventoryMethod(reportOf([outcome(1, 's')]))).toBe('continuous');
-  expect(
-    commonSourceInventoryMethod(reportOf([outcome(1, 's'), { ...outcome(2, 's'), method: 'dump' }])),
-  ).toBeUndefined();
+  expect(commonMethod(reportOf([outcome(1, 's')]))).toBe('continuous');
+  expect(commonMethod(reportOf([outcome(1, 's'), { ...outcome(2, 's'), method: 'dump' }]))).toBeUndefined();
   expect(reportOf([unreachable(1)]).sources[0]).toMatchObject({ state: 'not_checked', ok: false });
 });
 

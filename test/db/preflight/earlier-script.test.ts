@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { renderFixScript, renderUndoScript } from '../../../src/db/preflight/render-fix-script.ts';
+import { renderFixScript, renderUndoScript } from '../../../src/db/preflight/fix-script.ts';
 import type { PreflightReport } from '../../../src/db/preflight/report.ts';
 import { mergeUndoScripts, readEarlierFixScript } from '../../../src/db/preflight/run-with-files.ts';
 import type { DbSource } from '../../../src/db/source/options.ts';

@@ -2,8 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sectionsOf, uncommented } from '../../../scripts/psql.mjs';
-import { buildFixScriptSections } from '../../../src/db/preflight/fix-sections.ts';
-import { renderFixScript } from '../../../src/db/preflight/render-fix-script.ts';
+import { fixSections, renderFixScript } from '../../../src/db/preflight/fix-script.ts';
 import type { PreflightReport } from '../../../src/db/preflight/report.ts';
 import { which } from '../../fixtures/needs.ts';
 import type { Postgres } from '../../fixtures/postgres.ts';
@@ -38,7 +37,7 @@ export async function applyFixes(
   if (script !== undefined) {
     const extra = sectionsOf(script).filter(({ isOptional }) => optional === true && isOptional);
     runPsql(source, 'postgres', [script, ...extra.flatMap((section) => uncommented(section).lines)].join('\n'));
-    const sections = buildFixScriptSections(before).filter(({ isOptional }) => optional === true || !isOptional);
+    const sections = fixSections(before).filter(({ isOptional }) => optional === true || !isOptional);
     if (sections.some(({ kind }) => kind === 'restart')) await source.restart();
     // The reload at the end of the script takes a moment.
     await new Promise((resolve) => setTimeout(resolve, 300));

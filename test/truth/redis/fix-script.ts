@@ -1,4 +1,4 @@
-import { renderFixScript } from '../../../src/db/preflight/render-fix-script.ts';
+import { renderFixScript } from '../../../src/db/preflight/fix-script.ts';
 import type { PreflightReport } from '../../../src/db/preflight/report.ts';
 import type { RedisServer } from '../../fixtures/redis.ts';
 import type { RedisCase } from './case.ts';

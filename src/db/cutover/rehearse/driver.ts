@@ -9,7 +9,8 @@ import { formatPostgresqlVersion } from '../../../postgresql/version.ts';
 import type { RedisEndpoint } from '../../../redis/endpoint.ts';
 import { defaultLimits, engineSystem, memoryJournal, schemaCopier } from '../../engine/index.ts';
 import { replicationName } from '../../engine/tools.ts';
-import { renderTextPreflightReport } from '../../preflight/formats/text-report.ts';
+import { modelOf } from '../../preflight/formats/model.ts';
+import { renderTerminal } from '../../preflight/formats/terminal.ts';
 import { type PreflightOptions, readPreflightOptions } from '../../preflight/options.ts';
 import type { PostgresqlTarget } from '../../preflight/postgresql/target.ts';
 
@@ -213,7 +214,7 @@ export async function runRehearsalPreflight(
   );
   const plain = (text: string): string => text;
   const styles = { bold: plain, dim: plain, red: plain, yellow: plain };
-  await io.output.note(renderTextPreflightReport(report, styles).trimEnd().split('\n'), maxSanitizedTextLength);
+  await io.output.note(renderTerminal(modelOf(report), styles).trimEnd().split('\n'), maxSanitizedTextLength);
   if (report.ok && report.method !== 'scan') return { report, method: report.method };
   if (report.ok || (report.verdict === 'scan' && args.value('method') === 'scan')) throw scanNotSupportedError();
   if (report.verdict === 'dump' && args.value('method') === undefined && !options.strict) {

@@ -1,7 +1,5 @@
-import { writeFileSync } from 'node:fs';
-import { CliError, usageError } from '../../../base/errors.ts';
-import { redactData } from '../../../base/redact.ts';
-import { escapeUnprintable, sanitizeReportLine } from '../../../base/sanitize.ts';
+import { CliError } from '../../../base/errors.ts';
+import { sanitizeReportLine } from '../../../base/sanitize.ts';
 import { createTerminalStyles, isColorEnabled } from '../../../cli/color.ts';
 import type { CommandIo } from '../../../cli/command-io.ts';
 import type { PreflightReport } from '../../preflight/report.ts';
@@ -83,14 +81,6 @@ export function rehearsalError({ failures, left, not_proven: unproven }: Rehears
     detail: `${first}${others.length === 0 ? '' : `; ${others.length} more reasons are in the report`}`,
     hint: 'correct the source, or leave the database out with `--ignore-dbs`, and rehearse again',
   });
-}
-
-export function writeReport(file: string, report: RehearsalReport): void {
-  try {
-    writeFileSync(file, redactData(`${escapeUnprintable(JSON.stringify(report, null, 2))}\n`));
-  } catch (error) {
-    throw usageError(`could not write ${file}: ${error instanceof Error ? error.message : String(error)}`);
-  }
 }
 
 /** Prints the rehearsal report: as text in the format `table`, as one row per compared table in `csv` and `ndjson`. */

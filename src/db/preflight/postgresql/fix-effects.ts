@@ -115,7 +115,7 @@ function settingNamed(
   return [...settings].find(([one]) => one === name)?.[1];
 }
 
-/** If two fixes set one setting to different numbers, the fix script sets the larger one (fix-sections.ts). */
+/** If two fixes set one setting to different numbers, the fix script sets the larger one (fix-script.ts). */
 function withValue(setting: PostgresqlServerSetting | undefined, value: string): PostgresqlServerSetting {
   const isLess = setting?.source === simulatedSource && Number(value) < Number(setting.value);
   return {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { wrapForTerminal } from '../../../../src/cli/text.ts';
-import { renderSourceInventoryReport } from '../../../../src/db/inventory/formats/render-source-inventory-report.ts';
-import { renderTextSourceInventory } from '../../../../src/db/inventory/formats/render-text-source-inventory.ts';
+import { renderTerminal } from '../../../../src/db/inventory/formats/terminal.ts';
+import { renderReport } from '../../../../src/db/inventory/run.ts';
 import { expectGolden } from '../../../fixtures/golden.ts';
 import { databaseFinding, outcome, reportOf, sampleOutcomes, serverFinding, unreachable } from '../outcomes.ts';
 
@@ -9,7 +9,7 @@ const plain = (text: string) => text;
 const styles = { bold: plain, dim: plain, red: plain, green: plain, yellow: plain, cyan: plain };
 
 it('the text has the result, what to fix first, what was not checked, and each finding once', () => {
-  const text = renderTextSourceInventory(reportOf(sampleOutcomes()), styles);
+  const text = renderTerminal(reportOf(sampleOutcomes()), styles);
   expectGolden('db-inventory', text);
   expect(text.split('\n').length).toBeLessThan(40);
 });
@@ -28,7 +28,7 @@ it('the first screen of a terminal has totals, what was not checked, three steps
     if (at % 5 === 1) return outcome(at + 1, server, [identity(at)]);
     return outcome(at + 1, server, at % 25 < 4 ? [others[at % 4] ?? wal] : []);
   });
-  const rows = (await wrapForTerminal(renderTextSourceInventory(reportOf(outcomes), styles), 80)).split('\n');
+  const rows = (await wrapForTerminal(renderTerminal(reportOf(outcomes), styles), 80)).split('\n');
   expectGolden('db-inventory', rows.slice(0, 24).join('\n'));
   const screen = rows.slice(0, 24);
   const totals = screen.slice(0, 4).join(' ');
@@ -44,23 +44,20 @@ it('the first screen of a terminal has totals, what was not checked, three steps
 it('the Markdown has a row for each source', () => {
   const changed = { ...outcome(4, 's3'), changes: ['wal-level: pass before'] };
   const outcomes = [outcome(1, 's1', [serverFinding('wal-level')]), outcome(2, 's2'), unreachable(3), changed];
-  expectGolden('db-inventory', renderSourceInventoryReport('r.md', reportOf(outcomes)) ?? '');
-  expectGolden('db-inventory', renderTextSourceInventory(reportOf(outcomes), styles), 'text');
+  expectGolden('db-inventory', renderReport('r.md', reportOf(outcomes)));
+  expectGolden('db-inventory', renderTerminal(reportOf(outcomes), styles), 'text');
 });
 
 it('an inventory whose sources are all possible has no fixes', () => {
   const report = reportOf([outcome(1, 's1'), outcome(2, 's2')]);
-  expectGolden('db-inventory', renderTextSourceInventory(report, styles));
-  expect(renderSourceInventoryReport('r.html', report)).not.toContain('id="fix-first"');
+  expectGolden('db-inventory', renderTerminal(report, styles));
+  expect(renderReport('r.html', report)).not.toContain('id="fix-first"');
 });
 
 it('the HTML has ids once, and no script', () => {
   const one = serverFinding('wal-level');
-  const html = renderSourceInventoryReport(
-    'r.HTML',
-    reportOf([...sampleOutcomes(), outcome(999, 'x', [{ ...one, title: 'Other' }])]),
-  );
-  const ids = [...(html ?? '').matchAll(/ id="([^"]*)"/g)].map(([, id]) => id);
+  const html = renderReport('r.HTML', reportOf([...sampleOutcomes(), outcome(999, 'x', [{ ...one, title: 'Other' }])]));
+  const ids = [...html.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id);
   expect(new Set(ids).size).toBe(ids.length);
   expect(html).not.toMatch(/<script|javascript:/);
 });
@@ -74,13 +71,12 @@ it('names and messages of a server change nothing in any format', () => {
   });
   const report = reportOf([{ ...outcome(1, 's', [finding]), name: evil, changes: [evil] }, unreachable(2, evil)]);
   for (const text of [
-    renderTextSourceInventory(report, styles),
-    ...['r.html', 'r.md', 'r.json'].map((file) => renderSourceInventoryReport(file, report) ?? ''),
+    renderTerminal(report, styles),
+    ...['r.html', 'r.md', 'r.json'].map((file) => renderReport(file, report)),
   ]) {
     expect(text).not.toMatch(/[\u001b\u202e]/);
   }
-  expect(renderTextSourceInventory(report, styles)).not.toMatch(/^# x/m);
-  expect(renderSourceInventoryReport('r.md', report)).not.toMatch(/^# x/m);
-  expect(renderSourceInventoryReport('r.html', report)).not.toContain('<img');
-  expect(renderSourceInventoryReport('r.xml', report)).toBeUndefined();
+  expect(renderTerminal(report, styles)).not.toMatch(/^# x/m);
+  expect(renderReport('r.md', report)).not.toMatch(/^# x/m);
+  expect(renderReport('r.html', report)).not.toContain('<img');
 });

@@ -1,22 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { renderMarkdownPreflightReport } from '../../../../src/db/preflight/formats/markdown-report.ts';
-import {
-  preflightReportFileExtensions,
-  renderHtmlPreflightReport,
-  renderPreflightReport,
-} from '../../../../src/db/preflight/formats/render-report.ts';
-
-import { formatRowReadSummaryLines } from '../../../../src/db/preflight/formats/report-text.ts';
-import { renderTextPreflightReport } from '../../../../src/db/preflight/formats/text-report.ts';
+import { modelOf } from '../../../../src/db/preflight/formats/model.ts';
+import { pageStyle } from '../../../../src/db/preflight/formats/page.ts';
 import type { PreflightReport } from '../../../../src/db/preflight/report.ts';
+import { renderReport, reportExtensions } from '../../../../src/db/preflight/report-files.ts';
 import { expectGolden } from '../../../fixtures/golden.ts';
 import { validReport } from '../../../fixtures/report-schema.ts';
 import { findings, report } from '../sample.ts';
-import { wordsOfFormat } from './words.ts';
+import { onTerminal, rendered, wordsOfFormat } from './words.ts';
 
 describe('the report as', () => {
-  it.each(preflightReportFileExtensions)('%s is chosen by the file extension', (extension) => {
-    const text = renderPreflightReport(`REPORT${extension.toUpperCase()}`, report, '1.2.3') ?? '';
+  it.each(reportExtensions)('%s is chosen by the file extension', (extension) => {
+    const text = rendered(`REPORT${extension.toUpperCase()}`, report) ?? '';
     const words = wordsOfFormat[extension];
     if (words === undefined) expect(validReport(JSON.parse(text))).toEqual(report);
     else expectGolden('db-preflight-reports', words(text));
@@ -24,48 +18,46 @@ describe('the report as', () => {
 
   it.each(['md', 'html'])('%s states once whether rows were read, and which were not', (extension) => {
     const body = (rows: PreflightReport['rows']) =>
-      renderPreflightReport(`a.${extension}`, { ...report, ...(rows === undefined ? {} : { rows }) }, '1') ?? '';
+      rendered(`a.${extension}`, { ...report, ...(rows === undefined ? {} : { rows }) }) ?? '';
     expect(body({ state: 'not_read' }).split('--deep')).toHaveLength(2);
     expect(body(report.rows).split('no privilege')).toHaveLength(2);
   });
 
   it('rows are stated on the terminal', () => {
-    const same = (text: string): string => text;
-    const styles = { bold: same, dim: same, red: same, yellow: same };
     const { rows, ...redis } = report;
-    const text = (one: PreflightReport) => renderTextPreflightReport({ ...one, findings: [] }, styles);
+    const text = (one: PreflightReport) => onTerminal({ ...one, findings: [] });
     expect(text({ ...report, rows: { state: 'not_read' } }).split('--deep')).toHaveLength(2);
     expect(text(redis)).not.toContain('--deep');
     const all = { ...rows, state: 'read', not_read: [], keys_not_compared: [], tables: 0, rows: 0, bytes: 0 } as const;
     for (const one of [{ state: 'not_read' } as const, all, rows]) {
       expectGolden(
         'db-preflight-reports',
-        formatRowReadSummaryLines(one === undefined ? {} : { rows: one }).join('\n'),
+        modelOf(one === undefined ? redis : { ...report, rows: one }).rows.join('\n'),
         one?.state,
       );
     }
   });
 
   it('another file extension has no format', () => {
-    expect(renderPreflightReport('report.pdf', report, '1.2.3')).toBeUndefined();
+    expect(renderReport('report.pdf', modelOf(report), '1.2.3')).toBeUndefined();
   });
 
   it('a range with equal ends is one value', () => {
     const estimate = { ...report.estimate, seconds_low: 0.2, seconds_high: 0.9 };
-    const even = renderPreflightReport('a.md', { ...report, estimate }, '1') ?? '';
+    const even = rendered('a.md', { ...report, estimate }) ?? '';
     expect(even).toMatch(/about 1 s$/m);
   });
 
   it.each(['a.json', 'a.sarif'])('%s has the real names, escaped where they change the direction of text', (file) => {
     const name = 'public."safe\u202e\u2066evil\u200b"';
     const one = { ...findings[0]!, observed: name, objects: [name] };
-    const text = renderPreflightReport(file, { ...report, findings: [one] }, '1') ?? '';
+    const text = rendered(file, { ...report, findings: [one] }) ?? '';
     expect(text).not.toMatch(/[\p{Cf}\u2028\u2029]/u);
     expect(JSON.stringify(JSON.parse(text))).toContain(JSON.stringify(name).slice(1, -1));
   });
 
   it('HTML has no script, no external resource and no markup of the source', () => {
-    const html = renderHtmlPreflightReport(report);
+    const html = rendered('a.html', report);
     expect(html).not.toMatch(/<script|<link|<img|src=|@import|url\(/i);
     expect(html).not.toContain('<b>Table</b>');
     expect(html).toContain("default-src 'none'");
@@ -76,7 +68,7 @@ describe('the report as', () => {
   });
 
   it('HTML has the verdict first and the findings by severity', () => {
-    const html = renderHtmlPreflightReport(report);
+    const html = rendered('a.html', report);
     const order = [
       '<h1>',
       'What blocks the continuous migration',
@@ -95,7 +87,7 @@ describe('the report as', () => {
 
   it('Markdown escapes names in tables and code spans', () => {
     const names = [{ ...report.databases[0]!, name: 'a|b`c``d\ne' }];
-    const markdown = renderPreflightReport('a.md', { ...report, databases: names }, '1') ?? '';
+    const markdown = rendered('a.md', { ...report, databases: names }) ?? '';
     expect(markdown).toContain('| ``` a\\|b`c``d e ``` | dump |');
   });
 });
@@ -117,10 +109,9 @@ it('names the open premises with what settles them', () => {
     { id: 'rls', condition: 'no row is hidden', databases: ['a'], settled_by: 'cloudctl db rehearse', accepted: true },
   ];
   const open = { ...report, verdict: 'continuous', proven: false, premises } as const;
-  const plain = (text: string) => text;
-  const text = renderTextPreflightReport(open, { bold: plain, dim: plain, red: plain, yellow: plain }, undefined);
+  const text = onTerminal(open);
   expectGolden('db-preflight-reports', text.split('\n\n').slice(0, 4).join('\n\n'), 'text');
-  for (const one of [renderMarkdownPreflightReport(open), renderHtmlPreflightReport(open)])
+  for (const one of [rendered('a.md', open), rendered('a.html', open)])
     for (const { condition } of premises) expect(one).toContain(condition);
 });
 
@@ -129,7 +120,70 @@ it('checks that were skipped for one reason are one row of the HTML report', () 
     ...{ id, title: `${id} is fine`, headline: `${id} is not`, scope: 'server' as const, status: 'skip' as const },
     ...{ blocks: [], observed: 'no session <x>' },
   }));
-  const html = renderHtmlPreflightReport({ ...report, findings: [...report.findings, ...skipped] });
+  const html = rendered('a.html', { ...report, findings: [...report.findings, ...skipped] });
   expect(html.match(/no session &lt;x&gt;/g)).toHaveLength(1);
   for (const { id } of skipped) expect(html).toContain(id);
+});
+
+describe('checks that answer whether the target evaluates expressions as the source did', () => {
+  const ids = [
+    'setting-checks',
+    'session-checks',
+    'reading-checks',
+    'reading-functions',
+    'function-results',
+    'table-oids',
+  ];
+  const unknown = findings.find(({ status }) => status === 'unknown')!;
+  const own = ids.map((id) => ({
+    ...unknown,
+    id,
+    title: `title of ${id}`,
+    observed: `seen by ${id}`,
+    objects: [`t_${id}`],
+  }));
+  const premises = own.map(({ id, title }) => ({ id, condition: title, settled_by: 'cloudctl db rehearse' }));
+  const doubtful = { ...report, ok: true, proven: false, premises, findings: own };
+
+  it.each([
+    ['md', /^### /gm],
+    ['html', /<section class="finding /g],
+  ])('are one finding in %s, with the objects by reason', (extension, heads) => {
+    const text = rendered(`a.${extension}`, doubtful).replaceAll('\\', '');
+    expect(text.match(heads)).toHaveLength(1);
+    const places = ids.flatMap((id) => [`(${id})`, `seen by ${id}`, `t_${id}`].map((part) => text.indexOf(part)));
+    expect(places).toEqual(places.toSorted((a, b) => a - b));
+    expect(places[0]).toBeGreaterThan(0);
+    expect(text).not.toContain('title of');
+    expectGolden('db-preflight-reports', wordsOfFormat[`.${extension}`]?.(text) ?? '', extension);
+  });
+
+  it('are one premise of the verdict', () => {
+    expect(modelOf(doubtful).sentence.match(/ if /g)).toHaveLength(1);
+    const accepted = modelOf({
+      ...doubtful,
+      findings: own.map((one, at) => (at === 0 ? { ...one, accepted: true } : one)),
+    });
+    expect(accepted.problems.map((one) => one.ids.length)).toEqual([1, 5]);
+  });
+
+  it('are one blocker, and results for programs of their own', () => {
+    const failed = own.map((one) => ({ ...one, status: 'fail' as const, blocks: [report.method] }));
+    const one = { ...report, findings: failed };
+    expectGolden('db-preflight-reports', onTerminal(one).split('\n\n').slice(0, 3).join('\n\n'), 'blocked');
+    expect(onTerminal(one).match(/^<fail:>/gm)).toHaveLength(1);
+    for (const file of ['a.xml', 'a.sarif']) expect(rendered(file, one).match(/seen by/g)).toHaveLength(ids.length);
+  });
+
+  it('keep their own words alone, and where they passed', () => {
+    const passed = { ...own[1]!, status: 'pass' as const };
+    const { problems, others } = modelOf({ ...doubtful, premises: premises.slice(0, 1), findings: [own[0]!, passed] });
+    expect(problems.map((one) => one.title)).toEqual([expect.stringContaining('title of setting-checks')]);
+    expect(others.map((one) => one.ids)).toEqual([['session-checks']]);
+  });
+});
+
+it('the style of the page loads nothing, and every rule is closed', () => {
+  expect(pageStyle).not.toMatch(/url\(|@import|<\//);
+  expect(pageStyle.split('{')).toHaveLength(pageStyle.split('}').length);
 });

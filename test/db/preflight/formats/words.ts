@@ -1,7 +1,22 @@
 import { escapeHtmlKeepingLineBreaks } from '../../../../src/base/sanitize.ts';
-import { renderFixScript, renderUndoScript } from '../../../../src/db/preflight/render-fix-script.ts';
+import { renderFixScript, renderUndoScript } from '../../../../src/db/preflight/fix-script.ts';
+import { modelOf } from '../../../../src/db/preflight/formats/model.ts';
+import { renderTerminal, type TerminalOptions } from '../../../../src/db/preflight/formats/terminal.ts';
+import type { PreflightReport } from '../../../../src/db/preflight/report.ts';
+import { renderReport } from '../../../../src/db/preflight/report-files.ts';
 import { report } from '../sample.ts';
 import { parseXml } from './junit-schema.ts';
+
+/** The report as a file of this name. */
+export function rendered(file: string, one: PreflightReport, sarifUri?: string): string {
+  return renderReport(file, modelOf(one), '1.2.3', sarifUri) ?? '';
+}
+
+/** The report on a terminal, without colours but those of a failure. */
+export function onTerminal(one: PreflightReport, options: TerminalOptions = {}): string {
+  const same = (text: string): string => text;
+  return renderTerminal(modelOf(one), { bold: same, dim: same, red: (text) => `<${text}>`, yellow: same }, options);
+}
 
 /** The words of the sample report in a format, for a golden file. Its scripts have golden texts of their own. */
 export const wordsOfFormat: Readonly<Record<string, (text: string) => string>> = {

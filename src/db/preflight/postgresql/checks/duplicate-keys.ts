@@ -1,6 +1,5 @@
 import { countOf } from '../../../../base/text.ts';
 import { failOutcome, infoOutcome, type PreflightCheckOutcome, passOutcome } from '../../finding.ts';
-import { formatReasonAsWords } from '../../formats/report-text.ts';
 import {
   buildIncompleteScanOutcome,
   buildUnlistedObjectsNote,
@@ -58,6 +57,6 @@ function found(
 
 function listed(unchecked: readonly UncheckedUniqueIndex[]): { readonly detail?: string } {
   if (unchecked.length === 0) return {};
-  const names = limitFindingObjects(unchecked).map(({ index, reason }) => `${index} (${formatReasonAsWords(reason)})`);
+  const names = limitFindingObjects(unchecked).map(({ index, reason }) => `${index} (${reason.replaceAll('_', ' ')})`);
   return { detail: `Keys not compared: ${names.join(', ')}.${buildUnlistedObjectsNote(unchecked)}` };
 }

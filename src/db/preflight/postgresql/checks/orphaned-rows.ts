@@ -7,7 +7,6 @@ import {
   skipOutcome,
   unknownOutcome,
 } from '../../finding.ts';
-import { formatReasonAsWords } from '../../formats/report-text.ts';
 import {
   buildIncompleteScanOutcome,
   buildUnlistedObjectsNote,
@@ -51,7 +50,7 @@ export const orphanedRowsCheck = declareDatabasePreflightCheck({
     return infoOutcome(`${compared} compared, ${uncomparedForeignKeys.length} not compared`, {
       headline: 'The rows of a foreign key were not compared',
       objects: limitFindingObjects(uncomparedForeignKeys).map(
-        ({ name, table, reason }) => `${name} on ${table} (${formatReasonAsWords(reason)})`,
+        ({ name, table, reason }) => `${name} on ${table} (${reason.replaceAll('_', ' ')})`,
       ),
     });
   },

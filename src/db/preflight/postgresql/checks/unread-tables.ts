@@ -1,6 +1,5 @@
 import { countOf } from '../../../../base/text.ts';
 import { type PreflightCheckOutcome, passOutcome, skipOutcome, unknownOutcome } from '../../finding.ts';
-import { formatReasonAsWords } from '../../formats/report-text.ts';
 import {
   buildUnlistedObjectsNote,
   declareDatabasePreflightCheck,
@@ -36,15 +35,18 @@ const readAgain = { text: 'Run the preflight again with --deep.' };
 function notRead(tables: readonly UnreadTable[]): PreflightCheckOutcome {
   const reasons = [...new Set(tables.map(({ reason }) => reason))];
   return {
-    ...unknownOutcome(`${countOf(tables.length, 'table')}: ${reasons.map(formatReasonAsWords).join(', ')}`, {
-      text: [...new Set(reasons.map((reason) => fixes[reason] ?? readAgain.text))].join(' '),
-    }),
+    ...unknownOutcome(
+      `${countOf(tables.length, 'table')}: ${reasons.map((reason) => reason.replaceAll('_', ' ')).join(', ')}`,
+      {
+        text: [...new Set(reasons.map((reason) => fixes[reason] ?? readAgain.text))].join(' '),
+      },
+    ),
     premise: 'the tables that were not read can be copied',
     settledBy: '--deep',
     required: 'every table',
     detail: `The server refused to send the rows, or the reading ended before the last one.${buildUnlistedObjectsNote(tables)}`,
     objects: limitFindingObjects(tables).map(
-      ({ table, reason, message }) => `${table} (${formatReasonAsWords(reason)}: ${message})`,
+      ({ table, reason, message }) => `${table} (${reason.replaceAll('_', ' ')}: ${message})`,
     ),
   };
 }

@@ -1,8 +1,6 @@
 import { expect, it } from 'vitest';
 import type { CheckFinding } from '../../../../src/db/preflight/finding.ts';
-import { renderPreflightReport } from '../../../../src/db/preflight/formats/render-report.ts';
-import { findingTitle } from '../../../../src/db/preflight/formats/report-text.ts';
-import { renderTextPreflightReport } from '../../../../src/db/preflight/formats/text-report.ts';
+import { titleOf } from '../../../../src/db/preflight/formats/entries.ts';
 import type { PostgresqlCheck } from '../../../../src/db/preflight/postgresql/check.ts';
 import { superuserCheck } from '../../../../src/db/preflight/postgresql/checks/superuser.ts';
 import { evaluateServerCheck } from '../../../../src/db/preflight/postgresql/evaluate-checks.ts';
@@ -10,6 +8,7 @@ import { migrationRoleQuery } from '../../../../src/db/preflight/postgresql/quer
 import type { PreflightQueryResult } from '../../../../src/db/preflight/query.ts';
 import { preflightOptions, role, sourceFacts } from '../postgresql/facts.ts';
 import { report } from '../sample.ts';
+import { onTerminal, rendered } from './words.ts';
 
 /** The finding of the superuser check for this result of its query. */
 function superuserFinding(result: PreflightQueryResult<unknown>): CheckFinding {
@@ -26,15 +25,12 @@ const deniedFinding = superuserFinding({
 const failedFinding = superuserFinding({ kind: 'known', value: role({ superuser: false }) });
 const passedFinding = superuserFinding({ kind: 'known', value: role() });
 
-const same = (text: string): string => text;
 const formats: Readonly<Record<string, (findings: readonly CheckFinding[]) => string>> = {
-  terminal: (findings) =>
-    renderTextPreflightReport({ ...report, findings }, { bold: same, dim: same, red: same, yellow: same }, undefined),
+  terminal: (findings) => onTerminal({ ...report, findings }),
   ...Object.fromEntries(
     ['md', 'html', 'xml', 'sarif'].map((extension) => [
       extension,
-      (findings: readonly CheckFinding[]) =>
-        renderPreflightReport(`report.${extension}`, { ...report, findings }, '1') ?? '',
+      (findings: readonly CheckFinding[]) => rendered(`report.${extension}`, { ...report, findings }),
     ]),
   ),
 };
@@ -45,20 +41,20 @@ it.each(Object.entries(formats))(
     expect(deniedFinding.status).toBe('unknown');
     const { headline } = superuserCheck;
     expect(render([deniedFinding])).not.toContain(headline);
-    expect(render([deniedFinding])).toContain(findingTitle(deniedFinding));
+    expect(render([deniedFinding])).toContain(titleOf(deniedFinding));
     // The same format states it when the check fails, so that its absence above means something.
     expect(render([failedFinding])).toContain(headline);
-    expect(render([failedFinding])).not.toContain(findingTitle(deniedFinding));
+    expect(render([failedFinding])).not.toContain(titleOf(deniedFinding));
   },
 );
 
 it('the title of a finding contains the condition of the check, unless the headline replaces it', () => {
   const { title, headline } = superuserCheck;
-  const unknownTitle = findingTitle(deniedFinding);
+  const unknownTitle = titleOf(deniedFinding);
   expect(unknownTitle.endsWith(` ${title}`)).toBe(true);
-  expect(findingTitle(failedFinding)).toBe(headline);
-  expect(findingTitle(passedFinding).toLowerCase()).toBe(title);
-  expect(findingTitle({ ...failedFinding, headline: 'Another problem' })).toBe('Another problem');
+  expect(titleOf(failedFinding)).toBe(headline);
+  expect(titleOf(passedFinding).toLowerCase()).toBe(title);
+  expect(titleOf({ ...failedFinding, headline: 'Another problem' })).toBe('Another problem');
 });
 
 it('a headline of the outcome is not stated either when the outcome is unknown', () => {

@@ -1,14 +1,14 @@
 import { escapeXml } from '../../../base/sanitize.ts';
 import type { CheckFinding } from '../finding.ts';
-import type { PreflightReport } from '../report.ts';
-import { findingLocation, findingTitle, formatPreflightSourceWithUser, verdictSentence } from './report-text.ts';
+import { isAccepted, locationOf, titleOf } from './entries.ts';
+import type { Model } from './model.ts';
 
 /**
  * JUnit XML after junit-10.xsd of the xUnit plugin of Jenkins, the most widely read schema: one suite, one case for
  * each finding. A finding that blocks is a JUnit failure, an `unknown` finding an error; warnings are written to the
  * output of the test case.
  */
-export function renderJunitPreflightReport(report: PreflightReport): string {
+export function renderJunit({ report, source, sentence }: Model): string {
   const { findings } = report;
   const failures = findings.filter(isFailure).length;
   const errors = findings.filter(({ status }) => status === 'unknown').length;
@@ -17,8 +17,8 @@ export function renderJunitPreflightReport(report: PreflightReport): string {
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
     `<testsuites name="cloudctl preflight" ${counts}>`,
-    `  <testsuite name="${escapeXml(formatPreflightSourceWithUser(report))}" timestamp="${report.started_at}" ${counts} skipped="${skipped}">`,
-    `    <properties><property name="verdict" value="${report.verdict}"/><property name="words" value="${escapeXml(verdictSentence(report))}"/></properties>`,
+    `  <testsuite name="${escapeXml(source)}" timestamp="${report.started_at}" ${counts} skipped="${skipped}">`,
+    `    <properties><property name="verdict" value="${report.verdict}"/><property name="words" value="${escapeXml(sentence)}"/></properties>`,
     ...findings.map(testcase),
     '  </testsuite>',
     '</testsuites>',
@@ -27,7 +27,7 @@ export function renderJunitPreflightReport(report: PreflightReport): string {
 }
 
 function testcase(finding: CheckFinding): string {
-  const head = `    <testcase classname="${escapeXml(findingLocation(finding))}" name="${escapeXml(`${finding.id}: ${findingTitle(finding)}`)}"`;
+  const head = `    <testcase classname="${escapeXml(locationOf(finding))}" name="${escapeXml(`${finding.id}: ${titleOf(finding)}`)}"`;
   const body = bodyOf(finding);
   return body === '' ? `${head}/>` : `${head}>${body}</testcase>`;
 }
@@ -46,6 +46,6 @@ function bodyOf(finding: CheckFinding): string {
     : `<system-out>${escapeXml(`${status}: ${message}${words === '' ? '' : `\n${words}`}`)}</system-out>`;
 }
 
-function isFailure({ status, accepted }: CheckFinding): boolean {
-  return status === 'fail' && accepted !== true;
+function isFailure(finding: CheckFinding): boolean {
+  return finding.status === 'fail' && !isAccepted(finding);
 }

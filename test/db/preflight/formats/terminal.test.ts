@@ -1,15 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { PreflightBaselineChange } from '../../../../src/db/preflight/baseline.ts';
 import type { CheckFinding, FindingFix } from '../../../../src/db/preflight/finding.ts';
-import { renderPreflightReport } from '../../../../src/db/preflight/formats/render-report.ts';
-import { failedDatabaseLoginNote } from '../../../../src/db/preflight/formats/report-text.ts';
-import { renderTextPreflightReport } from '../../../../src/db/preflight/formats/text-report.ts';
+import { modelOf } from '../../../../src/db/preflight/formats/model.ts';
 import { buildMigrationMethodBlockedError } from '../../../../src/db/preflight/run-with-files.ts';
 import { expectGolden } from '../../../fixtures/golden.ts';
 import { findings, report } from '../sample.ts';
-
-const same = (text: string): string => text;
-const ink = { bold: same, dim: same, red: (text: string) => `<${text}>`, yellow: same };
+import { onTerminal, rendered } from './words.ts';
 
 const findingOf = (id: string, fix: FindingFix): CheckFinding => ({
   ...findings.find(({ status }) => status === 'fail')!,
@@ -23,7 +19,7 @@ function withoutLogin(finding: CheckFinding): typeof report {
 }
 
 describe('the report on a terminal', () => {
-  const text = renderTextPreflightReport(report, ink);
+  const text = onTerminal(report);
 
   it('begins with the verdict, what blocks and what to run, then has the findings by severity', () => {
     expectGolden('db-preflight-reports', text);
@@ -57,7 +53,7 @@ describe('the report on a terminal', () => {
     }));
     const source = { ...report.source, host: 'h'.repeat(253), dbname: name, username: name };
     const worst = { ...report, source, premises, findings: many.map((one) => ({ ...one, database: name })) };
-    const rows = renderTextPreflightReport(worst, ink)
+    const rows = onTerminal(worst)
       .split('\n')
       .flatMap((line) => line.match(/.{1,80}/gu) ?? ['']);
     expect(rows.slice(0, 24).join('\n')).toContain(': 1 table, 3 statements, 1 restart');
@@ -71,8 +67,8 @@ describe('the report on a terminal', () => {
 
   it('names the command that follows, and the file of the fix script', () => {
     const possible = { ...report, ok: true, findings: [] };
-    expectGolden('db-preflight-reports', renderTextPreflightReport(possible, ink, { nextCommand: 'NEXT' }), 'possible');
-    expect(renderTextPreflightReport(report, ink, { fixFile: 'my fix.sql' })).toContain("-f 'my fix.sql'");
+    expectGolden('db-preflight-reports', onTerminal(possible, { nextCommand: 'NEXT' }), 'possible');
+    expect(onTerminal(report, { fixFile: 'my fix.sql' })).toContain("-f 'my fix.sql'");
   });
 
   it('without a login says on the first screen that nothing else was checked, and that the script is comments', () => {
@@ -83,14 +79,14 @@ describe('the report on a terminal', () => {
       fix: { shell: ["psql -c 'SELECT 1'"], reload: true, text: 'Set ssl = on.' },
     };
     const refused = { ...report, source, premises: [], findings: [tls] };
+    const note = modelOf(refused).loginNote;
     for (const fixFile of [undefined, 'fix.sql']) {
-      const shown = renderTextPreflightReport(refused, ink, { fixFile });
+      const shown = onTerminal(refused, { fixFile });
       expectGolden('db-preflight-reports', shown, `no login ${fixFile}`);
-      expect(shown.split('\n').slice(0, 24)).toContain(failedDatabaseLoginNote(refused));
+      expect(shown.split('\n').slice(0, 24)).toContain(note);
     }
-    for (const file of ['a.md', 'a.html'])
-      expect(renderPreflightReport(file, refused, '1')).toContain(failedDatabaseLoginNote(refused));
-    expect(failedDatabaseLoginNote(report)).toBeUndefined();
+    for (const file of ['a.md', 'a.html']) expect(rendered(file, refused)).toContain(note);
+    expect(modelOf(report).loginNote).toBeUndefined();
   });
 
   it('asks for the password before it offers the script, which helps only a role that has expired', () => {
@@ -99,15 +95,14 @@ describe('the report on a terminal', () => {
       sql: ["DO 'ALTER ROLE'"],
       notSimulated: 'the login failed',
     });
-    const shown = renderTextPreflightReport(withoutLogin(rejected), ink);
+    const shown = onTerminal(withoutLogin(rejected));
     expectGolden('db-preflight-reports', shown, 'wrong password');
     expect(buildMigrationMethodBlockedError(withoutLogin(rejected), undefined).hint).not.toContain('--fix-sql');
     expect(buildMigrationMethodBlockedError(withoutLogin(rejected), 'fix.sql').hint).not.toContain('fix.sql');
   });
 
   it('names --allow-private only for a host that has an address', () => {
-    const shownFor = (text: string) =>
-      renderTextPreflightReport(withoutLogin(findingOf('host-public-address', { text })), ink);
+    const shownFor = (text: string) => onTerminal(withoutLogin(findingOf('host-public-address', { text })));
     expect(shownFor('If the service is on this network, use --allow-private.')).toContain('add --allow-private');
     expect(shownFor('Correct the host name, or give the address.')).not.toContain('--allow-private');
   });
@@ -115,8 +110,8 @@ describe('the report on a terminal', () => {
   it('does not mention unread rows without a login, because not even the tables are known', () => {
     const rows = { state: 'not_read' } as NonNullable<typeof report.rows>;
     const rejected = withoutLogin(findingOf('auth-password', { text: 'Provide the correct password.' }));
-    expect(renderTextPreflightReport({ ...rejected, rows }, ink)).not.toContain('--deep');
-    expect(renderTextPreflightReport({ ...report, rows }, ink)).toContain('--deep');
+    expect(onTerminal({ ...rejected, rows })).not.toContain('--deep');
+    expect(onTerminal({ ...report, rows })).toContain('--deep');
   });
 
   it('fits 24 rows of 80 columns without blockers, with one row for each warning and none for a loss above', () => {
@@ -125,9 +120,8 @@ describe('the report on a terminal', () => {
       ...{ id: `check-${at}`, headline: 'x'.repeat(200), observed: 'y'.repeat(200) },
     }));
     const lost = findings.find(({ id }) => id === 'unlogged')!;
-    const shown = renderTextPreflightReport(
+    const shown = onTerminal(
       { ...report, ok: true, rows: { state: 'not_read' }, databases: [], findings: [...many, lost] },
-      ink,
       { nextCommand: 'NEXT', reportFiles: ['my report.html'] },
     );
     const rows = shown.split('\n').flatMap((line) => line.match(/.{1,80}/gu) ?? ['']);
@@ -144,15 +138,12 @@ describe('the report on a terminal', () => {
       ...{ id, objects: [`t_${id}`] },
     }));
     const premises = unknown.map(({ id, title }) => ({ id, condition: title, settled_by: 'cloudctl db rehearse' }));
-    const shown = renderTextPreflightReport({ ...report, ok: true, premises, findings: unknown }, ink);
+    const shown = onTerminal({ ...report, ok: true, premises, findings: unknown });
     expect(shown.match(/^Open premise: /gm)).toHaveLength(1);
     for (const { id } of unknown) expect(shown).toMatch(new RegExp(`^  .*\\(${id}\\): t_${id}$`, 'm'));
     expect(shown).not.toMatch(/^unknown: /m);
     // One of them alone keeps its own words.
-    const one = renderTextPreflightReport(
-      { ...report, ok: true, premises: premises.slice(0, 1), findings: unknown },
-      ink,
-    );
+    const one = onTerminal({ ...report, ok: true, premises: premises.slice(0, 1), findings: unknown });
     expect(one).toContain('(setting-checks): cloudctl db rehearse');
   });
 
@@ -160,7 +151,7 @@ describe('the report on a terminal', () => {
     const lines = ['8.0.2', 'Valkey 8.0.1'].flatMap((server_version) =>
       ['a.md', 'a.html', undefined].map((file) => {
         const one = { ...report, engine: 'redis' as const, source: { ...report.source, server_version } };
-        return file === undefined ? renderTextPreflightReport(one, ink) : (renderPreflightReport(file, one, '1') ?? '');
+        return file === undefined ? onTerminal(one) : rendered(file, one);
       }),
     );
     for (const text of lines.slice(0, 3)) expect(text).toContain('Redis 8.0.2');
@@ -173,9 +164,8 @@ describe('the report on a terminal', () => {
 
   it('recommends databases to ignore, if that makes the method possible', () => {
     const advised = { ...report, advice: { ignore_dbs: ['My-DB', 'old'], verdict: 'continuous' as const } };
-    expect(renderTextPreflightReport(advised, ink)).toContain('--ignore-dbs My-DB,old');
-    for (const file of ['a.md', 'a.html'])
-      expect(renderPreflightReport(file, advised, '1')).toContain('ignore-dbs My-DB,old');
+    expect(onTerminal(advised)).toContain('--ignore-dbs My-DB,old');
+    for (const file of ['a.md', 'a.html']) expect(rendered(file, advised)).toContain('ignore-dbs My-DB,old');
     expect(text).not.toContain('--ignore-dbs');
   });
 
@@ -188,14 +178,14 @@ describe('the report on a terminal', () => {
   it('lists every object of a finding, because the detail counts the others', () => {
     const unlogged = findings.find(({ id }) => id === 'unlogged')!;
     const objects = Array.from({ length: 20 }, (_, at) => `public.t${at}`);
-    const shown = renderTextPreflightReport({ ...report, findings: [{ ...unlogged, objects }] }, ink);
+    const shown = onTerminal({ ...report, findings: [{ ...unlogged, objects }] });
     expect(shown).toContain(objects.join(', '));
   });
 
   it('shows the same finding of several databases once', () => {
     const unlogged = findings.find(({ id }) => id === 'unlogged')!;
     const many = Array.from({ length: 9 }, (_, at) => ({ ...unlogged, database: `d${at}` }));
-    const shown = renderTextPreflightReport({ ...report, findings: many }, ink);
+    const shown = onTerminal({ ...report, findings: many });
     expect(shown.match(/warn: unlogged/g)).toHaveLength(1);
     expect(shown).toContain('in d0, d1, d2, d3, d4 and 4 more');
   });
@@ -204,14 +194,13 @@ describe('the report on a terminal', () => {
     const [first] = findings;
     const nasty = '\u001b[2J\u202eevil\u0007';
     const [one] = report.databases;
-    const shown = renderTextPreflightReport(
+    const shown = onTerminal(
       {
         ...report,
         databases: [{ ...one!, name: nasty }],
         data_loss: [nasty],
         findings: [{ ...first!, observed: nasty, detail: `a\n${nasty}`, objects: [nasty], database: nasty }],
       },
-      ink,
       { changes: [{ id: 'x', database: nasty }] },
     );
     expect(shown).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}]/u);
@@ -220,15 +209,13 @@ describe('the report on a terminal', () => {
 
   it('shows the databases that a finding of the server concerns', () => {
     const [first] = findings;
-    expect(renderTextPreflightReport({ ...report, findings: [{ ...first!, only: ['a', 'b'] }] }, ink)).toMatch(
-      /wal-level in a, b/,
-    );
+    expect(onTerminal({ ...report, findings: [{ ...first!, only: ['a', 'b'] }] })).toMatch(/wal-level in a, b/);
   });
 
   it('puts databases with the same verdict and reasons together', () => {
     const [one, two] = report.databases;
     const same = Array.from({ length: 200 }, (_, at) => ({ ...one!, name: `d${at}` }));
-    const shown = renderTextPreflightReport({ ...report, databases: [...same, two!] }, ink);
+    const shown = onTerminal({ ...report, databases: [...same, two!] });
     expect(shown).toMatch(/^ {2}d0, d1, d2, d3, d4 and 195 more {2}dump/m);
     expect(shown).not.toContain('d9');
   });
@@ -240,9 +227,7 @@ describe('the report on a terminal', () => {
       after: { status: 'pass' as const, observed: 'logical' },
     };
     const changesOf = (changes: readonly PreflightBaselineChange[]) =>
-      renderTextPreflightReport(report, ink, { changes }).slice(
-        renderTextPreflightReport(report, ink).trimEnd().length,
-      );
+      onTerminal(report, { changes }).slice(onTerminal(report).trimEnd().length);
     expectGolden('db-preflight-reports', changesOf([change]), 'one change');
     expectGolden('db-preflight-reports', changesOf([]), 'no change');
   });

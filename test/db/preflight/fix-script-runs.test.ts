@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { renderFixScript, renderUndoScript } from '../../../src/db/preflight/fix-script.ts';
 import type { PostgresqlPreflightReport } from '../../../src/db/preflight/postgresql/run.ts';
-import { renderFixScript, renderUndoScript } from '../../../src/db/preflight/render-fix-script.ts';
 import { lacks } from '../../fixtures/needs.ts';
 import { type Postgres, startPostgres } from '../../fixtures/postgres.ts';
 import { runPsql } from '../../fixtures/psql.ts';

@@ -4,29 +4,29 @@ import type { TerminalStyles } from '../../../cli/color.ts';
 import { quoteShellArg } from '../../../cli/shell-quote.ts';
 import type { FixStep, InventoryReport, ReportFinding, ReportRow } from '../report.ts';
 import {
-  commonSourceInventoryMethod,
-  formatAffectedSourceAndServerCounts,
-  formatFirstFixSentence,
-  formatInventoryFindingPlace,
-  formatMigratableSourcesSentence,
-  formatSourcesUnblockedByStep,
-  groupUncheckedSourcesByReason,
-  listFindingsFixedByInventoryStep,
-  sourceInventorySummaryText,
+  commonMethod,
+  extentText,
+  firstFixSentence,
+  fixedBy,
+  gainText,
+  placeText,
+  resultSentence,
   stepPlacesText,
-  uncheckedSourceCountsByReasonText,
-} from './inventory-text.ts';
+  summaryText,
+  uncheckedReasons,
+  uncheckedText,
+} from './text.ts';
 
 /**
  * The report for a terminal. The first screen of 24 lines with 80 columns has the result, what was not checked, what to fix first
  * and the next command. The other fixes, the sources that were not checked, findings and changes follow.
  */
-export function renderTextSourceInventory(given: InventoryReport, ink: TerminalStyles): string {
+export function renderTerminal(given: InventoryReport, ink: TerminalStyles): string {
   const report = sanitizeReport(given);
   const lines = [
-    ink.bold(formatMigratableSourcesSentence(report)),
-    ink.dim(sourceInventorySummaryText(report)),
-    ...(report.summary.not_checked === 0 ? [] : [`Not checked: ${uncheckedSourceCountsByReasonText(report, 3)}`]),
+    ink.bold(resultSentence(report)),
+    ink.dim(summaryText(report)),
+    ...(report.summary.not_checked === 0 ? [] : [`Not checked: ${uncheckedText(report, 3)}`]),
     ...fixFirst(report, ink),
     ...whatToRun(report),
     ...furtherSteps(report, ink),
@@ -59,10 +59,8 @@ function fixFirst(report: InventoryReport, ink: TerminalStyles): readonly string
 function stepLines(report: InventoryReport, step: FixStep, number: number, ink: TerminalStyles): string[] {
   const indent = '   ';
   return [
-    line(`${number}. ${ink.bold(step.ids.join(' + '))}: ${formatSourcesUnblockedByStep(report, step)}`),
-    ...listFindingsFixedByInventoryStep(report, step).map(({ title, restart }) =>
-      line(`${indent}${title}${restart ? ' (restart)' : ''}`),
-    ),
+    line(`${number}. ${ink.bold(step.ids.join(' + '))}: ${gainText(report, step)}`),
+    ...fixedBy(report, step).map(({ title, restart }) => line(`${indent}${title}${restart ? ' (restart)' : ''}`)),
     line(`${indent}${stepPlacesText(step, 1)}`),
   ];
 }
@@ -79,7 +77,7 @@ function whatToRun(report: InventoryReport): readonly string[] {
       `To write the fixes of ${blocked.server} to a script, add the options that you gave to the inventory: ${command}`,
     ];
   }
-  if (summary.possible < summary.sources || commonSourceInventoryMethod(report) !== 'continuous') return [];
+  if (summary.possible < summary.sources || commonMethod(report) !== 'continuous') return [];
   return ['', 'What to run, for each source: `cloudctl db migrate CLUSTER_UUID --source URL`'];
 }
 
@@ -101,7 +99,7 @@ function furtherSteps(report: InventoryReport, ink: TerminalStyles): readonly st
 }
 
 function unchecked(report: InventoryReport, ink: TerminalStyles): readonly string[] {
-  const reasons = groupUncheckedSourcesByReason(report);
+  const reasons = uncheckedReasons(report);
   if (reasons.length === 0) return [];
   return [
     '',
@@ -135,12 +133,12 @@ function findingLines(finding: ReportFinding, ink: TerminalStyles): string[] {
   const { id, status, title, places, place_count: count, is_blocker: isBlocker } = finding;
   const mark = status === 'fail' ? ink.red(status) : ink.yellow(status);
   const rest = count - shownPlaces;
-  const fix = formatFirstFixSentence(finding);
+  const fix = firstFixSentence(finding);
   return [
-    line(`${mark} ${id}: ${formatAffectedSourceAndServerCounts(finding)}${isBlocker ? ' (blocks)' : ''}`),
+    line(`${mark} ${id}: ${extentText(finding)}${isBlocker ? ' (blocks)' : ''}`),
     line(`   ${title}`),
     ...(fix === undefined ? [] : [line(`   Fix: ${fix}`)]),
-    ...places.slice(0, shownPlaces).map((place) => line(`   ${formatInventoryFindingPlace(place, shownNames)}`)),
+    ...places.slice(0, shownPlaces).map((place) => line(`   ${placeText(place, shownNames)}`)),
     ...(rest > 0 ? [line(`   and ${formatCount(rest)} more places`)] : []),
   ];
 }

@@ -1,33 +1,34 @@
 import { escapeMarkdown, markdownCodeCell } from '../../../base/sanitize.ts';
 import { formatCount } from '../../../base/text.ts';
+import { gridOf } from '../../preflight/formats/markdown.ts';
 import type { InventoryReport } from '../report.ts';
 import {
-  commonSourceInventoryMethod,
-  formatAffectedSourceAndServerCounts,
-  formatInventoryFindingPlace,
-  formatMigratableSourcesSentence,
-  groupUncheckedSourcesByReason,
-  inventoryRowVerdictText,
-  listFindingsFixedByInventoryStep,
-  sourceInventorySummaryText,
+  commonMethod,
+  extentText,
+  fixedBy,
+  placeText,
+  resultSentence,
   stepPlacesText,
-} from './inventory-text.ts';
+  summaryText,
+  uncheckedReasons,
+  verdictText,
+} from './text.ts';
 
 /** Renders the report as Markdown, for a change request or a wiki. */
-export function renderMarkdownSourceInventory(report: InventoryReport): string {
+export function renderMarkdown(report: InventoryReport): string {
   const { sources, started_at: startedAt, duration_ms: duration } = report;
   const parts = [
-    `# Inventory: ${escapeMarkdown(formatMigratableSourcesSentence(report))}`,
-    escapeMarkdown(sourceInventorySummaryText(report)),
+    `# Inventory: ${escapeMarkdown(resultSentence(report))}`,
+    escapeMarkdown(summaryText(report)),
     ...fixFirst(report),
     ...unchecked(report),
     ...findings(report),
     '## Sources',
-    table(
+    gridOf(
       ['Source', 'Verdict', 'Blocked by', 'Changes since the baseline'],
       sources.map((row) => [
         markdownCodeCell(row.name),
-        inventoryRowVerdictText(row),
+        verdictText(row),
         escapeMarkdown(row.reason ?? row.blocked_by.join(', ')),
         row.changes === undefined ? '' : String(row.changes.length),
       ]),
@@ -44,7 +45,7 @@ function fixFirst(report: InventoryReport): readonly string[] {
   const { fix_first: steps } = report;
   if (steps.length === 0) return [];
   const rows = steps.map((step, at) => {
-    const fixes = listFindingsFixedByInventoryStep(report, step).map(
+    const fixes = fixedBy(report, step).map(
       ({ id, text, title, restart }) =>
         `${markdownCodeCell(id)} ${escapeMarkdown(text ?? title)}${restart ? ' (restart)' : ''}`,
     );
@@ -58,19 +59,19 @@ function fixFirst(report: InventoryReport): readonly string[] {
   });
   return [
     '## What to fix first',
-    table(['Step', 'Fix', 'Where', `Become ${commonSourceInventoryMethod(report) ?? 'possible'}`, 'In all'], rows),
+    gridOf(['Step', 'Fix', 'Where', `Become ${commonMethod(report) ?? 'possible'}`, 'In all'], rows),
   ];
 }
 
 function unchecked(report: InventoryReport): readonly string[] {
-  const reasons = groupUncheckedSourcesByReason(report);
+  const reasons = uncheckedReasons(report);
   if (reasons.length === 0) return [];
   const rows = reasons.map(({ reason, names }) => [
     escapeMarkdown(reason),
     formatCount(names.length),
     names.slice(0, shownNames).map(markdownCodeCell).join(', ') + (names.length > shownNames ? ', …' : ''),
   ]);
-  return ['## Not checked', table(['Reason', 'Number', 'Sources'], rows)];
+  return ['## Not checked', gridOf(['Reason', 'Number', 'Sources'], rows)];
 }
 
 function findings({ findings: all }: InventoryReport): readonly string[] {
@@ -79,16 +80,11 @@ function findings({ findings: all }: InventoryReport): readonly string[] {
     markdownCodeCell(finding.id),
     `${finding.status}${finding.is_blocker ? ', blocks' : ''}`,
     escapeMarkdown(finding.title),
-    formatAffectedSourceAndServerCounts(finding),
+    extentText(finding),
     finding.places
       .slice(0, shownPlaces)
-      .map((place) => escapeMarkdown(formatInventoryFindingPlace(place, shownNames)))
+      .map((place) => escapeMarkdown(placeText(place, shownNames)))
       .join('<br>') + (finding.place_count > shownPlaces ? '<br>…' : ''),
   ]);
-  return ['## Findings', table(['Check', 'Status', 'Finding', 'Extent', 'Where'], rows)];
-}
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
-  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
+  return ['## Findings', gridOf(['Check', 'Status', 'Finding', 'Extent', 'Where'], rows)];
 }

@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { buildFixScriptSections, buildUndoScriptSections } from '../../../src/db/preflight/fix-sections.ts';
-import { renderFixScript, renderUndoScript } from '../../../src/db/preflight/render-fix-script.ts';
+import { fixSections, renderFixScript, renderUndoScript, undoSections } from '../../../src/db/preflight/fix-script.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { findings, report } from './sample.ts';
 
 describe('the fix script', () => {
   it('names who runs each section, and has one restart at the end', () => {
-    const sections = buildFixScriptSections(report);
+    const sections = fixSections(report);
     expect(sections.map(({ kind, by, database, isOptional }) => [kind, by, database, isOptional])).toEqual([
       ['sql', 'the owner', 'My-DB "x" \\ \'y\'', false],
       ['sql', 'a superuser', undefined, false],
@@ -18,7 +17,7 @@ describe('the fix script', () => {
   });
 
   it('sets a numeric setting once, to the largest value that a finding needs', () => {
-    expect(buildFixScriptSections(report)[1]?.lines).toEqual([
+    expect(fixSections(report)[1]?.lines).toEqual([
       "ALTER SYSTEM SET wal_level = 'logical'",
       'ALTER SYSTEM SET max_replication_slots = 12',
     ]);
@@ -50,7 +49,7 @@ describe('the fix script', () => {
   it('reloads once when nothing needs a restart', () => {
     const [rule] = findings.filter(({ id }) => id === 'hba-rule');
     const reloading = { ...report, findings: [{ ...rule!, status: 'fail' as const, blocks: ['continuous' as const] }] };
-    expect(buildFixScriptSections(reloading).map(({ kind }) => kind)).toEqual(['shell', 'reload_by_hand']);
+    expect(fixSections(reloading).map(({ kind }) => kind)).toEqual(['shell', 'reload_by_hand']);
     const script = renderFixScript(reloading) ?? '';
     // A reload before the steps on the server has no effect, so the script does nothing at all.
     expect(script.split('\n').filter((line) => line !== '' && !line.startsWith('--'))).toEqual([]);
@@ -93,7 +92,7 @@ describe('the fix script', () => {
       engine: 'redis' as const,
       findings: [withFix('a', 'CONFIG SET x 1'), withFix('b', 'CONFIG SET y 2')],
     };
-    expect(buildFixScriptSections(redis)[0]?.lines).toEqual(['CONFIG SET x 1', 'CONFIG SET y 2', 'CONFIG REWRITE']);
+    expect(fixSections(redis)[0]?.lines).toEqual(['CONFIG SET x 1', 'CONFIG SET y 2', 'CONFIG REWRITE']);
   });
 
   it('begins each session with the same settings', () => {
@@ -112,8 +111,8 @@ describe('the fix script', () => {
 
   it('omits accepted findings', () => {
     const accepted = findings.map((finding) => ({ ...finding, accepted: true }));
-    expect(buildFixScriptSections({ ...report, findings: accepted })).toEqual([]);
-    expect(buildUndoScriptSections({ ...report, findings: accepted })).toEqual([]);
+    expect(fixSections({ ...report, findings: accepted })).toEqual([]);
+    expect(undoSections({ ...report, findings: accepted })).toEqual([]);
   });
 
   it('is not there when nothing is to be fixed', () => {
@@ -135,7 +134,7 @@ describe('the fix script', () => {
 
 describe('the undo script', () => {
   it('restores the observed values, in reverse order', () => {
-    const sql = buildUndoScriptSections(report).filter(({ kind }) => kind === 'sql');
+    const sql = undoSections(report).filter(({ kind }) => kind === 'sql');
     expect(sql.map(({ lines }) => lines)).toEqual([
       ['ALTER TABLE public."Odd <b>Table</b>" REPLICA IDENTITY DEFAULT'],
       ['ALTER SYSTEM SET max_replication_slots = 1', "ALTER SYSTEM SET wal_level = 'replica'"],

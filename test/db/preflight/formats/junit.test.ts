@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { renderJunitPreflightReport } from '../../../../src/db/preflight/formats/junit-report.ts';
 import { findings, report } from '../sample.ts';
 import { junitErrors, parseXml } from './junit-schema.ts';
+import { rendered } from './words.ts';
 
 describe('JUnit', () => {
   it('follows its schema, with blockers as failures and unknown findings as errors', () => {
-    const xml = renderJunitPreflightReport(report);
+    const xml = rendered('a.xml', report);
     expect(junitErrors(xml)).toEqual([]);
     expect(parseXml(xml).attributes).toMatchObject({ tests: '10', failures: '4', errors: '1' });
     expect(parseXml(xml).children[0]?.attributes).toMatchObject({
@@ -19,7 +19,7 @@ describe('JUnit', () => {
 
   it('has the names of the source unchanged', () => {
     const observed = '<b a="1">&amp; \u202e\n\t\'x\'</b>';
-    const xml = renderJunitPreflightReport({ ...report, findings: [{ ...findings[0]!, observed }] });
+    const xml = rendered('a.xml', { ...report, findings: [{ ...findings[0]!, observed }] });
     expect(junitErrors(xml)).toEqual([]);
     const [testcase] = parseXml(xml).children[0]!.children.filter(({ name }) => name === 'testcase');
     expect(testcase?.children[0]?.attributes.message).toContain(observed);
@@ -27,7 +27,7 @@ describe('JUnit', () => {
 
   it('does not count an accepted blocker as a failure', () => {
     const accepted = findings.map((finding) => (finding.id === 'wal-level' ? { ...finding, accepted: true } : finding));
-    const xml = renderJunitPreflightReport({ ...report, findings: accepted });
+    const xml = rendered('a.xml', { ...report, findings: accepted });
     expect(junitErrors(xml)).toEqual([]);
     expect(parseXml(xml).attributes.failures).toBe('3');
   });

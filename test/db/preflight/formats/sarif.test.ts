@@ -1,9 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { renderSarifPreflightReport } from '../../../../src/db/preflight/formats/sarif-report.ts';
+import { manualPages } from '../../../../src/db/preflight/formats/sarif.ts';
+import { postgresqlChecks } from '../../../../src/db/preflight/postgresql/checks.ts';
+import { redisChecks } from '../../../../src/db/preflight/redis/checks.ts';
 import type { PreflightReport } from '../../../../src/db/preflight/report.ts';
 import { schemaErrors } from '../../../fixtures/json-schema.ts';
 import { findings, report } from '../sample.ts';
 import { codeScanningSchema } from './sarif-schema.ts';
+import { rendered } from './words.ts';
 
 interface SarifResult {
   readonly ruleId: string;
@@ -19,7 +22,7 @@ interface SarifResult {
 
 /** The only run, valid for code scanning when a file is given. */
 function runOf(one: PreflightReport, uri?: string) {
-  const log = JSON.parse(renderSarifPreflightReport(one, '1.2.3', uri));
+  const log = JSON.parse(rendered('a.sarif', one, uri));
   expect(schemaErrors(codeScanningSchema, log).length === 0).toBe(uri !== undefined);
   return log.runs[0] as {
     readonly tool: { readonly driver: { readonly name: string; readonly rules: readonly { readonly id: string }[] } };
@@ -86,3 +89,16 @@ describe('SARIF', () => {
     expect(results[0]?.message.text).toContain('[text\\](https://example.com)');
   });
 });
+
+it('every check with a page of a manual exists, and has one page', () => {
+  const known = new Set([...postgresqlChecks, ...redisChecks].map(({ id }) => id));
+  const ids = manualPages.map(({ id }) => id);
+  expect(ids.filter((id) => !known.has(id))).toEqual([]);
+  expect(new Set(ids).size).toBe(ids.length);
+  expect(ids).not.toContain('host-parse');
+});
+
+it.each([
+  ['wal-level', 'https://www.postgresql.org/docs/current/runtime-config-wal.html'],
+  ['protected-mode', 'https://redis.io/docs/latest/operate/oss_and_stack/management/security/'],
+])('the page of %s is %s', (id, url) => expect(manualPages).toContainEqual({ id, url }));

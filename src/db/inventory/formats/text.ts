@@ -10,27 +10,27 @@ import {
 } from '../report.ts';
 
 /** The migration method that all sources have in common; undefined if the sources have different methods. */
-export function commonSourceInventoryMethod({ sources }: InventoryReport): MigrationMethod | undefined {
+export function commonMethod({ sources }: InventoryReport): MigrationMethod | undefined {
   const methods = new Set(sources.map(({ method }) => method));
   return methods.size === 1 ? [...methods][0] : undefined;
 }
 
 /** What "possible" means in this inventory: `continuous migration`, or `requested migration` if sources have several methods. */
-export function formatCommonInventoryMigrationMethod(report: InventoryReport): string {
-  return `${commonSourceInventoryMethod(report) ?? 'requested'} migration`;
+export function methodText(report: InventoryReport): string {
+  return `${commonMethod(report) ?? 'requested'} migration`;
 }
 
 /** The result of the inventory in one sentence. */
-export function formatMigratableSourcesSentence(report: InventoryReport): string {
+export function resultSentence(report: InventoryReport): string {
   const { sources, possible, not_checked: unchecked } = report.summary;
-  const method = formatCommonInventoryMigrationMethod(report);
+  const method = methodText(report);
   const rest = unchecked === 0 ? '' : ` ${countOf(unchecked, 'source')} could not be checked.`;
   if (possible === sources) return `The ${method} is possible for all ${countOf(sources, 'source')}.`;
   return `The ${method} is possible for ${formatCount(possible)} of ${countOf(sources, 'source')}.${rest}`;
 }
 
 /** The summary line: the number of sources by result, and the number of servers. */
-export function sourceInventorySummaryText({ summary, sources }: InventoryReport): string {
+export function summaryText({ summary, sources }: InventoryReport): string {
   const { possible, unproven, not_possible: blocked, not_checked: unchecked, servers } = summary;
   const open = unproven === 0 ? '' : ` (${formatCount(unproven)} with open premises)`;
   return [
@@ -51,7 +51,7 @@ function otherMethodsText(sources: readonly ReportRow[]): string {
 }
 
 /** The fixes of one step. */
-export interface FindingFixedByInventoryStep {
+export interface FixedFinding {
   readonly id: string;
   readonly title: string;
   /** The first sentence of the fix; undefined if it differs between servers. */
@@ -60,32 +60,26 @@ export interface FindingFixedByInventoryStep {
 }
 
 /** The findings that a step fixes. */
-export function listFindingsFixedByInventoryStep(
-  { findings }: InventoryReport,
-  { ids }: FixStep,
-): readonly FindingFixedByInventoryStep[] {
-  return ids.map((id): FindingFixedByInventoryStep => {
+export function fixedBy({ findings }: InventoryReport, { ids }: FixStep): readonly FixedFinding[] {
+  return ids.map((id): FixedFinding => {
     const found = findings.find((finding) => finding.id === id && finding.is_blocker);
     return {
       id,
       title: found?.title ?? id,
-      text: found === undefined ? undefined : formatFirstFixSentence(found),
+      text: found === undefined ? undefined : firstFixSentence(found),
       restart: found?.fix?.restart === true,
     };
   });
 }
 
 /** The first sentence of the fix; undefined if the fix is only an example, whose values may be wrong for another server. */
-export function formatFirstFixSentence({ fix, fix_example_of: example }: ReportFinding): string | undefined {
+export function firstFixSentence({ fix, fix_example_of: example }: ReportFinding): string | undefined {
   return example === undefined ? fix?.text.split(/(?<=\.) (?=[A-Z])/)[0] : undefined;
 }
 
 /** Formats what a step achieves: `12 sources become continuous (740 of 1,000 in all)`. */
-export function formatSourcesUnblockedByStep(
-  report: InventoryReport,
-  { unblocks, possible_after: after }: FixStep,
-): string {
-  const method = commonSourceInventoryMethod(report) ?? 'possible';
+export function gainText(report: InventoryReport, { unblocks, possible_after: after }: FixStep): string {
+  const method = commonMethod(report) ?? 'possible';
   return `${countOf(unblocks, 'source becomes', 'sources become')} ${method} (${formatCount(after)} of ${formatCount(report.summary.sources)} in all)`;
 }
 
@@ -103,12 +97,12 @@ export function stepPlacesText({ servers, databases }: FixStep, most: number): s
 }
 
 /** Formats the number of sources and servers that a finding is about: `12 sources on 3 servers`. */
-export function formatAffectedSourceAndServerCounts({ sources, servers }: ReportFinding): string {
+export function extentText({ sources, servers }: ReportFinding): string {
   return `${countOf(sources, 'source')} on ${countOf(servers, 'server')}`;
 }
 
 /** Formats the server, the databases and the observed value of a finding: `db.example.com:5432, shop, billing: 2 tables`. */
-export function formatInventoryFindingPlace({ server, databases = [], observed }: Place, most: number): string {
+export function placeText({ server, databases = [], observed }: Place, most: number): string {
   const shown = databases.slice(0, most);
   const rest = databases.length - shown.length;
   const names = rest > 0 ? [...shown, `and ${rest} more`] : shown;
@@ -116,7 +110,7 @@ export function formatInventoryFindingPlace({ server, databases = [], observed }
 }
 
 /** The sources that could not be checked, by reason, the most frequent reason first. */
-export function groupUncheckedSourcesByReason({ sources }: InventoryReport): readonly {
+export function uncheckedReasons({ sources }: InventoryReport): readonly {
   readonly reason: string;
   readonly names: readonly string[];
 }[] {
@@ -127,8 +121,8 @@ export function groupUncheckedSourcesByReason({ sources }: InventoryReport): rea
 }
 
 /** The same in one line, without names: `8 no response to the connection · 3 connection refused`. */
-export function uncheckedSourceCountsByReasonText(report: InventoryReport, most: number): string {
-  const short = groupUncheckedSourcesByReason(report).map(({ reason, names }) => ({
+export function uncheckedText(report: InventoryReport, most: number): string {
+  const short = uncheckedReasons(report).map(({ reason, names }) => ({
     reason: (reason.split(/[:,]/)[0] ?? '').slice(0, 60),
     count: names.length,
   }));
@@ -140,7 +134,7 @@ export function uncheckedSourceCountsByReasonText(report: InventoryReport, most:
   return [...shown, ...(rest > 0 ? [`${formatCount(rest)} for other reasons`] : [])].join(' · ');
 }
 
-export function inventoryRowVerdictText({ state, verdict, proven, ok }: ReportRow): string {
+export function verdictText({ state, verdict, proven, ok }: ReportRow): string {
   if (state === 'not_checked') return 'not checked';
   return ok && !proven ? `${verdict}, not proven` : (verdict ?? 'blocked');
 }

@@ -2,10 +2,37 @@ import { accessSync, constants, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { type CliError, usageError } from '../../base/errors.ts';
 import { redactData } from '../../base/redact.ts';
+import { printableJson } from '../../base/sanitize.ts';
 import { isDiskFull, storageError } from '../../base/storage-error.ts';
 import { showInvisible } from '../../base/text.ts';
 import { readFileNamedByUser } from '../../cli/user-file.ts';
 import { decodePreflightBaseline, type PreflightBaseline } from './baseline.ts';
+import { renderHtml } from './formats/html.ts';
+import { renderJunit } from './formats/junit.ts';
+import { renderMarkdown } from './formats/markdown.ts';
+import type { Model } from './formats/model.ts';
+import { renderSarif } from './formats/sarif.ts';
+
+/** By file extension. */
+const formats: Readonly<Record<string, (model: Model, version: string, sarifUri: string | undefined) => string>> = {
+  '.json': ({ report }) => printableJson(report),
+  '.md': renderMarkdown,
+  '.html': renderHtml,
+  '.xml': renderJunit,
+  '.sarif': renderSarif,
+};
+
+export const reportExtensions: readonly string[] = Object.keys(formats);
+
+/**
+ * Renders the report in the format that the file extension selects; undefined if there is no such format.
+ * @param version of this program
+ * @param sarifUri the file that results of SARIF refer to, relative to the root of its repository
+ */
+export function renderReport(file: string, model: Model, version: string, sarifUri?: string): string | undefined {
+  const extension = reportExtensions.find((known) => file.toLowerCase().endsWith(known));
+  return extension === undefined ? undefined : formats[extension]?.(model, version, sarifUri);
+}
 
 export function writeReportFile(file: string, text: string): void {
   try {
