@@ -182,6 +182,10 @@ export const settingDependentFunctionOidPattern =
  */
 export const nonImmutableFunctionOidPattern = `1181|1284|1285|1290|1299|177[2-7]|2003|2004|384|395|305[89]|315[3-6]|3176|319[89]|320[01]|327[1-4]|3539|3540|3749|375[01]|3787|${settingDependentFunctionOidPattern}`;
 
+/** Letter case, and regular expressions (also in JSON paths): of ASCII letters only with the collation C. */
+export const letterFunctionOidPattern =
+  '87[0-2]|6412|79|125[246]|165[89]|207[34]|228[45]|276[3-8]|339[67]|625[1-9]|626[0-9]|400[5-9]|401[01]';
+
 /**
  * Functions whose results PostgreSQL changes between major releases, or takes from a library of the operating system:
  * text search, letter case, regular expressions (also in JSON paths), Unicode normalization, power and transcendental functions,
@@ -189,8 +193,7 @@ export const nonImmutableFunctionOidPattern = `1181|1284|1285|1290|1299|177[2-7]
  */
 export const releaseDependentFunctionOidPattern = [
   '371[3-6]|3723|374[3-7]|3749|375[0145]|420[1-9]|421[0-6]|500[1679]',
-  '87[0-2]|6412',
-  '79|125[246]|165[89]|207[34]|228[45]|276[3-8]|339[67]|625[1-9]|626[0-9]|400[5-9]|401[01]',
+  letterFunctionOidPattern,
   '435[01]|6105',
   '23[1-4]|1194|1339|134[0156]|1347|1368|1481|160[0-7]|173[2-9]|1741|2169|246[2-7]|273[1-8]|62(19|20)|638[34]',
   '1282',

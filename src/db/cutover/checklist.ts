@@ -256,6 +256,8 @@ function linesAfterTheStop(facts: CutoverFacts): readonly ChecklistLine[] {
       'materializedViews',
       'none is empty; their rows are not compared',
     ),
+    // Before the owners: only the owner of a table may analyze it.
+    stateLine({ id: 'statistics', title: 'the tables of the target are analyzed' }, access, 'unanalyzed', 'all are'),
     accessLine(
       { id: 'grants', title: 'the target has the roles, owners and privileges of the source' },
       ['roles', 'owners', 'grants'],
@@ -267,7 +269,6 @@ function linesAfterTheStop(facts: CutoverFacts): readonly ChecklistLine[] {
       ['settings'],
       access,
     ),
-    stateLine({ id: 'statistics', title: 'the tables of the target are analyzed' }, access, 'unanalyzed', 'all are'),
   ];
 }
 

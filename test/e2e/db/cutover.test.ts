@@ -21,14 +21,15 @@ afterAll(async () => {
   folders.remove();
 });
 
-/** A migration in sync, and the words and the environment of its cut-over. */
-async function openMigration() {
+/** A migration in sync, and the words and the environment of its cut-over; `login` is that of the target. */
+async function openMigration(login = 'postgres', setup: readonly string[] = []) {
   for (const server of [source, target]) await server.query('DROP DATABASE IF EXISTS shop WITH (FORCE)');
   await source.query('CREATE DATABASE shop');
   await source.query('CREATE TABLE t (id serial PRIMARY KEY, note text)', 'shop');
   await source.query("INSERT INTO t (note) SELECT repeat('x', 100) FROM generate_series(1, 20000)", 'shop');
   await source.query('CREATE MATERIALIZED VIEW slow AS SELECT count(*) AS n, pg_sleep(2)::text FROM t', 'shop');
-  const url = `postgres://postgres:${target.password}@127.0.0.1:${target.port}/postgres?sslmode=disable`;
+  for (const statement of setup) await source.query(statement, 'shop');
+  const url = `postgres://${login}:${target.password}@127.0.0.1:${target.port}/postgres?sslmode=disable`;
   const sandbox = await sandboxFor({ clusters: [{ name: 'orders', url }] });
   const { access_token: token } = await tokenFor(sandbox);
   const env = {
@@ -50,7 +51,7 @@ async function openMigration() {
   const status = async () =>
     (await run(['db', 'status', cluster, '-o', 'json'], options)).json<{ status: string }>().status;
   await waitUntil(async () => (await status()) === 'syncing', 'syncing');
-  const to = ['--target', `postgres://postgres@127.0.0.1:${target.port}/postgres?sslmode=disable`];
+  const to = ['--target', `postgres://${login}@127.0.0.1:${target.port}/postgres?sslmode=disable`];
   return { options, words: ['db', 'cutover', cluster, ...from, ...to, '--follow'], status };
 }
 
@@ -74,6 +75,23 @@ test.each(['writes', 'sequences', 'contents', 'stopped'])(
     expect([left, view]).toEqual([[], { n: 20_000 }]);
   },
 );
+
+test('a login of the target without SUPERUSER analyzes the tables before it gives them to their owner', async () => {
+  await source.query('CREATE ROLE shop_owner');
+  await target.query(`CREATE ROLE admin LOGIN CREATEDB CREATEROLE PASSWORD '${target.password}'`);
+  await target.query('GRANT pg_create_subscription TO admin');
+  const { options, words } = await openMigration('admin', [
+    'ALTER TABLE t OWNER TO shop_owner',
+    'ALTER DATABASE shop OWNER TO shop_owner',
+  ]);
+  const ran = await run([...words, '--apply', '--yes', '-o', 'ndjson'], options);
+  expect(ran).toMatchObject({ code: 0 });
+  const [table] = await target.query(
+    "SELECT tableowner, last_analyze IS NOT NULL AS analyzed FROM pg_tables JOIN pg_stat_user_tables USING (schemaname) WHERE tablename = 't' AND relname = 't'",
+    'shop',
+  );
+  expect(table).toEqual({ tableowner: 'shop_owner', analyzed: true });
+});
 
 test.skipIf(lacks('tmux'))(
   'on a terminal of 80 columns the lines turn green in place, and a command stays readable',

@@ -109,7 +109,7 @@ function passwordState(source: AccessCatalog, target: AccessCatalog): PasswordSt
 }
 
 /**
- * Runs the statements that the login of the target can run, and ANALYZE where tables were never analyzed; resolves with the
+ * Runs ANALYZE where tables were never analyzed, and the statements that the login of the target can run; resolves with the
  * statements. Rejects with a `TargetRefusal` when the target refuses one.
  */
 export async function restoreAccess(
@@ -120,7 +120,8 @@ export async function restoreAccess(
   const done: string[] = [];
   for (const { database, statements, state } of databases) {
     const own = statements.flatMap(({ sql, left }) => (left === undefined ? [sql] : []));
-    const all = [...own, ...((state?.unanalyzed ?? []).length > 0 ? ['ANALYZE'] : [])];
+    // First, while the login still owns the tables: only their owner may analyze them.
+    const all = [...((state?.unanalyzed ?? []).length > 0 ? ['ANALYZE'] : []), ...own];
     if (all.length === 0) continue;
     const session = await openPinned(
       { ...target, dbname: database },

@@ -231,6 +231,8 @@ function classesOf(expression: StoredExpression, library: Library): Map<ResultCl
   const found = new Map<ResultClass, Set<string>>();
   const add = (one: ResultClass, name: string) => found.set(one, (found.get(one) ?? new Set()).add(name));
   for (const text of [...expression.texts, expression.predicate]) classify(tokenizeSqlFunctionBody(text), add);
+  // With the collation C they are those of ASCII, on every server.
+  if (!expression.isLettered) for (const one of ['letters', 'pattern'] as const) found.delete(one);
   if (expression.isOrdered) add('order', '');
   for (const { on } of expression.uses) {
     for (const one of library.reach(on)) {

@@ -68,7 +68,6 @@ export function replicaIdentityFix(
   const effects: PreflightFixEffect[] = [];
   const left: string[] = [];
   let full = 0;
-  let owned = 0;
   for (const table of tables) {
     const replacement = chooseReplicaIdentity(table, unequal, version);
     if (replacement === undefined) left.push(table.name);
@@ -77,56 +76,54 @@ export function replicaIdentityFix(
       effects.push(buildReplicaIdentityFixEffect(table, replacement));
       undo.push(replicaIdentityStatement(table, formatReplicaIdentityClause(table)));
       if (replacement === 'FULL') full += 1;
-      if (mustOwnerSetReplicaIdentity(table, replacement)) owned += 1;
     }
   }
   const sentences = [
     'A primary key is the best replica identity.',
     ...(sql.length === 0 ? [] : ['Each statement takes a short ACCESS EXCLUSIVE lock and does not rewrite the table.']),
     ...(full === 0 ? [] : [costOfFull(full)]),
-    ...(owned > 0
-      ? ['For USING INDEX connect as the owner of the table: a superuser runs it only on tables of superusers.']
-      : []),
     ...(left.length === 0 ? [] : [manualRemedy(left, version)]),
   ];
   return {
     sql,
     undo,
-    ...(owned > 0 ? { notSimulated: 'a superuser runs USING INDEX only on tables of superusers' } : { effects }),
+    effects,
     database,
-    by: owned > 0 ? 'the owner of the tables' : 'the owner of the tables, or a superuser',
+    by: 'the owner of the tables, or a superuser',
     text: sentences.join(' '),
   };
 }
 
-/**
- * Whether only the owner of the table may run the statement: a superuser must not run it on a table of another role.
- */
-export function mustOwnerSetReplicaIdentity(
-  { trustedOwners }: TableWithUnsafeReplicaIdentity,
-  identity: string,
-): boolean {
-  return identity.startsWith('USING INDEX') && !trustedOwners;
-}
-
 export function replicaIdentityStatement({ name }: TableWithUnsafeReplicaIdentity, identity: string): string {
   const statement = `ALTER TABLE ${requoteQualifiedName(name)} REPLICA IDENTITY ${identity}`;
-  return identity.startsWith('USING INDEX') ? unlessUntrusted(name, statement) : statement;
+  const [, index] = /^USING INDEX "(.*)"$/s.exec(identity) ?? [];
+  return index === undefined ? statement : withUnchangedIndex(name, index.replaceAll('""', '"'), statement);
 }
 
 /**
- * ALTER TABLE … REPLICA IDENTITY USING INDEX evaluates constant parts of the index expressions as the role that runs
- * it, and until then an owner can give the name of the index to another index. Therefore a superuser changes only
- * tables of superusers with this statement; other roles run it without that condition.
+ * ALTER TABLE … REPLICA IDENTITY USING INDEX evaluates constant parts of the expressions of the index as the role that runs
+ * it, and until then the owner of the table, its schema or its database can give the name of the index to another one.
+ * Therefore a superuser first locks the rows of the index and of the schema in the catalogs, so that nobody can rename, move
+ * or drop them, and then requires an index without expressions. PostgreSQL refuses an index of another table before it
+ * evaluates anything.
  */
-function unlessUntrusted(name: string, statement: string): string {
+function withUnchangedIndex(name: string, index: string, statement: string): string {
   const table = `pg_catalog.to_regclass(${quoteLiteral(requoteQualifiedName(name))})`;
-  const owners =
-    'SELECT FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace JOIN pg_catalog.pg_database d ON d.datname = pg_catalog.current_database() JOIN pg_catalog.pg_roles r ON r.oid IN (c.relowner, n.nspowner, d.datdba)';
-  const untrusted = `${owners} WHERE c.oid = ${table} AND NOT r.rolsuper AND r.rolname <> 'pg_database_owner'`;
-  const isSafe = `pg_catalog.current_setting('is_superuser') = 'off' OR NOT EXISTS (${untrusted})`;
-  const message = quoteLiteral(`the owner of ${name} must run: ${statement}`);
-  return `DO ${quoteLiteral(`BEGIN IF ${isSafe} THEN ${statement}; ELSE RAISE WARNING USING MESSAGE = ${message}; END IF; END`)}`;
+  const named = 'FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid';
+  const isNamed = `i.indrelid = ${table} AND c.relname = ${quoteLiteral(index)}`;
+  const isPlain = `SELECT ${named} WHERE i.indexrelid = found AND ${isNamed} AND i.indexprs IS NULL AND i.indpred IS NULL`;
+  const message = quoteLiteral(`the index ${index} of ${name} has changed since the preflight`);
+  const body = [
+    `DECLARE found pg_catalog.oid := (SELECT i.indexrelid ${named} WHERE ${isNamed})`,
+    "BEGIN IF pg_catalog.current_setting('is_superuser') = 'on' THEN PERFORM FROM pg_catalog.pg_class WHERE oid = found FOR UPDATE",
+    'PERFORM FROM pg_catalog.pg_namespace WHERE oid = (SELECT relnamespace FROM pg_catalog.pg_class WHERE oid = found) FOR UPDATE',
+    `IF NOT EXISTS (${isPlain}) THEN RAISE EXCEPTION USING MESSAGE = ${message}`,
+    'END IF',
+    'END IF',
+    statement,
+    'END',
+  ];
+  return `DO ${quoteLiteral(body.join('; '))}`;
 }
 
 export function buildReplicaIdentityFixEffect(

@@ -69,7 +69,6 @@ const table: TableWithUnsafeReplicaIdentity = {
   generated: false,
   primaryUsable: false,
   usableIndex: undefined,
-  trustedOwners: true,
   writes: 3,
   olderThanCounters: false,
 };

@@ -14,6 +14,8 @@ interface Case {
   readonly computed?: readonly string[];
   readonly isSameRelease?: true;
   readonly since?: Major;
+  /** What follows CREATE DATABASE. */
+  readonly create?: string;
 }
 
 const local = { disableSsl: true, isOverInternet: false };
@@ -492,8 +494,8 @@ const cases: readonly Case[] = [
           "e real GENERATED ALWAYS AS (similarity(v, 'abc')) STORED",
           'f ltree GENERATED ALWAYS AS (text2ltree(v)) STORED',
           "g int GENERATED ALWAYS AS (length(to_tsvector('german', v))) STORED",
-          'h text GENERATED ALWAYS AS (upper(v)) STORED',
-          "i text GENERATED ALWAYS AS (regexp_replace(v, '[[:punct:]]', '')) STORED",
+          'h text GENERATED ALWAYS AS (upper(v COLLATE "und-x-icu")) STORED',
+          "i text GENERATED ALWAYS AS (regexp_replace(v COLLATE \"und-x-icu\", '[[:punct:]]', '')) STORED",
           "j timestamp GENERATED ALWAYS AS ('2020-01-01 00:00+00'::timestamptz AT TIME ZONE 'Europe/Berlin') STORED",
           'k text[] GENERATED ALWAYS AS (show_trgm(v)) STORED',
           'l ltree GENERATED ALWAYS AS (v::ltree) STORED',
@@ -511,6 +513,7 @@ const cases: readonly Case[] = [
       'CREATE EXTENSION citext',
       'CREATE EXTENSION hstore',
       'CREATE FUNCTION public.log(n int) RETURNS int LANGUAGE sql IMMUTABLE AS $$ SELECT n $$',
+      twice,
       ...filled(
         [
           '',
@@ -526,17 +529,29 @@ const cases: readonly Case[] = [
           'r int GENERATED ALWAYS AS (greatest(n, 2)) STORED',
           'w text GENERATED ALWAYS AS (greatest(v COLLATE "C", \'b\')) STORED',
           'q int4range CHECK (lower(q) > 1 AND NOT isempty(q))',
+          's int GENERATED ALWAYS AS (twice(lower(int4range(n, n + 1)))) STORED',
+          // The locale of this database is C.
+          "x text CHECK (x ~ '^[[:alpha:]]+$') GENERATED ALWAYS AS (lower(v)) STORED",
+          'y text GENERATED ALWAYS AS (upper(v COLLATE "C")) STORED',
         ].join(', '),
       ),
       'CREATE UNIQUE INDEX ON t (lower(v)) WHERE n > 0',
     ],
   },
   {
+    name: 'letters of a database with another locale',
+    create: "TEMPLATE template0 LOCALE_PROVIDER icu ICU_LOCALE 'und'",
+    setup: [...filled(", g text GENERATED ALWAYS AS (lower(v)) STORED, CONSTRAINT c CHECK (v ~ '^[[:alpha:]]+$')")],
+    checked: ['c on public.t'],
+    computed: ['column public.t.g'],
+    since: 15,
+  },
+  {
     name: 'character classes in a CHECK, and in the body of a function',
     setup: [
       "CREATE FUNCTION is_word(text) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$ SELECT $1 ~ '^\\w+$' $$",
       ...filled(
-        ", CONSTRAINT c CHECK (v ~ '^[[:alpha:]]+$'), CONSTRAINT d CHECK (is_word(v)), CONSTRAINT e CHECK (v !~ '[[:space:]]{2,}')",
+        ", CONSTRAINT c CHECK (v COLLATE \"und-x-icu\" ~ '^[[:alpha:]]+$'), CONSTRAINT d CHECK (is_word(v)), CONSTRAINT e CHECK (v !~ '[[:space:]]{2,}')",
       ),
     ],
     checked: ['c on public.t', 'd on public.t'],
@@ -562,8 +577,8 @@ test.each([14, 15, 18] as const)(
     const server = await startPostgres({ version, settings: ready });
     const own = cases.filter(({ since = 14 }) => since <= version);
     const reports = new Map<string, PostgresqlPreflightReport>();
-    for (const [at, { setup }] of own.entries()) {
-      await server.query(`CREATE DATABASE d${at}`);
+    for (const [at, { setup, create = '' }] of own.entries()) {
+      await server.query(`CREATE DATABASE d${at} ${create}`);
       for (const statement of setup) await server.query(statement, `d${at}`);
     }
     for (const targetVersion of [String(version), '19']) {

@@ -15,6 +15,7 @@ export function storedExpression(more: Partial<StoredExpression> = {}): StoredEx
     key: [],
     type: '',
     isOrdered: false,
+    isLettered: false,
     isNullEqual: false,
     isComparable: true,
     uses: [],

@@ -1,7 +1,9 @@
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { replicaIdentityStatement } from '../../../../src/db/preflight/postgresql/replica-identity-fix.ts';
 import { formatSingleLinePsqlStatement } from '../../../../src/postgresql/psql-script.ts';
 import { type Postgres, startPostgres } from '../../../fixtures/postgres.ts';
+import { eventually } from '../../../fixtures/redis.ts';
 
 describe.each([14, 18] as const)('REPLICA IDENTITY USING INDEX on PostgreSQL %i', (version) => {
   let server: Postgres;
@@ -32,6 +34,12 @@ describe.each([14, 18] as const)('REPLICA IDENTITY USING INDEX on PostgreSQL %i'
     formatSingleLinePsqlStatement(
       replicaIdentityStatement({ name } as Parameters<typeof replicaIdentityStatement>[0], `USING INDEX "${index}"`),
     ) ?? '';
+  const open = async () => {
+    const session = new pg.Client({ host: server.folder, port: server.port, user: 'postgres', database: 'postgres' });
+    session.on('error', () => {});
+    await session.connect();
+    return session;
+  };
   const identities = async () =>
     Object.fromEntries(
       (
@@ -41,13 +49,38 @@ describe.each([14, 18] as const)('REPLICA IDENTITY USING INDEX on PostgreSQL %i'
       ).map((row) => [row.name, row.is]),
     );
 
-  test('a superuser changes only tables that nobody else can exchange', async () => {
-    for (const sql of [statement('public.t', 'i'), statement('bob.t', 'i'), statement('bob.mine', 'i2')]) {
-      await server.query(sql);
-    }
-    expect(await identities()).toEqual({ t: 'i', 'bob.t': 'd', 'bob.mine': 'd' });
+  test('a superuser changes tables of others, and refuses an index with an expression', async () => {
+    for (const sql of [statement('public.t', 'i'), statement('bob.t', 'i')]) await server.query(sql);
+    await expect(server.query(statement('bob.mine', 'i2'))).rejects.toThrow('i2');
+    await expect(server.query(statement('bob.mine', 'i'))).rejects.toThrow('bob.mine');
+    expect(await identities()).toEqual({ t: 'i', 'bob.t': 'i', 'bob.mine': 'd' });
     expect(server.log()).not.toContain('CANARY');
-    expect(server.log()).toContain('WARNING');
+  });
+
+  test('nobody renames the index or its schema meanwhile', async () => {
+    for (const sql of ['ALTER INDEX bob.i RENAME TO k', 'ALTER SCHEMA bob RENAME TO eve', 'DROP SCHEMA bob CASCADE']) {
+      const [superuser, owner] = await Promise.all([open(), open()]);
+      await superuser.query(`BEGIN; ${statement('bob.t', 'i')}`);
+      await expect(owner.query(`SET lock_timeout = 300; ${sql}`)).rejects.toThrow(/lock timeout/);
+      await Promise.all([superuser.end(), owner.end()]);
+    }
+  });
+
+  test('an owner who exchanges the index at that moment gets no code run', async () => {
+    const [superuser, owner] = await Promise.all([open(), open()]);
+    await owner.query('CREATE UNIQUE INDEX plain ON bob.mine (id)');
+    await owner.query('BEGIN; ALTER INDEX bob.plain RENAME TO other; ALTER INDEX bob.i2 RENAME TO plain');
+    const changed = superuser.query(statement('bob.mine', 'plain')).catch((error: unknown) => String(error));
+    await eventually(async () => {
+      const [row] = await server.query(
+        "SELECT count(*)::int AS n FROM pg_stat_activity WHERE wait_event_type = 'Lock'",
+      );
+      return row?.n === 1;
+    }, 'the wait');
+    await owner.query('COMMIT');
+    expect(await changed).toMatch(/plain of bob\.mine/);
+    expect(server.log()).not.toContain('CANARY');
+    await Promise.all([superuser.end(), owner.end()]);
   });
 
   test('the owner changes the table', async () => {

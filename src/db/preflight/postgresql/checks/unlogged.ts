@@ -25,7 +25,6 @@ import {
   describeReplicaIdentityProblem,
   formatReplicaIdentityClause,
   groupIncomparableColumnsByTable,
-  mustOwnerSetReplicaIdentity,
   replicaIdentityStatement,
 } from '../replica-identity-fix.ts';
 import { getPostgresqlSourceVersion } from '../source-facts.ts';
@@ -63,9 +62,7 @@ export const unloggedCheck = declareDatabasePreflightCheck({
     );
     const keys = lacking.flatMap((table) => {
       const identity = chooseReplicaIdentity(table, unequal, version);
-      // If the script skips the replica identity of a table because a superuser runs it, the script must skip SET
-      // LOGGED for the table too. Otherwise the table would be published without a replica identity.
-      return identity === undefined || mustOwnerSetReplicaIdentity(table, identity) ? [] : [{ table, identity }];
+      return identity === undefined ? [] : [{ table, identity }];
     });
     const stuck = lacking.filter((table) => !keys.some((key) => key.table === table)).map(({ name }) => name);
     const ordered = sortReferencedTablesFirst(tables, unloggedReferences).filter(

@@ -5,6 +5,7 @@ import {
   clockFunctionOidPattern,
   defaultCollationOid,
   firstNormalObjectId,
+  letterFunctionOidPattern,
   oidsOfCatalogs,
   releaseDependentFunctionOidPattern,
   serverStateDependentFunctionOidPattern,
@@ -207,6 +208,17 @@ const textTypePattern = [builtinTypeOids.text, builtinTypeOids.bpchar, 1043, bui
 export function textOrderDependenceSql(tree: string, version: number): string {
   const compared = `${tree}::text ~ '(opfuncid (${textOrderFunctionOidPattern})|MINMAX(EXPR)? :minmaxtype (${textTypePattern})) [^{}]*:inputcollid (?!(${byteOrderCollationOids.join('|')}) )`;
   return `coalesce(${compared}[0-9]+ ' AND (${compared}(?!${defaultCollationOid} )[0-9]+ ' OR ${hasLocaleOrderSql(version)}), false)`;
+}
+
+/** Condition: the node tree uses letter case or character classes of a collation other than C. */
+export function letterDependenceSql(tree: string, version: number): string {
+  const used = `${tree}::text ~ 'funcid (${letterFunctionOidPattern}) [^{}]*:inputcollid (?!(${byteOrderCollationOids.join('|')}) )`;
+  const builtin = version < 170_000 ? '' : " WHEN 'b' THEN datlocale <> 'C'";
+  const isOfLocale = "datctype::text !~* '^(c|posix)$'";
+  const condition =
+    version < 150_000 ? isOfLocale : `CASE datlocprovider WHEN 'c' THEN ${isOfLocale}${builtin} ELSE true END`;
+  const isDefault = `(SELECT ${condition} FROM pg_database WHERE datname = current_database())`;
+  return `coalesce(${used}[0-9]+ ' AND (${used}(?!${defaultCollationOid} )[0-9]+ ' OR ${isDefault}), false)`;
 }
 
 /** Condition: a list of collations has one whose order is not that of the bytes. */

@@ -38,23 +38,11 @@ export interface TableWithUnsafeReplicaIdentity {
   readonly primaryUsable: boolean;
   /** The quoted name of another unique index that is usable with REPLICA IDENTITY USING INDEX. */
   readonly usableIndex: string | undefined;
-  /** Whether superusers own the table, its schema and its database: then a superuser can run REPLICA IDENTITY USING INDEX. */
-  readonly trustedOwners: boolean;
   /** Number of rows changed by UPDATE and DELETE since the statistics were reset; undefined if track_counts is off. */
   readonly writes: number | undefined;
   /** Whether the table has rows, but none was inserted since the statistics were reset. */
   readonly olderThanCounters: boolean;
 }
-
-// The list of roles is an array that is computed once, not for every table. If the database belongs to a superuser,
-// pg_database_owner counts as a superuser.
-const trustedOwnersSql = `
-  c.relowner IN (SELECT oid FROM pg_roles WHERE rolsuper)
-    AND (SELECT n.nspowner FROM pg_namespace n WHERE n.oid = c.relnamespace)
-      IN (SELECT oid FROM pg_roles WHERE rolsuper OR rolname = 'pg_database_owner')
-    AND (SELECT d.datdba FROM pg_database d WHERE d.datname = current_database())
-      IN (SELECT oid FROM pg_roles WHERE rolsuper)
-`;
 
 export const unsafeReplicaIdentitiesQuery: PostgresqlPreflightQuery<readonly TableWithUnsafeReplicaIdentity[]> = {
   id: 'replica-identities',
@@ -78,7 +66,6 @@ export const unsafeReplicaIdentitiesQuery: PostgresqlPreflightQuery<readonly Tab
       `CASE WHEN ${generated('')} THEN 'g' END`,
       `CASE WHEN ${generated(` AND a.attnum = ANY (${keyColumns(version, 'i')})`)} THEN 'G' END`,
       `CASE WHEN EXISTS (${usable(version, 'u.indisprimary')}) THEN 'p' END`,
-      `CASE WHEN ${trustedOwnersSql} THEN 't' END`,
       `CASE
         WHEN pg_stat_get_tuples_inserted(c.oid) > 0 THEN NULL
         WHEN c.relpages > 0 THEN 'o'
@@ -121,7 +108,6 @@ export const unsafeReplicaIdentitiesQuery: PostgresqlPreflightQuery<readonly Tab
         generated: flags.includes('g', 1),
         primaryUsable: flags.includes('p', 1),
         usableIndex: decodeOptionalTextColumn(row, 'usable_index'),
-        trustedOwners: flags.includes('t', 1),
         writes: decodeOptionalNumberColumn(row, 'writes'),
         olderThanCounters: flags.includes('o', 1),
       };

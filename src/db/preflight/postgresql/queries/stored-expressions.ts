@@ -11,6 +11,7 @@ import type { PostgresqlPreflightQuery } from '../query.ts';
 import {
   collationOrderSql,
   isExtensionMemberSql,
+  letterDependenceSql,
   serverDependenceSql,
   textOrderDependenceSql,
 } from './catalog-predicates.ts';
@@ -51,6 +52,8 @@ export interface StoredExpression {
   readonly isComparable: boolean;
   /** Whether the expression compares texts in the order of a collation other than C. */
   readonly isOrdered: boolean;
+  /** Whether the expression itself uses letter case or character classes of a collation other than C. */
+  readonly isLettered: boolean;
   /** What the expression depends on, with the row of pg_depend that says so. */
   readonly uses: readonly { readonly on: string; readonly since: RowVersion }[];
   /** When the table was created. */
@@ -110,6 +113,7 @@ export const storedExpressionsQuery: PostgresqlPreflightQuery<readonly StoredExp
       e.operators,
       e.type,
       e.is_ordered,
+      e.is_lettered,
       e.is_null_equal,
       e.is_comparable,
       u.uses,
@@ -156,6 +160,7 @@ export const storedExpressionsQuery: PostgresqlPreflightQuery<readonly StoredExp
       key: decodeTextArrayColumn(row, 'key'),
       type: decodeTextColumn(row, 'type'),
       isOrdered: decodeBooleanColumn(row, 'is_ordered'),
+      isLettered: decodeBooleanColumn(row, 'is_lettered'),
       isNullEqual: decodeBooleanColumn(row, 'is_null_equal'),
       isComparable: decodeBooleanColumn(row, 'is_comparable'),
       uses: decodeTextArrayColumn(row, 'uses').map(decodeUse),
@@ -267,6 +272,7 @@ function expressionsSql(version: number): string {
         NULL::text AS type,
         ${serverDependenceSql('k.conbin')} AS differs,
         ${textOrderDependenceSql('k.conbin', version)} AS is_ordered,
+        ${letterDependenceSql('k.conbin', version)} AS is_lettered,
         false AS is_null_equal,
         true AS is_comparable
       FROM pg_constraint k
@@ -291,6 +297,7 @@ function expressionsSql(version: number): string {
         NULL,
         ${serverDependenceSql('k.conbin')},
         ${textOrderDependenceSql('k.conbin', version)},
+        ${letterDependenceSql('k.conbin', version)},
         false,
         true
       FROM pg_constraint k
@@ -335,6 +342,7 @@ function indexesSql(version: number): string {
       NULL,
       (i.indisunique OR i.indisexclusion) AND ${serverDependenceSql(trees)},
       (i.indisunique OR i.indisexclusion) AND ${textOrderDependenceSql(trees, version)},
+      ${letterDependenceSql(trees, version)},
       ${version < 150_000 ? 'false' : 'i.indnullsnotdistinct'},
       NOT EXISTS (
         SELECT FROM pg_opclass o
@@ -373,6 +381,7 @@ function partitionKeysSql(version: number): string {
       NULL,
       ${serverDependenceSql('p.partexprs')},
       p.partstrat = 'r' AND ${collationOrderSql('p.partcollation', version)},
+      ${letterDependenceSql('p.partexprs', version)},
       false,
       NOT EXISTS (SELECT FROM pg_opclass o WHERE o.oid = ANY (p.partclass) AND NOT o.opcdefault)
     FROM pg_partitioned_table p
@@ -412,6 +421,7 @@ function generatedColumnsSql(version: number): string {
       format_type(a.atttypid, NULL),
       ${serverDependenceSql('f.adbin')},
       ${textOrderDependenceSql('f.adbin', version)},
+      ${letterDependenceSql('f.adbin', version)},
       false,
       true
     FROM pg_attrdef f

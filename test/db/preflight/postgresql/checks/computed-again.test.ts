@@ -51,6 +51,11 @@ test.each([
   expect(short(evaluate({ texts: [text] }, targetVersion))).toBe(verdict);
 });
 
+test('letter case differs between servers, and not with the collation C', () => {
+  expect(short(evaluate({ texts: ['lower(v)'], isLettered: true }, '17'))).toBe('unknown');
+  expect(short(evaluate({ texts: ['lower(v)'], isLettered: false }, undefined))).toBe('pass');
+});
+
 test('the version of an extension that is not part of PostgreSQL is not that of the release', () => {
   const evaluateOf = (extension: string) => {
     const expressions = [storedExpression({ kind: 'generated', uses: [{ on: '1255:16400', since: old }], age: since })];

@@ -18,7 +18,6 @@ function identityOf(more: Partial<TableWithUnsafeReplicaIdentity> = {}): TableWi
     generated: false,
     primaryUsable: false,
     usableIndex: undefined,
-    trustedOwners: false,
     writes: 1,
     olderThanCounters: false,
     ...more,
