@@ -12,10 +12,10 @@ const packRoots = [
   [
     'main',
     /^src\/main\.ts/,
-    /^src\/(cli\/(help|complete)|context\/list-completion-names|platform\/(v8-flags|write-v8-code-cache))\.ts/,
+    /^src\/(cli\/(help|complete)|context\/list-completion-names|platform\/(memory|write-v8-code-cache))\.ts/,
   ],
-  ['run', /^src\/(context|cli\/parse-command-line|commands\/config\/list)\.ts/],
-  ['network', /^src\/(platform\/(undici-sender|send-http-request-once|connection-pool)|context\/profile-services)\.ts/],
+  ['run', /^src\/(context|cli\/parse|commands\/config\/list)\.ts/],
+  ['network', /^src\/(platform\/(undici-sender|http-request|connection-pool)|context\/profile-services)\.ts/],
   ['refresh', /^src\/auth\/session\/refresh\.ts/],
   ['droplets', /^src\/commands\/droplets\/list\.ts/],
   ['yaml', /^src\/cli\/yaml\.ts/],

@@ -229,16 +229,15 @@ const notFollowed: Readonly<Record<string, Readonly<Record<string, readonly stri
   'needs a person who answers, declines or interrupts at a terminal': {
     'auth/session/login.ts': ['see …', 'start again with …'],
     'cli/prompts.ts': ['confirm with `…`', 'run the command in a terminal'],
-    'commands/auth/confirm-replacement.ts': [
-      'They stay valid until they expire.',
-      'To revoke them, run … before the login.',
-    ],
+    'commands/auth/login-report.ts': ['They stay valid until they expire.', 'To revoke them, run … before the login.'],
     'commands/auth/setup.ts': [
       'redirect a file that holds the secret: `… --client-secret-stdin < secret.txt`',
       'store sessions in files with mode 0600: …',
     ],
-    'commands/db/migrate.ts': ['run the command again to start the migration; nothing was sent to the service'],
-    'commands/db/migration-request.ts': ['run these commands by hand; nothing was sent to the service'],
+    'commands/db/migrate.ts': [
+      'run the command again to start the migration; nothing was sent to the service',
+      'run these commands by hand; nothing was sent to the service',
+    ],
     'commands/db/rehearse.ts': ['run the command again to start the rehearsal'],
     'commands/db/stop.ts': ['confirm with `…`', 'run the command again to stop the migration'],
     'droplets/delete.ts': ['run the command again to delete the droplets'],
@@ -336,7 +335,7 @@ const notFollowed: Readonly<Record<string, Readonly<Record<string, readonly stri
     'cli/query.ts': ['see the fields with `-o json`, and type such as `--json id,name`'],
     'cli/user-file.ts': ['pass a file that you have permission to read'],
     'commands/actions/list.ts': ['use a form such as `--… 2026-01-31T08:00:00Z`'],
-    'commands/auth/ask-profile-values.ts': ['use `--scope read` or `--scope "read write"`'],
+    'commands/auth/profile-values.ts': ['use `--scope read` or `--scope "read write"`'],
     'commands/completion.ts': ['pass one of …'],
     'commands/config/get.ts': ['use one of …'],
     'commands/db/grants.ts': ['use a PostgreSQL source', 'use a PostgreSQL target'],

@@ -7,7 +7,7 @@ import { findSandboxPanelUrls, type SandboxPanelUrls } from '../config/sandbox-u
 import type { ResolvedProfileSettings } from '../config/settings.ts';
 import type { CommandContext } from '../context.ts';
 import { browserObstacle, detectBrowserEnvironment } from '../platform/browser.ts';
-import { isClusterUuid, readClusterUuid } from './db/cluster-argument.ts';
+import { isClusterUuid, readClusterUuid } from './db/migration.ts';
 import { requireOneDroplet } from './droplets/require-one-droplet.ts';
 import { createRateLimitDelayWithProgress } from './rate-limit-pause.ts';
 

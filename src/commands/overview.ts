@@ -1,10 +1,249 @@
+import { fetchAccountOfToken } from '../api/account-details.ts';
+import { listAllActions } from '../api/actions.ts';
+import { type ApiClient, createApiClient } from '../api/client.ts';
+import { fetchOnlineMigration, isMigrationActive } from '../api/online-migration.ts';
+import { type LoginReport, readStatus, refusedHints, type SessionStatus } from '../auth/session/index.ts';
+import { CliError } from '../base/errors.ts';
+import { compareAccountsAndServerOrigins, personalTeamValue } from '../base/identity.ts';
+import { type JsonRecord, readStringField } from '../base/json.ts';
+import type { Secret } from '../base/secret.ts';
 import { formatDuration } from '../base/text.ts';
 import type { ListView } from '../cli/columns.ts';
 import type { CommandSpec } from '../cli/command.ts';
+import { quoteShellArg } from '../cli/shell-quote.ts';
+import { type ResolvedProfileSettings, requireNamedProfileExists } from '../config/settings.ts';
+import { readStoredAccountAndServerOrigins } from '../context/current-identity.ts';
 import type { CommandContext } from '../context.ts';
+import { listStarted } from '../db/watch/record.ts';
+import { listBatches } from '../droplets/index.ts';
+import { timeoutSignal } from '../platform/waiting.ts';
 import { resourceActionListView } from './actions/list.ts';
 import { formatProfileAndServerOptions } from './profile-options.ts';
-import { type ProfileOverview, readProfileOverview } from './read-overview.ts';
+
+/** The output of `cloudctl` without a command. It contains no token. */
+export interface ProfileOverview
+  extends Partial<Pick<LoginReport, 'name' | 'email' | 'uuid' | 'team_name' | 'team_uuid' | 'scope' | 'expires_at'>> {
+  readonly profile: string;
+  /**
+   * `unknown`: the credential store could not be read; `token`: CLOUDCTL_ACCESS_TOKEN is used; `token_command`: a program prints
+   * the access token.
+   */
+  readonly state: SessionStatus['state'] | 'token' | 'token_command';
+  /** Seconds until the access token expires; null: not known. */
+  readonly expires_in?: number | null;
+  /** Whole days until the access token expires. */
+  readonly days_left?: number | null;
+  /** The actions in progress, of the latest 200 actions; undefined when the actions could not be read. */
+  readonly actions_in_progress?: readonly JsonRecord[];
+  /** Migrations that this machine started and that have not ended, as the service reports them. */
+  readonly migrations_in_progress?: readonly MigrationInProgress[];
+  /** The reason why a part of the overview is missing. */
+  readonly problem?: string;
+  /** The command that the overview suggests to the user. */
+  readonly next: string;
+}
+
+interface MigrationInProgress {
+  /** UUID. */
+  readonly cluster: string;
+  readonly id: string;
+  readonly status: string;
+}
+
+/** Time limit in milliseconds, for all requests together and for the keychain. */
+const limitMs = 2_500;
+
+/**
+ * Reads the state of the profile, its session and the actions in progress. Requests take at most 2.5 seconds; an error is
+ * described in `problem`. The session is not refreshed, because that could take longer.
+ */
+export async function readProfileOverview(context: CommandContext): Promise<ProfileOverview> {
+  const settings = context.settings();
+  const { profileName: profile, accessToken } = settings;
+  if (accessToken !== undefined) return readWithToken(context, settings, accessToken, 'token');
+  if (settings.values.token_command !== undefined) return readWithTokenCommand(context, settings);
+  requireNamedProfileExists(settings, context.config());
+  const status = await readStatus(context, settings, limitMs);
+  if (status === undefined)
+    return {
+      profile,
+      state: 'logged_out',
+      next: command(context, settings, settings.isProfileStored ? 'auth login' : 'auth setup'),
+    };
+  const { stored, state } = status;
+  if (stored.kind === 'unavailable')
+    return { profile, state, problem: stored.reason, next: command(context, settings, 'doctor') };
+  if (stored.kind !== 'found' || status.report === undefined)
+    return {
+      profile,
+      state,
+      next: command(context, settings, settings.profile.isTokenOnly ? 'auth login --with-token' : 'auth login'),
+    };
+  const {
+    scope_verified: _verified,
+    store: _store,
+    flow: _flow,
+    pending_write: _pending,
+    store_place: _place,
+    sandbox: _sandbox,
+    ...report
+  } = status.report;
+  const left = report.expires_in;
+  const session = { ...report, days_left: left === null ? null : Math.floor(left / 86_400) };
+  const login = status.login.slice(1, -1);
+  if (state === 'needs_login') return { ...session, next: login };
+  if (state === 'expired' || state === 'in_doubt')
+    return { ...session, next: command(context, settings, 'auth status --check') };
+  return { ...session, ...(await readActions(context, settings, stored.record.accessToken, login)) };
+}
+
+/** The program has as much time as the keychain. */
+async function readWithTokenCommand(
+  context: CommandContext,
+  settings: ResolvedProfileSettings,
+): Promise<ProfileOverview> {
+  const state = 'token_command';
+  try {
+    const token = await (await context.commandSession(settings, limitMs)).bearer();
+    return await readWithToken(context, settings, token, state);
+  } catch (error) {
+    if (!(error instanceof CliError) || error.code !== 'token_command_failed') throw error;
+    const { profileName: profile } = settings;
+    return { profile, state, problem: error.message, next: command(context, settings, 'doctor') };
+  }
+}
+
+async function readWithToken(
+  context: CommandContext,
+  settings: ResolvedProfileSettings,
+  token: Secret,
+  state: 'token' | 'token_command',
+): Promise<ProfileOverview> {
+  const session = { profile: settings.profileName, state };
+  const api = await createBoundedApi(context, settings, token);
+  const [account, actions] = await Promise.all([
+    fetchAccountOfToken(api, refusedHints(settings, context.host.folders.config)).catch(() => ({})),
+    readActions(
+      context,
+      settings,
+      token,
+      state === 'token' ? 'unset CLOUDCTL_ACCESS_TOKEN' : command(context, settings, 'doctor'),
+    ),
+  ]);
+  const {
+    name,
+    email,
+    accountUuid: uuid,
+    team,
+    teamName: team_name,
+  }: Awaited<ReturnType<typeof fetchAccountOfToken>> = account;
+  const team_uuid = team === personalTeamValue ? undefined : team;
+  const known = Object.entries({ name, email, uuid, team_name, team_uuid }).filter(([, value]) => value !== undefined);
+  return { ...session, ...Object.fromEntries(known), ...actions };
+}
+
+/**
+ * Reads the actions in progress and chooses the next command. An error of the API is returned as `problem` and not
+ * thrown.
+ */
+async function readActions(
+  context: CommandContext,
+  settings: ResolvedProfileSettings,
+  token: Secret,
+  login: string,
+): Promise<Pick<ProfileOverview, 'actions_in_progress' | 'migrations_in_progress' | 'problem' | 'next'>> {
+  try {
+    const api = await createBoundedApi(context, settings, token);
+    const actions: JsonRecord[] = [];
+    for await (const page of listAllActions(api, { limit: 200 })) actions.push(...page.map(({ raw }) => raw));
+    const running = actions.filter((action) => readStringField(action, 'status') === 'in-progress');
+    const migrations = await readMigrations(context, settings, api);
+    const [migration] = migrations;
+    return {
+      actions_in_progress: running,
+      ...(migrations.length === 0 ? {} : { migrations_in_progress: migrations }),
+      next:
+        migration === undefined
+          ? nextCommand(context, settings, running.length)
+          : command(context, settings, `db status ${migration.cluster}`),
+    };
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    const isRefused = error.code === 'token_refused';
+    return { problem: error.message, next: isRefused ? login : unreachableNext(context, settings) };
+  }
+}
+
+/** A migration that cannot be read is left out without a reason, because the overview must be fast. */
+async function readMigrations(
+  context: CommandContext,
+  settings: ResolvedProfileSettings,
+  api: ApiClient,
+): Promise<readonly MigrationInProgress[]> {
+  const recorded = listStarted(context.host.folders.state);
+  if (recorded.length === 0) return [];
+  const current = await readStoredAccountAndServerOrigins(context, settings);
+  const own = recorded.filter(
+    ({ started: { identity } }) =>
+      identity === undefined || compareAccountsAndServerOrigins(identity, current) !== 'different',
+  );
+  const shown = own.slice(0, maxMigrations).map(async ({ started: { cluster } }) => {
+    const migration = await fetchOnlineMigration(api, cluster).catch(() => undefined);
+    const { id = '', status = 'unknown' } = migration ?? {};
+    return migration === undefined || !isMigrationActive(migration) ? [] : [{ cluster, id, status }];
+  });
+  return (await Promise.all(shown)).flat();
+}
+
+/** The number of migrations that the overview reads, because each migration costs a request. */
+const maxMigrations = 3;
+
+function nextCommand(context: CommandContext, settings: ResolvedProfileSettings, running: number): string {
+  const unfinished = listBatches(context.host.folders.state).find(
+    ({ state, profile }) => state === 'unfinished' && profile === settings.profileName,
+  );
+  if (unfinished !== undefined)
+    return command(context, settings, `droplets create --resume ${quoteShellArg(unfinished.path)}`);
+  return command(context, settings, running > 0 ? 'actions list --status in-progress --watch' : 'droplets list');
+}
+
+/** A sandbox that ended is no longer recorded; its profile stays. */
+function unreachableNext(context: CommandContext, settings: ResolvedProfileSettings): string {
+  return settings.profileName === 'sandbox' ? 'cloudctl sandbox start' : command(context, settings, 'doctor');
+}
+
+function command(context: CommandContext, settings: ResolvedProfileSettings, words: string): string {
+  return ['cloudctl', words, ...formatProfileAndServerOptions(context.globals, settings.profile)].join(' ');
+}
+
+/**
+ * Creates a client of the resource API that uses only this token and never refreshes it. All requests of the client end
+ * at one deadline.
+ */
+async function createBoundedApi(
+  context: CommandContext,
+  settings: ResolvedProfileSettings,
+  token: Secret,
+): Promise<ApiClient> {
+  context.requireSafe();
+  const { base_url: baseOrigin } = settings.values;
+  const { clock, folders } = context.host;
+  const hints = refusedHints(settings, folders.config);
+  const send = await context.send();
+  const deadline = timeoutSignal(limitMs);
+  return createApiClient({
+    baseOrigin: baseOrigin ?? '',
+    send: (url, init) => send(url, { ...init, signal: AbortSignal.any([init.signal, deadline]) }),
+    bearer: async () => token,
+    renew: async () => {
+      throw new CliError('token_refused', 'the resource API refused the access token', { hint: hints.login });
+    },
+    // The client normally pauses before it repeats a failed request. The overview must be fast, so the pause is skipped.
+    clock: { now: clock.now, sleep: async () => undefined },
+    timeout: Math.min(context.timeout, limitMs),
+    loginHints: hints,
+  });
+}
 
 /** Runs when `cloudctl` is typed without a command, so the overview has no command name and no help page. */
 export const defaultOverviewCommand: CommandSpec<CommandContext> = {

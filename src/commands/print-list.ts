@@ -23,7 +23,7 @@ export const limitOption: OptionSpec = {
   description: 'maximum number of rows (default: no limit)',
 };
 
-export interface PrintResourceListOptions<T> {
+interface PrintResourceListOptions<T> {
   readonly view: ListView<JsonRecord>;
   /** The name of the resource in the plural for the progress line, such as `droplets`. */
   readonly resource: string;

@@ -23,7 +23,7 @@ export const watchListOptionSpecs: readonly OptionSpec[] = [
   { name: 'interval', valueName: 'DURATION', description: 'with --watch: time between two reads (default: 5s)' },
 ];
 
-export interface WatchResourceListOptions {
+interface WatchResourceListOptions {
   readonly view: ListView<JsonRecord>;
   /** The plural noun for messages, such as `droplets`. */
   readonly resource: string;

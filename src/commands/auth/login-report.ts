@@ -1,15 +1,122 @@
-import { describeLifetime, type LoginResult, loginReport } from '../../auth/session/index.ts';
-import { describeTeam } from '../../base/identity.ts';
+import {
+  describeLifetime,
+  type LoginReport,
+  type LoginResult,
+  loginReport,
+  type SessionStatus,
+  type StatusReport,
+} from '../../auth/session/index.ts';
+import { describeTeam, personalTeamValue } from '../../base/identity.ts';
+import { sanitizeLine } from '../../base/sanitize.ts';
+import type { ListView } from '../../cli/columns.ts';
+import type { ParsedArgs } from '../../cli/command.ts';
 import { quietForJson } from '../../cli/command-io.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
 import { writeProfile } from '../../config/config-file.ts';
 import {
+  commandFor,
   formatProfileOption,
   type ProfileSettingsFromOptions,
   type ResolvedProfileSettings,
 } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
-import { loginSessionListView } from './session-view.ts';
+
+const columns: ListView<LoginReport>['columns'] = [
+  { name: 'Profile', value: (row) => row.profile },
+  { name: 'Name', value: (row) => row.name },
+  { name: 'Email', value: (row) => row.email },
+  { name: 'UUID', value: (row) => row.uuid },
+  {
+    name: 'Team',
+    value: (row) => row.team_name ?? row.team_uuid ?? (row.uuid === undefined ? undefined : personalTeamValue),
+  },
+  { name: 'TeamUUID', value: (row) => row.team_uuid, extra: true },
+  { name: 'Scope', value: (row) => row.scope },
+  { name: 'ScopeVerified', value: (row) => row.scope_verified, extra: true },
+  { name: 'ExpiresAt', value: (row) => row.expires_at, kind: 'time' },
+  { name: 'Flow', value: (row) => row.flow },
+  { name: 'Store', value: (row) => row.store },
+];
+
+export const loginSessionFields = [
+  'profile',
+  'name',
+  'email',
+  'uuid',
+  'team_name',
+  'team_uuid',
+  'scope',
+  'scope_verified',
+  'expires_at',
+  'flow',
+  'store',
+];
+
+/** Also the members of the report about an access token from the environment or from `token_command`. */
+export const loginStatusFields = [
+  ...loginSessionFields,
+  'state',
+  'expires_in',
+  'pending_write',
+  'store_place',
+  'sandbox',
+  'source',
+  'base_url',
+  'program',
+  'renewable',
+];
+
+export const loginSessionListView: ListView<LoginReport> = { columns };
+
+export const loginStatusListView: ListView<StatusReport> = {
+  columns: [
+    ...columns,
+    { name: 'State', value: (row) => row.state, kind: 'state' },
+    { name: 'ExpiresIn', value: (row) => row.expires_in, extra: true },
+    { name: 'PendingWrite', value: (row) => row.pending_write, extra: true },
+    { name: 'StorePlace', value: (row) => row.store_place },
+    { name: 'Sandbox', value: (row) => row.sandbox },
+  ],
+};
+
+/**
+ * In a terminal a valid session is replaced only after confirmation; a script replaces it without confirmation. A session that
+ * this login cannot revoke, because it is of other servers or cannot be read, is named in any case.
+ */
+export async function confirmSessionReplacement(
+  context: CommandContext,
+  settings: ResolvedProfileSettings,
+  status: SessionStatus | undefined,
+  args: ParsedArgs,
+): Promise<boolean> {
+  const found = describeReplacedSession(settings, status);
+  if (found === undefined) return true;
+  if (!args.has('force') && context.prompts.interactive)
+    return context.prompts.confirm({ message: `${found.text} Log in again?`, default: true, option: '--force' });
+  if (found.hint !== undefined) await context.output.warn(`${found.text} ${found.hint}`);
+  return true;
+}
+
+function describeReplacedSession(
+  { profile, profileName }: ResolvedProfileSettings,
+  status: SessionStatus | undefined,
+): { readonly text: string; readonly hint?: string } | undefined {
+  if (status === undefined || status.isEnded) return undefined;
+  const { stored } = status;
+  if (stored.kind === 'damaged')
+    return {
+      text: `The stored session of profile ${profileName} cannot be read, so this login cannot revoke its tokens.`,
+      hint: 'They stay valid until they expire.',
+    };
+  if (stored.kind !== 'found' && stored.kind !== 'elsewhere') return undefined;
+  if (stored.kind === 'found') return { text: `Profile ${profileName} is already logged in.` };
+  const { record } = stored;
+  const application = record.clientId === '' ? 'no client ID' : `client ID ${sanitizeLine(record.clientId)}`;
+  return {
+    text: `Profile ${profileName} is logged in at ${record.authOrigin} (API ${record.baseOrigin}) with ${application}. This login replaces that session without revoking its tokens.`,
+    hint: `To revoke them, run ${commandFor(profile, 'auth logout')} before the login.`,
+  };
+}
 
 /** Saves in the profile the options that later commands need to find and refresh the session. */
 export async function saveLoginOptionsInProfile(

@@ -15,8 +15,8 @@ import {
   requireNamedProfileExists,
 } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
-import { confirmSessionReplacement } from './confirm-replacement.ts';
-import { reportLogin, saveLoginOptionsInProfile } from './login-report.ts';
+import { confirmSessionReplacement, reportLogin, saveLoginOptionsInProfile } from './login-report.ts';
+
 import { missingProfileSettingsError } from './resolve-or-prompt-for-login-settings.ts';
 
 /** Implements `auth login --with-token`: stores an access token that was issued elsewhere, after the resource API has accepted it. */

@@ -2,7 +2,7 @@ import { loginReport, readAccount, requireOwnSession } from '../../auth/session/
 import type { CommandSpec } from '../../cli/command.ts';
 import type { CommandContext } from '../../context.ts';
 import { warnOfAccessTokenVariable } from './environment-token.ts';
-import { loginSessionFields, loginSessionListView } from './session-view.ts';
+import { loginSessionFields, loginSessionListView } from './login-report.ts';
 
 export const authRefreshCommand: CommandSpec<CommandContext> = {
   description:

@@ -12,8 +12,7 @@ import {
   type ResolvedProfileSettings,
 } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
-import { askProfileValues } from './ask-profile-values.ts';
-import { profileSettingsOptionSpecs, readProfileSettingsFromOptions } from './profile-options.ts';
+import { askProfileValues, profileSettingsOptionSpecs, readProfileSettingsFromOptions } from './profile-values.ts';
 
 const options: readonly OptionSpec[] = [
   { name: 'client-id', valueName: 'ID', description: 'client ID of the registered application' },

@@ -3,7 +3,7 @@ import { exitCodes } from '../../base/errors.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import type { CommandContext } from '../../context.ts';
 import { printEnvironmentTokenStatus, printTokenCommandStatus } from './environment-token.ts';
-import { loginStatusFields, loginStatusListView } from './session-view.ts';
+import { loginStatusFields, loginStatusListView } from './login-report.ts';
 
 export const authStatusCommand: CommandSpec<CommandContext> = {
   description:

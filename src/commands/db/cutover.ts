@@ -43,9 +43,8 @@ import { type FailureCommands, helpWithFailures, saveWatchedTarget, sourceAddres
 import { loadBaseline, pathOfBaseline, pathOfRecord, readRecord } from '../../db/watch/record.ts';
 import { runUntilSignal } from '../../platform/waiting.ts';
 import { formatProfileAndServerOptions } from '../profile-options.ts';
-import { clusterArgument, readClusterUuid } from './cluster-argument.ts';
-import { resolveInterruptedMigrationRequest } from './interrupted-start.ts';
-import { undoScriptNote } from './migration-rules.ts';
+import { clusterArgument, readClusterUuid, resolveInterruptedMigrationRequest, undoScriptNote } from './migration.ts';
+
 import { watchMigrationOptionSpecs } from './watch.ts';
 
 const view: ListView<FollowLine> = {

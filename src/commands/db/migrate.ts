@@ -1,7 +1,11 @@
 import type { ApiClient } from '../../api/client.ts';
 import { type ClusterVersion, findClusterVersion } from '../../api/clusters.ts';
 import { describeOnlineMigration } from '../../api/online-migration.ts';
-import { mayFailedMigrationRequestHaveArrived, type StartedOnlineMigration } from '../../api/start-online-migration.ts';
+import {
+  mayFailedMigrationRequestHaveArrived,
+  type StartedOnlineMigration,
+  type startOnlineMigration,
+} from '../../api/start-online-migration.ts';
 import { scopeWords } from '../../auth/oauth/index.ts';
 import { refusedHints } from '../../auth/session/index.ts';
 import { CliError, type ExitCode, usageError } from '../../base/errors.ts';
@@ -21,7 +25,6 @@ import {
   readDeepPreflightOptions,
   requireTargetVersion,
 } from '../../db/preflight/options.ts';
-
 import type { PreflightReport } from '../../db/preflight/report.ts';
 import {
   buildMigrationMethodBlockedError,
@@ -29,31 +32,117 @@ import {
   preflightReportOptionSpecs,
   runPreflightWithFiles,
 } from '../../db/preflight/run-with-files.ts';
-import { type DbSource, quotedSourceArgs, readSource, sourceArgs, sourceOptionSpecs } from '../../db/source/index.ts';
+import {
+  type DbSource,
+  manualCopyCommands,
+  quotedSourceArgs,
+  readSource,
+  sourceArgs,
+  sourceOptionSpecs,
+} from '../../db/source/index.ts';
 import {
   isSameSource,
   migrationTimeLimit,
+  observeBefore,
   plausibleStart,
   type RequestOutcome,
+  recordNewSlots,
+  type SourceBefore,
   sourceAddress,
   startMigration,
   watchMigration,
 } from '../../db/watch/index.ts';
-import { formatSourceName } from '../../db/watch/record.ts';
+import { formatSourceName, pathOfRecord } from '../../db/watch/record.ts';
 import { requireWritableFolder } from '../../platform/files.ts';
+import { runUntilSignal } from '../../platform/waiting.ts';
 import { formatProfileAndServerOptions } from '../profile-options.ts';
-import { clusterArgument, readClusterUuid } from './cluster-argument.ts';
-import { createStatusFetcherOfRecordedMigration, resolveInterruptedMigrationRequest } from './interrupted-start.ts';
-import { buildMigrationRequest, methodNotStartableError } from './migration-request.ts';
-import { describeRestrictionsDuringMigration } from './migration-rules.ts';
-import { readTargetOfPreflight } from './preflight.ts';
 import {
-  listWarnedOrFailedCheckIds,
-  readSourceBeforeMigration,
-  recordSlotsOfStartedMigration,
-  type SourceBeforeMigrationResult,
-} from './read-source-before-migration.ts';
+  clusterArgument,
+  createStatusFetcherOfRecordedMigration,
+  describeRestrictionsDuringMigration,
+  readClusterUuid,
+  resolveInterruptedMigrationRequest,
+} from './migration.ts';
+import { readTargetOfPreflight } from './preflight.ts';
 import { readWatchArgs, watchMigrationOptionSpecs } from './watch.ts';
+
+export function buildMigrationRequest(
+  { engine, source }: DbSource,
+  args: ParsedArgs,
+): Parameters<typeof startOnlineMigration>[2] {
+  const ignoreDbs = args.values('ignore-dbs');
+  return {
+    source: {
+      host: source.host,
+      ...(engine === 'postgresql' ? { dbname: source.dbname } : {}),
+      port: source.port,
+      ...(source.username === undefined ? {} : { username: source.username }),
+      ...(source.password === undefined ? {} : { password: source.password }),
+    },
+    disableSsl: source.ssl === 'disable',
+    ...(ignoreDbs.length === 0 ? {} : { ignoreDbs }),
+  };
+}
+
+/**
+ * A migration request cannot select a method (docs/service.md S9.1): the service always starts a continuous migration. For a dump or
+ * a scan, the user runs the printed commands.
+ */
+export function methodNotStartableError(source: DbSource, method: 'dump' | 'scan'): CliError {
+  return usageError(
+    `cannot start a ${method}: the service only starts continuous migrations`,
+    'run these commands by hand; nothing was sent to the service',
+    manualCopyCommands(source),
+  );
+}
+
+/**
+ * Time limits in milliseconds: for reading the source, and for waiting until the service has created its replication slots.
+ */
+const readLimit = 20_000;
+const slotLimit = 5000;
+
+/** `note` tells the user why there is no baseline. */
+export type SourceBeforeMigrationResult = SourceBefore & { readonly note?: string };
+
+/**
+ * Reads the source as it is before the migration, so that `db watch` can name what changed later. `startMigration`
+ * writes the baseline file when the service has started the migration. A source that cannot be read does not prevent the
+ * migration.
+ */
+export async function readSourceBeforeMigration(
+  { host }: CommandContext,
+  args: ParsedArgs,
+  source: DbSource,
+): Promise<SourceBeforeMigrationResult> {
+  const before = await runUntilSignal(host.signals, 'the migration was not started', (signal) =>
+    observeBefore(source, {
+      ignoreDbs: args.values('ignore-dbs'),
+      now: () => host.clock.now(),
+      limit: readLimit,
+      signal,
+    }),
+  );
+  if (source.engine === 'redis' || before.failure === undefined) return before;
+  const note = `No baseline was written: ${before.failure}. If the migration stops, \`db watch\` knows only what changes while it runs.`;
+  return { ...before, note };
+}
+
+/** Records the replication slots that the service creates on the source in the first seconds of the migration. */
+export async function recordSlotsOfStartedMigration(
+  { host }: CommandContext,
+  args: ParsedArgs,
+  source: DbSource,
+): Promise<void> {
+  const path = pathOfRecord(host.folders.state, sourceAddress(source));
+  const options = { clock: host.clock, ignoreDbs: args.values('ignore-dbs'), limit: slotLimit };
+  await recordNewSlots(path, source, options);
+}
+
+/** Ids of preflight checks that did not pass; `db watch` ranks likely causes by them. */
+export function listWarnedOrFailedCheckIds({ findings }: PreflightReport): readonly string[] {
+  return [...new Set(findings.flatMap(({ id, status }) => (status === 'warn' || status === 'fail' ? [id] : [])))];
+}
 
 interface Migrated {
   readonly id: string;

@@ -13,17 +13,19 @@ import type { CommandSpec } from '../../cli/command.ts';
 import { parseDurationToMillisecondsOrThrow } from '../../cli/values.ts';
 import type { CommandContext } from '../../context.ts';
 import { runUntilSignal } from '../../platform/waiting.ts';
-import { clusterArgument, readClusterUuid } from './cluster-argument.ts';
-import { describeNextMigrationStep, helpWithMigration } from './describe-next-migration-step.ts';
-import { resolveInterruptedMigrationRequest } from './interrupted-start.ts';
 import {
+  clusterArgument,
+  describeNextMigrationStep,
   formatMigrationDatabaseLines,
   formatMigrationLeftovers,
   formatMigrationStatusLines,
+  helpWithMigration,
   migrationFields,
   migrationListView,
   noMigrationError,
-} from './migration-view.ts';
+  readClusterUuid,
+  resolveInterruptedMigrationRequest,
+} from './migration.ts';
 
 export const dbStatusCommand: CommandSpec<CommandContext> = {
   description:

@@ -33,10 +33,16 @@ import { type DbSource, readSource, sourceOptionSpecs } from '../../db/source/in
 import { listStarted } from '../../db/watch/record.ts';
 import { runUntilSignal } from '../../platform/waiting.ts';
 import { formatProfileAndServerOptions } from '../profile-options.ts';
-import { clusterArgument, readClusterUuid } from './cluster-argument.ts';
-import { describeNextMigrationStep } from './describe-next-migration-step.ts';
-import { resolveInterruptedMigrationRequest } from './interrupted-start.ts';
-import { formatMigrationLeftovers, migrationFields, migrationListView, noMigrationError } from './migration-view.ts';
+import {
+  clusterArgument,
+  describeNextMigrationStep,
+  formatMigrationLeftovers,
+  migrationFields,
+  migrationListView,
+  noMigrationError,
+  readClusterUuid,
+  resolveInterruptedMigrationRequest,
+} from './migration.ts';
 
 export const dbStopCommand: CommandSpec<CommandContext> = {
   description:

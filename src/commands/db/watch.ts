@@ -3,7 +3,7 @@ import { parseDurationToMillisecondsOrThrow } from '../../cli/values.ts';
 import type { CommandContext } from '../../context.ts';
 import { type DbSource, readSource, sourceOptionSpecs } from '../../db/source/index.ts';
 import { type WatchOptions, watchMigration } from '../../db/watch/index.ts';
-import { createStatusFetcherOfRecordedMigration, resolveInterruptedMigrationRequests } from './interrupted-start.ts';
+import { createStatusFetcherOfRecordedMigration, resolveInterruptedMigrationRequests } from './migration.ts';
 
 /** The options that `db watch` and `db migrate --watch` share. */
 export const watchMigrationOptionSpecs: readonly OptionSpec[] = [

@@ -4,7 +4,7 @@ import { normalizeEnvironmentVariableValue } from '../../config/settings.ts';
 import type { ProcessEnvironment } from '../../platform/host.ts';
 
 /** A database cluster of the sandbox, with the real server into which migrations copy data. */
-export interface SandboxClusterServerUrl {
+interface SandboxClusterServerUrl {
   readonly name: string;
   /** The URL of the server, which may contain a password. */
   readonly url: string;

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { expect, it } from 'vitest';
-import { createLoginDialog } from '../../../src/commands/auth/login-dialog.ts';
+import { createLoginDialog } from '../../../src/commands/auth/login.ts';
 import type { CommandContext } from '../../../src/context.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { testHost } from '../../fixtures/host.ts';

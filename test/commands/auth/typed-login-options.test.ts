@@ -4,8 +4,8 @@ import { loginRetries } from '../../../src/auth/session/hints.ts';
 import { createParsedArgs } from '../../../src/cli/command.ts';
 import { globalOptions } from '../../../src/cli/command-table.ts';
 import { parseCommandLine } from '../../../src/cli/parse.ts';
-import { authLoginCommand } from '../../../src/commands/auth/login.ts';
-import { formatTypedLoginOptions } from '../../../src/commands/auth/login-options.ts';
+import { authLoginCommand, formatTypedLoginOptions } from '../../../src/commands/auth/login.ts';
+
 import { commandTree } from '../../../src/commands/index.ts';
 import { profileNamed } from '../../fixtures/profile.ts';
 

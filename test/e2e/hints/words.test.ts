@@ -119,7 +119,7 @@ const auth: readonly HintCase[] = [
     `${login} --callback-listen 0.0.0.0 --allow-peer nowhere`,
     typed(`${login} --callback-listen 0.0.0.0 --allow-peer 127.0.0.1`),
   ),
-  line(`${login} --callback-listen 0.0.0.0 --allow-peer 127.0.0.1/32 --paste`, from('commands/auth/login-options')),
+  line(`${login} --callback-listen 0.0.0.0 --allow-peer 127.0.0.1/32 --paste`, from('commands/auth/login')),
   line(`${login} --with-token --paste`, { ...from('commands/auth/login-with-token'), person: withTokenFile }),
   line(`${login} --with-token`, { name: 'a token of two words', stdin: 'two words\n', person: withTokenFile }),
   line(`${login} --with-token`, {
