@@ -29,6 +29,7 @@ const programs = {
   jq: 'jq',
   psql: 'postgresql-client',
   pgbouncer: 'pgbouncer',
+  pgcopydb: 'pgcopydb',
   'redis-server': 'redis-server',
   'redis-cli': 'redis-tools',
   'valkey-server': 'valkey-server',

@@ -79,6 +79,7 @@ function describe(rows, minutes) {
       (row) =>
         `- **${row.name}** (${row.engine} ${row.versions}): \`${row.verdict}\`${doubt(row)} was the verdict${blame(row)}, ${results(row)} was the result. ${sentence(row.explained ?? 'Not explained')}${row.disagreements.length > 0 && row.relation === 'true' ? ` (${row.disagreements.join('; ')})` : ''}`,
     ),
+    ...(rows.some(({ pgcopydb }) => pgcopydb !== undefined) ? ['## pgcopydb', clones(rows)] : []),
     ...applicationSchemas(rows.filter(isApplicationSchema)),
     ...engines.flatMap((engine) => [
       `## All cases of ${names[engine]}`,
@@ -107,19 +108,37 @@ function matrix(engine, title, rows, result) {
 
 function table(rows) {
   const hasPlain = rows.some(({ plain }) => plain !== undefined);
-  const columns = ['case', 'versions', 'verdict', ...(hasPlain ? ['sandbox', 'plain'] : ['result']), 'how it ended'];
+  const results = hasPlain ? ['sandbox', 'plain', 'pgcopydb'] : ['result'];
+  const columns = ['case', 'versions', 'verdict', ...results, 'how it ended'];
   const line = (row) =>
     [
       row.name,
       row.versions,
       `${row.verdict}${blame(row)}${doubt(row)}`,
       row.truth,
-      ...(hasPlain ? [row.plain] : []),
+      ...(hasPlain ? [row.plain, clone(row)] : []),
       shortened(ending(row)),
     ].join(' | ');
   return [columns.join(' | '), columns.map(() => '---').join('|'), ...rows.map(line)]
     .map((text) => `|${text.startsWith('---') ? text : ` ${text} `}|`)
     .join('\n');
+}
+
+/** It copies a point in time only, and is not run where the verdict is that nothing works. */
+function clone({ pgcopydb }) {
+  if (pgcopydb === undefined) return '';
+  return pgcopydb.length === 0 ? 'copied' : 'failed';
+}
+
+/** How often the third engine refutes a verdict. */
+function clones(rows) {
+  const tried = rows.filter(({ pgcopydb }) => pgcopydb !== undefined);
+  const proven = tried.filter(({ unproven = [] }) => unproven.length === 0);
+  const failed = proven.filter(({ pgcopydb }) => pgcopydb.length > 0);
+  return [
+    `pgcopydb copied ${tried.length} of the sources. It failed for ${failed.length} of ${proven.length} with a proven verdict (docs/truth.md has its limits):`,
+    ...failed.map(({ name, pgcopydb }) => `- ${name}: ${shortened(pgcopydb[0])}`),
+  ].join('\n');
 }
 
 function isApplicationSchema({ name }) {

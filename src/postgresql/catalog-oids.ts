@@ -16,6 +16,7 @@ export const oidsOfCatalogs = {
   pg_type: 1247,
   pg_proc: 1255,
   pg_class: 1259,
+  pg_amop: 2602,
   pg_amproc: 2603,
   pg_attrdef: 2604,
   pg_constraint: 2606,

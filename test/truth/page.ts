@@ -13,6 +13,7 @@ Each case is a real server with one defect, or none. The test runs \`db prefligh
 
 - \`npm run test:all\` runs ${quick} of the ${all.length} cases, \`npm run truth\` all of them. \`npm run truth\` prints one row for each case: verdict, findings, the result of each engine, and how a migration failed. \`-- --table FILE\` writes these rows as Markdown.
 - PostgreSQL sources are migrated by two engines, because the real service need not do what the sandbox does. One is the engine of the sandbox. The plain one is \`pg_dump --schema-only | psql\` of the target version with default options, then CREATE SUBSCRIPTION. The worse of both results counts.
+- Debian's pgcopydb copies the rows of each source that it supports (up to 15), unless the verdict is that no method works. A proven verdict that it refutes fails the case, but for its own limits (${pgcopydbCases().length} cases): ${pgcopydbLimits().join('; ')}.
 - \`continuous\` is correct on PostgreSQL when every table was copied in time, all rows are equal on both sides, rows that were written after the start arrived, no statement of the application failed and no commit was delayed, not even while the target was away.
 - \`continuous\` is correct on Redis when every database has as many keys on both sides, a test key arrives in its own database, and the target accepts writes afterwards.
 - If the continuous migration fails, the other method is tried: the dump of PostgreSQL, the scan of Redis.
@@ -68,6 +69,14 @@ function exception(why: string): string {
 function findings({ reasons: blocking = [], unproven = [] }: TruthCase): string {
   if (unproven.length > 0) return `, not proven (${unproven.join(', ')})`;
   return blocking.length > 0 ? ` (${blocking.join(', ')})` : '';
+}
+
+function pgcopydbCases(): readonly string[] {
+  return cases.postgresql.flatMap(({ pgcopydb }) => (pgcopydb === undefined ? [] : [pgcopydb]));
+}
+
+function pgcopydbLimits(): readonly string[] {
+  return [...new Set(pgcopydbCases())].toSorted();
 }
 
 function uneven(): string {

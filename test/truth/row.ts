@@ -28,6 +28,8 @@ export interface TruthRow extends MigrationResults {
   /** How each attempted migration ended that failed. */
   readonly course: readonly string[];
   readonly plainCourse?: readonly string[];
+  /** What pgcopydb did not copy; undefined where it was not run. */
+  readonly pgcopydb?: readonly string[];
   readonly databases: readonly DatabaseRow[];
   /** Leftovers and other faults of the engine; they do not make the verdict wrong. */
   readonly remarks: readonly string[];
@@ -58,6 +60,11 @@ export function verdictAccuracy({
 }
 
 const methodRank: Readonly<Record<BestMethod, number>> = { blocked: 0, scan: 1, dump: 1, continuous: 2 };
+
+/** Whether the report promises that schema and rows can be copied, and neither of both engines refutes it. */
+export function isPromise({ verdict, unproven = [], ...results }: TruthRow): boolean {
+  return verdict !== 'blocked' && unproven.length === 0 && resultOf(results) !== 'blocked';
+}
 
 /** The worse of both: the real service may do as either engine. */
 export function resultOf({ truth, plain = truth }: MigrationResults): BestMethod {

@@ -1,5 +1,9 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Major } from '../../../scripts/postgres.mjs';
 import { postgresClient } from '../../../scripts/postgres-client.mjs';
 import { quoteIdentifier, quoteLiteral } from '../../../src/postgresql/quote.ts';
 import type { Postgres } from '../../fixtures/postgres.ts';
@@ -37,6 +41,63 @@ export const plainEngine: TruthEngine = {
     return { problems, remarks: [] };
   },
 };
+
+/**
+ * A third opinion: Debian's `pgcopydb clone`, which copies a point in time with `pg_dump | pg_restore`, COPY and indexes of its
+ * own. It is not asked to follow: for that it needs a plugin on the source. Resolves with what is wrong on the target, by
+ * database; undefined where there is no pgcopydb, or it does not know the release of the source.
+ */
+export async function cloneWithPgcopydb(
+  plan: MigrationPlan,
+  sourceVersion: Major,
+): Promise<MigrationResult['problems'] | undefined> {
+  if (!releasesOfPgcopydb().includes(sourceVersion)) return undefined;
+  const problems = new Map<string, readonly string[]>();
+  for (const database of plan.databases) {
+    problems.set(database, await clone(plan, database));
+  }
+  return problems;
+}
+
+/** The releases that it says it is compatible with. */
+function releasesOfPgcopydb(): readonly number[] {
+  const { stdout } = spawnSync('pgcopydb', ['--version'], { encoding: 'utf8' });
+  const [, list = ''] = /compatible with Postgres (.*)/.exec(stdout ?? '') ?? [];
+  return [...list.matchAll(/\d+/g)].map(Number);
+}
+
+async function clone(plan: MigrationPlan, database: string): Promise<readonly string[]> {
+  await createDatabase(plan, database);
+  const folder = mkdtempSync(join(tmpdir(), 'cloudctl-pgcopydb-'));
+  const env = {
+    PGCOPYDB_SOURCE_PGURI: uriOf(connectionWords(plan, database)),
+    PGCOPYDB_TARGET_PGURI: uriOf({
+      host: plan.target.folder,
+      port: String(plan.target.port),
+      user: plan.targetLogin?.username ?? 'postgres',
+      dbname: database,
+    }),
+  };
+  try {
+    const words = ['clone', '--dir', join(folder, 'work'), ...optionsOfLogin(plan)];
+    // When it fails, it ends every process of its group; when a COPY fails, it may end without an error.
+    const log = await run(['setsid', 'pgcopydb'], words, env).then(
+      ({ stderr }) => ({ stderr, failed: false }),
+      (error: Error) => ({ stderr: error.message, failed: true }),
+    );
+    const found = log.failed ? [] : await differences(plan.source, plan.target, database, plan.announced);
+    const errors = log.stderr.split('\n').flatMap((line) => /(?:ERROR|FATAL) +(.*)/.exec(line)?.[1] ?? []);
+    return log.failed || found.length > 0 ? [[...found, ...errors].join('; ') || log.stderr] : [];
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function uriOf(words: Readonly<Record<string, string>>): string {
+  return `postgres://?${Object.entries(words)
+    .map(([word, value]) => `${word}=${encodeURIComponent(value)}`)
+    .join('&')}`;
+}
 
 /**
  * The schemas with an object that is not created, a table that is not copied, or other rows than on the source, when psql goes
@@ -131,14 +192,10 @@ async function restore(
 ): Promise<readonly RestoreError[]> {
   const { stdout: script } = await run(
     client('pg_dump', plan),
-    // The objects of a login without SUPERUSER cannot be given to other owners.
-    ['--no-password', ...(plan.targetLogin === undefined ? [] : ['--no-owner', '--no-privileges']), ...words],
+    ['--no-password', ...optionsOfLogin(plan), ...words],
     sourceEnvironment(plan, database),
   );
-  await createRoles(plan);
-  await plan.target.query(await databaseDefinition(plan.source, database));
-  if (plan.targetLogin !== undefined)
-    await plan.target.query(`ALTER DATABASE ${quoteIdentifier(database)} OWNER TO ${plan.targetLogin.username}`);
+  await createDatabase(plan, database);
   const { stderr } = await psql(plan, targetEnvironment(plan, database), script, stopsAtError);
   const lines = script.toString().split('\n');
   return [...stderr.matchAll(/^psql:<stdin>:(\d+): ERROR: +(.*)$/gm)].map(([, line, message = '']) => {
@@ -146,6 +203,18 @@ async function restore(
     const [, name = '', schema = ''] = /^-- Name: (.*); Type: .*; Schema: (.*); Owner: /.exec(comment) ?? [];
     return { schema: schema === '-' ? name : schema, message };
   });
+}
+
+/** The objects of a login without SUPERUSER cannot be given to other owners. */
+function optionsOfLogin({ targetLogin }: MigrationPlan): readonly string[] {
+  return targetLogin === undefined ? [] : ['--no-owner', '--no-acl'];
+}
+
+async function createDatabase(plan: MigrationPlan, database: string): Promise<void> {
+  await createRoles(plan);
+  await plan.target.query(await databaseDefinition(plan.source, database));
+  if (plan.targetLogin !== undefined)
+    await plan.target.query(`ALTER DATABASE ${quoteIdentifier(database)} OWNER TO ${plan.targetLogin.username}`);
 }
 
 async function databaseDefinition(source: Postgres, database: string): Promise<string> {

@@ -13,7 +13,7 @@ import { type BestMethod, type TruthRow, worstMethod } from '../row.ts';
 import { databasesOf, type PostgresCase, type Prepared, plainLogin, type Step } from './case.ts';
 import { applyFixes, type FixedSource } from './fix-script.ts';
 import { all, type MigrationPlan, type MigrationResult, migrate, type TruthEngine } from './migrate.ts';
-import { plainEngine } from './plain-engine.ts';
+import { cloneWithPgcopydb, plainEngine } from './plain-engine.ts';
 import { differences, fill } from './rows.ts';
 import { sandboxEngine } from './sandbox-engine.ts';
 import { setSequences } from './sequences.ts';
@@ -60,7 +60,8 @@ export async function runCase(one: PostgresCase, yard: ServerPool, patience: num
     };
     const sandbox = await attempt(one, plan, sandboxEngine);
     const plain = await attempt(one, plan, plainEngine);
-    return rowOf(one, report, { sandbox, plain, remarks }, (performance.now() - begun) / 1000);
+    const pgcopydb = await clone(one, plan, report);
+    return rowOf(one, report, { sandbox, plain, pgcopydb, remarks }, (performance.now() - begun) / 1000);
   } finally {
     await prepared?.end?.();
     await lent.release();
@@ -87,6 +88,22 @@ async function attempt(one: PostgresCase, plan: MigrationPlan, engine: TruthEngi
   );
   await dropCaseDatabases(target, one);
   return { continuous, dumped: { ...dumped, problems: new Map(differing) } };
+}
+
+/** What the third engine does not copy of the databases that the report calls migratable. */
+async function clone(
+  one: PostgresCase,
+  plan: MigrationPlan,
+  { databases }: PreflightReport,
+): Promise<readonly string[] | undefined> {
+  const promised = databases.filter(({ verdict }) => verdict !== 'blocked').map(({ name }) => name);
+  if (promised.length === 0) return undefined;
+  try {
+    const problems = await cloneWithPgcopydb({ ...plan, databases: promised }, one.from ?? 15);
+    return problems === undefined ? undefined : [...problems.values()].flat();
+  } finally {
+    await dropCaseDatabases(plan.target, one);
+  }
 }
 
 /** The source is left alone meanwhile, so that all rows must be there afterwards. */
@@ -175,6 +192,7 @@ function holds({ problems: ways }: MigrationResult, name: string): readonly stri
 interface Courses {
   readonly sandbox: EngineCourse;
   readonly plain: EngineCourse;
+  readonly pgcopydb: readonly string[] | undefined;
   readonly remarks: readonly string[];
 }
 
@@ -197,6 +215,7 @@ function rowOf(one: PostgresCase, report: PreflightReport, courses: Courses, sec
     plain: worstMethod(names.map((name) => methodOf(plain, name))),
     course: courseOf(sandbox, names),
     plainCourse: courseOf(plain, names),
+    ...(courses.pgcopydb === undefined ? {} : { pgcopydb: courses.pgcopydb }),
     databases: names.flatMap((name) => {
       const said = report.databases.find((found) => found.name === name)?.verdict;
       if (said === undefined) return [];

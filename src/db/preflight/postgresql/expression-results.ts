@@ -8,6 +8,7 @@ import {
 } from './function-body/tokenize.ts';
 import { describeExpressionQueriesForOwner } from './owner-queries.ts';
 import type { FunctionOrViewBody } from './queries/function-bodies.ts';
+import { isRemovedOperator } from './queries/incompatible-calls.ts';
 import type { CallableObject, CallableObjects, RowVersion, StoredExpression } from './queries/stored-expressions.ts';
 import type { SourceSetting } from './settings.ts';
 import { getContribExtensionStatus, majorVersionsWithContribExtensionData } from './target.ts';
@@ -34,6 +35,7 @@ export function findUnprovenExpressions(
   return expressions.flatMap((expression) => {
     const reasons = [
       ...replacedObjects(expression, library, callables.isOrderKnown),
+      ...removedOperators(expression, library),
       ...differingResults(expression, library, servers.isOtherRelease),
       ...swayedResults(expression, library, servers.settings),
       ...(callables.alteredSearch.length > 0 && classesOf(expression, library).has('search')
@@ -70,8 +72,6 @@ function createLibrary({ objects }: CallableObjects, bodies: readonly FunctionOr
   const byId = new Map(objects.map((one) => [one.id, one]));
   const byName = new Map<string, CallableObject[]>();
   for (const one of objects) {
-    // PostgreSQL prefers its own operator or function of that name, and a member of an extension was hardly replaced.
-    if (one.extension !== '' && one.isAlsoBuiltin) continue;
     const key = nameKey(one.kind === 'function' || one.kind === 'operator' ? one.kind : 'other', one.name);
     byName.set(key, [...(byName.get(key) ?? []), one]);
   }
@@ -94,8 +94,10 @@ function createLibrary({ objects }: CallableObjects, bodies: readonly FunctionOr
     const all = byName.get(nameKey(kind, names.at(-1) ?? '')) ?? [];
     const schema = names.at(-2);
     if (schema !== undefined) return all.filter((one) => one.schema === schema);
-    const near = all.filter((one) => homes.has(one.schema));
-    return near.length === 0 ? all : near;
+    // PostgreSQL prefers its own operator or function of that name, and a member of an extension was hardly replaced.
+    const meant = all.filter((one) => one.extension === '' || !one.isAlsoBuiltin);
+    const near = meant.filter((one) => homes.has(one.schema));
+    return near.length === 0 ? meant : near;
   };
   const named = (one: CallableObject, paths: ReadonlySet<string>) => {
     const all = tokens(one);
@@ -177,6 +179,14 @@ function replacedObjects(expression: StoredExpression, library: Library, isOrder
         : [`the catalogs do not show whether ${name} was replaced later`];
     });
   });
+}
+
+/** What a function finds with the version of an extension here, and not with the one that the target has. */
+function removedOperators({ uses }: StoredExpression, library: Library): readonly string[] {
+  return uses
+    .flatMap(({ on }) => library.reach(on))
+    .filter(({ kind, name, extension }) => kind === 'operator' && isRemovedOperator(name, extension))
+    .map((one) => `newer versions of ${one.extension} have no ${describe(one)}`);
 }
 
 /** `cmin` is the number of the command only if no transaction has locked or deleted the row. */

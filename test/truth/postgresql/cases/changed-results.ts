@@ -1,4 +1,4 @@
-import { type PostgresCase, unevaluatedExpression } from '../case.ts';
+import { type PostgresCase, pgcopydbLimits, unevaluatedExpression } from '../case.ts';
 
 const okEmail =
   "CREATE FUNCTION ok_email(t text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RETURN position('@' IN t) > 0; END $$";
@@ -217,6 +217,7 @@ const provenCases: readonly PostgresCase[] = [
   },
   {
     name: 'not changed since stored: expressions of each kind with functions of users',
+    pgcopydb: pgcopydbLimits.exclusion,
     verdict: 'continuous',
     quick: true,
     quiet: ['parts_low'],

@@ -1,5 +1,5 @@
 import { brokenOn } from '../../../db/preflight/postgresql/broken-databases.ts';
-import type { PostgresCase } from '../case.ts';
+import { type PostgresCase, pgcopydbLimits } from '../case.ts';
 import { unfitSchemaCases } from './unfit-schema.ts';
 import { unresolvedNameCases } from './unresolved-names.ts';
 
@@ -172,6 +172,7 @@ export const databaseCases: readonly PostgresCase[] = [
   },
   {
     name: 'identity, generated, serial, exclusion, deferrable constraints',
+    pgcopydb: pgcopydbLimits.exclusion,
     verdict: 'continuous',
     setup: [
       'CREATE EXTENSION btree_gist',
@@ -209,6 +210,7 @@ export const databaseCases: readonly PostgresCase[] = [
   },
   {
     name: 'names that need quotes',
+    pgcopydb: pgcopydbLimits.names,
     verdict: 'continuous',
     quick: true,
     databases: ['My-DB "x" \'y\' ä$'],
@@ -307,6 +309,7 @@ export const databaseCases: readonly PostgresCase[] = [
   },
   {
     name: 'a database in LATIN1',
+    pgcopydb: pgcopydbLimits.encoding,
     verdict: 'continuous',
     create: { d1: "ENCODING 'LATIN1' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'" },
     setup: ['CREATE TABLE t (id int PRIMARY KEY, a text)', "INSERT INTO t VALUES (1, 'äöü ÿ')"],

@@ -1,5 +1,5 @@
 import { overwritePages } from '../../../fixtures/damage-page.ts';
-import type { PostgresCase } from '../case.ts';
+import { type PostgresCase, pgcopydbLimits } from '../case.ts';
 
 /** Rows are read before the verdict. */
 const options = { deep: { bytesPerSecond: 1e9, timeout: undefined } };
@@ -92,6 +92,7 @@ export const deepCases: readonly PostgresCase[] = [
   ...Object.entries({ SQL_ASCII: 'e9ff', LATIN1: 'e9ff', EUC_JP: '8ea1a4a28fb0a1' }).map(
     ([encoding, hex]): PostgresCase => ({
       name: `deep: valid bytes in ${encoding}`,
+      pgcopydb: pgcopydbLimits.encoding,
       verdict: 'continuous',
       options,
       create: { d1: `ENCODING '${encoding}' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0` },
@@ -125,6 +126,7 @@ export const deepCases: readonly PostgresCase[] = [
   },
   {
     name: 'deep: a row that its foreign key did not see',
+    pgcopydb: pgcopydbLimits.foreignKeys,
     verdict: 'continuous',
     options,
     to: 18,

@@ -220,6 +220,32 @@ export const derivedValueCases: readonly PostgresCase[] = [
     ],
   },
   {
+    name: 'computed again: a CHECK whose function compares citext by an operator of the search_path',
+    verdict: 'continuous',
+    unproven: ['function-results'],
+    differs: unevaluatedFunction,
+    setup: [
+      'CREATE EXTENSION citext',
+      "CREATE FUNCTION same(int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$BEGIN RETURN ('A'::public.citext = 'a'::public.citext)::int; END$$",
+      'CREATE TABLE things (id int PRIMARY KEY, n int DEFAULT 1, CHECK (n = same(id)))',
+      tenThings,
+    ],
+  },
+  {
+    name: 'computed again: a trigger that always fires, whose condition composes the name of a table',
+    verdict: 'continuous',
+    unproven: ['function-results'],
+    differs: { ...unevaluatedFunction, truth: 'dump' },
+    setup: [
+      "CREATE FUNCTION rows_of(int) RETURNS int LANGUAGE plpgsql AS $$DECLARE r int; BEGIN EXECUTE format('SELECT count(*)::int FROM %I', 'base') INTO r; RETURN r; END$$",
+      'CREATE FUNCTION give() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN RETURN NEW; END$$',
+      'CREATE TABLE things (id int PRIMARY KEY)',
+      'CREATE TRIGGER giving BEFORE INSERT OR UPDATE ON things FOR EACH ROW WHEN (rows_of(NEW.id) IS NOT NULL) EXECUTE FUNCTION give()',
+      'ALTER TABLE things ENABLE ALWAYS TRIGGER giving',
+      tenThings,
+    ],
+  },
+  {
     name: 'computed again: an index whose function calls one that composes the name of a table',
     verdict: 'continuous',
     unproven: ['reading-functions'],

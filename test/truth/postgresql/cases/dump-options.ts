@@ -43,8 +43,10 @@ export const dumpOptionsCases: readonly PostgresCase[] = [
     setup: ["CREATE FUNCTION home(system_user text) RETURNS text LANGUAGE sql AS $$SELECT '/home/' || $1$$"],
   },
   {
+    // Of both engines, none takes the pg_dump of the source; pgcopydb does, and fails.
     name: 'options of pg_dump: a column named system_user that only its table and its key name',
     verdict: 'continuous',
+    unproven: ['dump-options'],
     setup: [
       "CREATE TABLE logins (system_user text PRIMARY KEY, note text DEFAULT 'no system_user here')",
       'CREATE VIEW names AS SELECT l.system_user FROM logins l JOIN base b ON b.t = l.system_user',

@@ -1,4 +1,4 @@
-import type { PostgresCase } from '../case.ts';
+import { type PostgresCase, pgcopydbLimits } from '../case.ts';
 
 const endpoint = { username: 'someone' };
 const plain = "CREATE ROLE someone LOGIN PASSWORD 'secret'";
@@ -117,6 +117,7 @@ export const roleCases: readonly PostgresCase[] = [
   },
   {
     name: 'a statement_timeout shorter than the biggest copy',
+    pgcopydb: pgcopydbLimits.settings,
     verdict: 'dump',
     reasons: ['role-timeouts'],
     first: [root, "ALTER ROLE someone SET statement_timeout = '60ms'"],
@@ -177,6 +178,7 @@ export const roleCases: readonly PostgresCase[] = [
   },
   {
     name: 'a search_path that leads astray',
+    pgcopydb: pgcopydbLimits.searchPath,
     verdict: 'continuous',
     first: [root, 'ALTER ROLE someone SET search_path = astray, pg_catalog'],
     setup: [
@@ -189,6 +191,7 @@ export const roleCases: readonly PostgresCase[] = [
   },
   {
     name: 'settings that change how values are written',
+    pgcopydb: pgcopydbLimits.settings,
     verdict: 'continuous',
     first: [
       root,

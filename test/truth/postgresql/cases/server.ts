@@ -6,7 +6,7 @@ import { replicationName } from '../../../../src/db/engine/postgresql/names.ts';
 import { which } from '../../../fixtures/needs.ts';
 import type { Postgres } from '../../../fixtures/postgres.ts';
 import { eventually } from '../../../fixtures/redis.ts';
-import type { PostgresCase, Prepared } from '../case.ts';
+import { type PostgresCase, type Prepared, pgcopydbLimits } from '../case.ts';
 
 const twelve = Array.from({ length: 12 }, (_, at) => `d${at + 1}`);
 
@@ -143,6 +143,7 @@ export const serverCases: readonly PostgresCase[] = [
   },
   {
     name: 'a standby',
+    pgcopydb: pgcopydbLimits.snapshot,
     verdict: 'dump',
     reasons: ['standby-source'],
     last: ['standby'],

@@ -142,6 +142,20 @@ export const settingsLostCases: readonly PostgresCase[] = [
     ),
   },
   {
+    name: 'a generated column whose function goes by the time zone of the role of the application',
+    verdict: 'continuous',
+    unproven: ['function-results'],
+    differs: unevaluatedExpression,
+    last: [
+      'CREATE ROLE shop',
+      "ALTER ROLE shop IN DATABASE d1 SET timezone = 'Asia/Tokyo'",
+      {
+        in: 'd1',
+        sql: `SET timezone = 'Asia/Tokyo'; ${dayOf}; CREATE TABLE t (id int PRIMARY KEY, at timestamptz, day date GENERATED ALWAYS AS (day_of(at)) STORED); INSERT INTO t VALUES ${rows}`,
+      },
+    ],
+  },
+  {
     name: 'a CHECK that reads dates as the database does',
     verdict: 'continuous',
     unproven: ['setting-checks'],

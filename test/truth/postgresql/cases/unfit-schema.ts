@@ -1,4 +1,4 @@
-import { type PostgresCase, unevaluatedExpression } from '../case.ts';
+import { type PostgresCase, pgcopydbLimits, unevaluatedExpression } from '../case.ts';
 
 const excludingPartitions = [
   'CREATE TABLE bookings (during int4range NOT NULL PRIMARY KEY) PARTITION BY RANGE (during)',
@@ -100,6 +100,7 @@ const unlucky: readonly PostgresCase[] = [
   },
   {
     name: 'tables, roles, types, rights and money in rows',
+    pgcopydb: pgcopydbLimits.indexNames,
     verdict: 'continuous',
     setup: [
       'CREATE TABLE t (id int PRIMARY KEY, a regclass, b regrole, c regtype, d regnamespace, e regconfig, f aclitem[], m money)',
@@ -312,6 +313,67 @@ const unlucky: readonly PostgresCase[] = [
     setup: [
       'CREATE EXTENSION pg_stat_statements',
       'CREATE VIEW slow AS SELECT query, blk_read_time FROM pg_stat_statements',
+    ],
+  },
+  {
+    name: 'objects that need operators which a newer version of their extension lacks',
+    verdict: 'blocked',
+    reasons: ['removed-types'],
+    quick: true,
+    setup: [
+      "CREATE EXTENSION cube VERSION '1.2'",
+      'CREATE TABLE places (id int) PARTITION BY LIST (((cube(id) ~ cube(1))::int))',
+      'CREATE TABLE places_1 PARTITION OF places DEFAULT',
+      'ALTER TABLE places_1 REPLICA IDENTITY FULL',
+    ],
+  },
+  {
+    name: 'a view with an operator which a newer version of its extension lacks',
+    verdict: 'blocked',
+    reasons: ['removed-types'],
+    from: 13,
+    setup: [
+      'CREATE EXTENSION hstore',
+      "CREATE TABLE notes (id int PRIMARY KEY, tags hstore DEFAULT 'a=>1')",
+      "CREATE VIEW tagged AS SELECT id FROM notes WHERE tags @ 'a=>1'",
+    ],
+  },
+  {
+    name: 'a function with an operator which a newer version of its extension lacks, in a CHECK',
+    verdict: 'continuous',
+    unproven: ['checked-again'],
+    differs: unevaluatedExpression,
+    setup: [
+      "CREATE EXTENSION cube VERSION '1.2'",
+      'CREATE FUNCTION near(n int) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$SELECT public.cube(n) OPERATOR(public.~) public.cube(n)$$',
+      'CREATE TABLE places (id int PRIMARY KEY CHECK (near(id)))',
+      'INSERT INTO places VALUES (1), (2)',
+    ],
+  },
+  {
+    name: 'a function with an operator which a newer version of its extension lacks, in an index',
+    verdict: 'continuous',
+    unproven: ['checked-again'],
+    differs: unevaluatedExpression,
+    from: 18,
+    to: 18,
+    setup: [
+      "CREATE EXTENSION intarray VERSION '1.2'",
+      'CREATE FUNCTION near(n int) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$BEGIN RETURN ARRAY[n] OPERATOR(public.@) ARRAY[n]; END$$',
+      'CREATE TABLE places (id int PRIMARY KEY)',
+      'CREATE INDEX ON places (near(id))',
+      'INSERT INTO places VALUES (1), (2)',
+    ],
+  },
+  {
+    name: 'an older version of an extension, without what a newer one lacks',
+    verdict: 'continuous',
+    to: 18,
+    setup: [
+      "CREATE EXTENSION cube VERSION '1.2'; CREATE EXTENSION hstore VERSION '1.4'",
+      'CREATE TABLE places (id int PRIMARY KEY CHECK (cube(id) @> cube(id)), tags hstore)',
+      'CREATE INDEX ON places USING gist (tags)',
+      "INSERT INTO places VALUES (1, 'a=>1'), (2, NULL)",
     ],
   },
   {

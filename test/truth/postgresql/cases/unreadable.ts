@@ -1,4 +1,4 @@
-import type { PostgresCase } from '../case.ts';
+import { type PostgresCase, pgcopydbLimits } from '../case.ts';
 
 const asciiOnly = { d1: "ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0" };
 
@@ -135,6 +135,7 @@ export const unreadableCases: readonly PostgresCase[] = [
   },
   {
     name: 'rows that are no UTF-8 in a database of any bytes',
+    pgcopydb: pgcopydbLimits.encoding,
     verdict: 'continuous',
     create: asciiOnly,
     setup: raw("INSERT INTO base VALUES (1000, 'caf\\xe9')"),

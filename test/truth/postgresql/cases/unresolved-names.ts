@@ -1,4 +1,4 @@
-import type { PostgresCase } from '../case.ts';
+import { type PostgresCase, pgcopydbLimits } from '../case.ts';
 
 const kinds = ['CREATE TABLE kinds (kind text PRIMARY KEY)', "INSERT INTO kinds VALUES ('a'), ('b')"];
 
@@ -58,6 +58,7 @@ export const unresolvedNameCases: readonly PostgresCase[] = [
   },
   {
     name: 'without a schema: the difference of a range type, with few rows',
+    pgcopydb: pgcopydbLimits.statistics,
     verdict: 'continuous',
     setup: [...ranges, "INSERT INTO t VALUES (1, words('a', 'b')), (2, NULL)", 'CREATE INDEX ON t USING gist (r)'],
     quiet: ['t'],
@@ -450,6 +451,7 @@ export const unresolvedNameCases: readonly PostgresCase[] = [
   },
   {
     name: 'without a schema: in the index of a materialized view, which is empty there',
+    pgcopydb: pgcopydbLimits.matviews,
     verdict: 'continuous',
     setup: [
       "CREATE FUNCTION plain(text) RETURNS text LANGUAGE sql IMMUTABLE AS $$SELECT replace($1, 'ä', 'a')$$",

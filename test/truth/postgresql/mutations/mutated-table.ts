@@ -150,7 +150,11 @@ type MutationKind =
   | 'partition key'
   | 'operator class'
   | 'statistics object'
-  | 'trigger';
+  | 'trigger'
+  | 'view'
+  | 'policy'
+  | 'default'
+  | 'internal function';
 
 const mutations: Readonly<Record<MutationKind, (context: MutationContext) => readonly Part[]>> = {
   check(context) {
@@ -210,6 +214,34 @@ const mutations: Readonly<Record<MutationKind, (context: MutationContext) => rea
   'statistics object'(context) {
     const { parts, call } = computed(context, 'n');
     return [...parts, ['table', `CREATE STATISTICS s${context.at} ON (${call}), id FROM t`], ['after', 'ANALYZE t']];
+  },
+  view(context) {
+    const { parts, call } = computed(context, 'n');
+    const [kind, data] = context.random.pick([
+      ['VIEW', ''],
+      ['MATERIALIZED VIEW', ' WITH NO DATA'],
+    ] as const);
+    return [...parts, ['table', `CREATE ${kind} v${context.at} AS SELECT id, ${call} AS x FROM t${data}`]];
+  },
+  policy(context) {
+    const { parts, call } = computed(context, 'n');
+    return [
+      ...parts,
+      ['table', `CREATE POLICY p${context.at} ON t USING (${condition(context, call, undefined)})`],
+      ['after', 'ALTER TABLE t ENABLE ROW LEVEL SECURITY'],
+    ];
+  },
+  default(context) {
+    const { parts, call } = computed(context, '5');
+    return [...parts, ['table', `ALTER TABLE t ALTER c SET DEFAULT ${call}`]];
+  },
+  'internal function'({ at, random }) {
+    const language = random.pick(['internal', 'internal', 'sql']);
+    const body = language === 'sql' ? 'SELECT abs($1)' : 'int4abs';
+    return [
+      ['before', `CREATE FUNCTION a${at}(int) RETURNS int IMMUTABLE STRICT LANGUAGE ${language} AS '${body}'`],
+      ['table', `CREATE INDEX a${at} ON t (a${at}(n))`],
+    ];
   },
   trigger(context) {
     const { parts, call } = computed(context, 'NEW.n');

@@ -9,11 +9,13 @@ import {
 } from '../function-body/unresolved-names.ts';
 
 import {
+  type FunctionOrViewBody,
   functionAndViewBodiesQuery,
   objectsNamedInFunctionBodiesQuery,
   searchPathOperatorsQuery,
 } from '../queries/function-bodies.ts';
 import { type UserFunctionUse, userFunctionUsesQuery } from '../queries/function-uses.ts';
+import { otherRolesTextSettingsQuery, type RoleSetting } from '../queries/roles.ts';
 
 /**
  * The first word of a function body whose value belongs to a server, a session or a moment: settings, role, clock, random
@@ -51,10 +53,12 @@ export const functionResultsCheck = declareDatabasePreflightCheck({
     functionBodies: functionAndViewBodiesQuery,
     meanings: objectsNamedInFunctionBodiesQuery,
     lostOperators: searchPathOperatorsQuery,
+    textSettings: otherRolesTextSettingsQuery,
   },
-  evaluate({ functionUses, functionBodies, meanings, lostOperators }, database) {
+  evaluate({ functionUses, functionBodies, meanings, lostOperators, textSettings }, database) {
     const reach = createFunctionRelationReader(functionBodies);
-    const uses = functionUses.filter(({ filled, kind }) => filled && storedKinds.has(kind));
+    // Changes that are applied later fire a trigger too.
+    const uses = functionUses.filter(({ filled, kind }) => kind === 'trigger' || (filled && storedKinds.has(kind)));
     // If a name is not found and an exception handler catches the error, the function returns another result.
     const caught = new Map(
       findUnresolvedFunctionBodyNames(uses, functionBodies, meanings, lostOperators).map(({ use, name }) => [
@@ -62,10 +66,15 @@ export const functionResultsCheck = declareDatabasePreflightCheck({
         name,
       ]),
     );
+    const own = textSettings.filter((one) => one.database === undefined || one.database === database);
     const found = uses.flatMap((use) => {
       const reached = reach(use.calls);
       const isCaught = reached.bodies.some(({ text }) => exceptionHandler.test(text));
-      const because = environmentUseOf(reached) ?? (isCaught ? caught.get(use.name) : undefined);
+      const because =
+        environmentUseOf(reached) ??
+        (isCaught ? caught.get(use.name) : undefined) ??
+        settingOf(reached, own) ??
+        (reached.bodies.some(comparesCitext) ? 'citext' : undefined);
       return because === undefined ? [] : [`${use.name} (${because})`];
     });
     const objects = [...new Set(found)];
@@ -87,7 +96,7 @@ export const functionResultsCheck = declareDatabasePreflightCheck({
 
 /**
  * Uses of a function (such as in a constraint) in which its result decides which rows or values are stored. In an
- * ordinary index the result changes only the index entries.
+ * ordinary index the result changes only the index entries; in the condition of a trigger it decides whether it fires.
  */
 const storedKinds: ReadonlySet<UserFunctionUse['kind']> = new Set([
   'check',
@@ -107,3 +116,35 @@ function environmentUseOf({ bodies, reads }: RelationsReadByFunction): string | 
   }
   return reads.find(({ schema, name }) => /^(?:pg_|information_schema$)/.test(schema ?? name))?.name;
 }
+
+/** Without a search_path, PostgreSQL finds the operators of text for citext, and letter case counts. */
+function comparesCitext({ text, types, hasPath }: FunctionOrViewBody): boolean {
+  const isOfCitext = types.includes('citext') || /\bcitext\b/i.test(text);
+  return isOfCitext && !hasPath && /[=<>~]|\b(?:in|i?like|similar|regexp_\w+|replace|strpos)\b/i.test(text);
+}
+
+/** The setting of another role, with its value, with which one of the functions reads or writes a value. */
+function settingOf({ bodies }: RelationsReadByFunction, settings: readonly RoleSetting[]): string | undefined {
+  const found = settings.find(({ name }) =>
+    bodies.some(
+      ({ text, bound, types, hasZone }) =>
+        !(name === 'timezone' && hasZone) && wordsOfSetting[name]?.test([text, bound, ...types].join(' ')),
+    ),
+  );
+  return found === undefined ? undefined : `${found.name} ${found.value} of the role ${found.role}`;
+}
+
+/** What a function that depends on a setting contains; it may contain it for another reason. */
+const wordsOfSetting: Readonly<Record<string, RegExp>> = {
+  array_nulls: /\[\]|array|'\{/i,
+  bytea_output: /bytea|convert_to|decode|digest|encrypt|hmac|sha\d|_send\b/i,
+  datestyle: /date|time|interval/i,
+  default_text_search_config: /tsvector|tsquery|\bts_/i,
+  extra_float_digits: /float|double|real|point|circle|box|path|polygon/i,
+  intervalstyle: /interval|\bage\b/i,
+  quote_all_identifiers: /\breg|quote_ident|format/i,
+  timezone: /^(?![\s\S]*(?:at\s+time\s+zone|timezone\s*\())[\s\S]*(?:date|time)/i,
+  timezone_abbreviations: /time/i,
+  transform_null_equals: /=\s*null|null\s*=/i,
+  xmlbinary: /xml/i,
+};

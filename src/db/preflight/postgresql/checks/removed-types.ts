@@ -12,6 +12,7 @@ import {
 import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
 
 import {
+  removedExtensionOperatorsQuery,
   type VersionIncompatibleObject,
   versionIncompatibleCallsQuery,
   versionIncompatibleFunctionsQuery,
@@ -36,20 +37,21 @@ export const removedTypesCheck = declareDatabasePreflightCheck({
     outdatedViews: versionIncompatibleViewsQuery,
     outdatedOperators: versionIncompatibleOperatorsAndAggregatesQuery,
     outdatedCalls: versionIncompatibleCallsQuery,
+    outdatedExtensions: removedExtensionOperatorsQuery,
     outdatedDefinitions: versionIncompatibleDefinitionsQuery,
     outdatedFunctions: versionIncompatibleFunctionsQuery,
   },
   evaluate(values, database, _ground, options) {
-    const { removedUses, outdatedViews, outdatedOperators, outdatedCalls, outdatedDefinitions, outdatedFunctions } =
-      values;
+    const { removedUses, ...outdated } = values;
     if (removedUses.length > 0) return removedTypeUses(removedUses, database);
     const target = getPostgresqlTargetVersion(options);
     const found = [
-      ...outdatedOperators,
-      ...outdatedViews,
-      ...outdatedCalls,
-      ...outdatedDefinitions,
-      ...outdatedFunctions,
+      ...outdated.outdatedOperators,
+      ...outdated.outdatedViews,
+      ...outdated.outdatedCalls,
+      ...outdated.outdatedExtensions,
+      ...outdated.outdatedDefinitions,
+      ...outdated.outdatedFunctions,
     ].filter(({ since }) => target === undefined || since * 10_000 <= target);
     if (found.length === 0) return passOutcome('none');
     const objects = [...new Set(found.map(({ object }) => object))];

@@ -101,7 +101,7 @@ const timeZoneDefinitionsQuery: PostgresqlPreflightQuery<readonly TimeZoneUse[]>
         ? []
         : [
             `
-              SELECT 'statistics', 'statistics ' || quote_ident(e.stxname), pg_get_statisticsobjdef(e.oid)
+              SELECT 'statistics', 'statistics ' || quote_ident(e.stxname) || ' on ' || e.stxrelid::regclass, pg_get_statisticsobjdef(e.oid)
               FROM pg_statistic_ext e
               WHERE ${takesTimeZoneSql('e.stxexprs')}
             `,

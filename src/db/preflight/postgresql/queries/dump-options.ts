@@ -139,8 +139,8 @@ export const removedFunctionsWithChangedPrivilegesQuery: PostgresqlPreflightQuer
 };
 
 /**
- * Objects whose definition, as this server writes it, contains the name `system_user` without quotation marks: PostgreSQL 16
- * made it a reserved word, and a server quotes only the words of its own release.
+ * Objects whose definition, as this server or its pg_dump writes it, contains the name `system_user` without quotation marks:
+ * PostgreSQL 16 made it a reserved word, and both quote only the words of their own release.
  */
 export const unquotedSystemUserKeywordUsesQuery: PostgresqlPreflightQuery<readonly string[]> = {
   id: 'system-user-names',
@@ -162,6 +162,17 @@ export const unquotedSystemUserKeywordUsesQuery: PostgresqlPreflightQuery<readon
 function definitions(version: number): readonly string[] {
   const isUser = (oid: string) => `${oid} >= '${firstNormalObjectId}'`;
   return [
+    // pg_dump itself quotes these, if its release is that of the target.
+    `
+      SELECT 'column ' || c.oid::regclass || '.' || a.attname, a.attname::text
+      FROM pg_attribute a
+      JOIN pg_class c ON c.oid = a.attrelid
+      WHERE a.attname = 'system_user' AND c.relkind IN ('r', 'p', 'f', 'c') AND ${isUser('c.oid')}
+      UNION ALL
+      SELECT 'relation ' || c.oid::regclass, c.relname::text
+      FROM pg_class c
+      WHERE c.relname = 'system_user' AND ${isUser('c.oid')}
+    `,
     `
       SELECT CASE c.relkind WHEN 'm' THEN 'materialized view ' ELSE 'view ' END || c.oid::regclass, pg_get_viewdef(c.oid)
       FROM pg_class c

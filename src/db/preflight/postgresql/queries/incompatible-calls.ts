@@ -3,6 +3,7 @@ import {
   builtinLanguageOids,
   builtinTypeOids,
   firstNormalObjectId,
+  oidsOfCatalogs,
 } from '../../../../postgresql/catalog-oids.ts';
 import { decodeNumberColumnOrZero, decodeTextColumn } from '../../../../postgresql/rows.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
@@ -68,6 +69,43 @@ export const versionIncompatibleCallsQuery: PostgresqlPreflightQuery<readonly Ve
       );
     return parts.length === 0 ? undefined : `WITH o AS (${trees(version)}) ${parts.join(' UNION ALL ')} ORDER BY 1, 2`;
   },
+  decode: decodeVersionIncompatibleObjects,
+  absent: [],
+};
+
+/** Extensions whose versions since PostgreSQL 14 lack some operators. An older version stays when a server is upgraded. */
+const outdatedExtensions = ['cube', 'hstore', 'intarray', 'seg'];
+const removedOperators = ['@', '~'];
+
+export function isRemovedOperator(name: string, extension: string): boolean {
+  return removedOperators.includes(name) && outdatedExtensions.includes(extension);
+}
+
+/** Objects that depend on such an operator. */
+export const removedExtensionOperatorsQuery: PostgresqlPreflightQuery<readonly VersionIncompatibleObject[]> = {
+  id: 'removed-extension-operators',
+  scope: 'database',
+  when: createDatabaseFeatureCondition('extensions'),
+  sql: () => `
+    SELECT DISTINCT
+      coalesce(
+        CASE c.relkind WHEN 'm' THEN 'materialized view ' WHEN 'v' THEN 'view ' ELSE 'rule of ' END || c.oid::regclass,
+        i.type || ' ' || i.identity
+      ) AS object,
+      'operator ' || o.oid::regoperator AS needs,
+      14 AS since
+    FROM pg_extension e
+    JOIN pg_depend m ON m.refclassid = '${oidsOfCatalogs.pg_extension}' AND m.refobjid = e.oid
+      AND m.classid = '${oidsOfCatalogs.pg_operator}' AND m.deptype = 'e'
+    JOIN pg_operator o ON o.oid = m.objid AND o.oprname IN (${removedOperators.map((name) => `'${name}'`).join(', ')})
+    JOIN pg_depend d ON d.refclassid = m.classid AND d.refobjid = o.oid
+      AND d.classid NOT IN ('${oidsOfCatalogs.pg_operator}', '${oidsOfCatalogs.pg_amop}')
+    CROSS JOIN LATERAL pg_identify_object(d.classid, d.objid, d.objsubid) i
+    LEFT JOIN pg_rewrite r ON d.classid = '${oidsOfCatalogs.pg_rewrite}' AND r.oid = d.objid
+    LEFT JOIN pg_class c ON c.oid = r.ev_class
+    WHERE e.extname IN (${outdatedExtensions.map((name) => `'${name}'`).join(', ')})
+    ORDER BY 1, 2
+  `,
   decode: decodeVersionIncompatibleObjects,
   absent: [],
 };

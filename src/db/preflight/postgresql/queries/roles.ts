@@ -128,6 +128,45 @@ export interface RoleSetting {
   readonly value: string;
 }
 
+/** Settings that change how a value is read from a text or written to one, and the values that a target has. */
+const textSettings: Readonly<Record<string, RegExp>> = {
+  array_nulls: /^on$/,
+  bytea_output: /^hex$/,
+  datestyle: /^(?:iso(?:, *mdy)?|mdy, *iso)$/i,
+  default_text_search_config: /^(?:pg_catalog\.)?(?:english|simple)$/,
+  extra_float_digits: /^[1-3]$/,
+  intervalstyle: /^postgres$/i,
+  quote_all_identifiers: /^off$/,
+  timezone: /^(?:etc\/)?(?:utc|uct|gmt|universal|zulu|greenwich)$/i,
+  timezone_abbreviations: /^default$/i,
+  transform_null_equals: /^off$/,
+  xmlbinary: /^base64$/i,
+};
+
+/** Such settings of other roles than the one that migrates: an application stored its rows with them. */
+export const otherRolesTextSettingsQuery: PostgresqlPreflightQuery<readonly RoleSetting[]> = {
+  id: 'other-roles-text-settings',
+  scope: 'server',
+  sql: () => `
+    SELECT d.datname AS database, r.rolname AS role, lower(split_part(a, '=', 1)) AS name, substr(a, strpos(a, '=') + 1) AS value
+    FROM pg_db_role_setting s
+    CROSS JOIN LATERAL unnest(s.setconfig) a
+    JOIN pg_roles r ON r.oid = s.setrole
+    LEFT JOIN pg_database d ON d.oid = s.setdatabase
+    WHERE r.rolname <> current_user
+      AND lower(split_part(a, '=', 1)) IN (${Object.keys(textSettings)
+        .map((name) => `'${name}'`)
+        .join(', ')})
+  `,
+  decode: (rows) =>
+    rows.flatMap((row) => {
+      const [name, value] = [decodeTextColumn(row, 'name'), decodeTextColumn(row, 'value')];
+      const [database, role] = [decodeOptionalTextColumn(row, 'database'), decodeOptionalTextColumn(row, 'role')];
+      return textSettings[name]?.test(value) === true ? [] : [{ database, role, name, value }];
+    }),
+  absent: [],
+};
+
 export const roleSettingsQuery: PostgresqlPreflightQuery<readonly RoleSetting[]> = {
   id: 'role-settings',
   scope: 'server',

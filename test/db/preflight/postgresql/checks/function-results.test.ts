@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { functionResultsCheck } from '../../../../../src/db/preflight/postgresql/checks/function-results.ts';
 import type { FunctionOrViewBody } from '../../../../../src/db/preflight/postgresql/queries/function-bodies.ts';
 import type { UserFunctionUse } from '../../../../../src/db/preflight/postgresql/queries/function-uses.ts';
+import type { RoleSetting } from '../../../../../src/db/preflight/postgresql/queries/roles.ts';
 import { ready, startPostgres } from '../../../../fixtures/postgres.ts';
 import { expectOutcomeText } from '../expect-text.ts';
 import { preflightOptions, short, sourceFacts } from '../facts.ts';
@@ -13,10 +14,14 @@ function body(text: string, more: Partial<FunctionOrViewBody> = {}): FunctionOrV
   return { ...where, ...how, language: 'plpgsql', text, bound: '', ...more };
 }
 
-function evaluate(bodies: readonly FunctionOrViewBody[], more: Partial<UserFunctionUse> = {}) {
+function evaluate(
+  bodies: readonly FunctionOrViewBody[],
+  more: Partial<UserFunctionUse> = {},
+  textSettings: readonly RoleSetting[] = [],
+) {
   const functionUses = [{ calls: '1', kind: 'generated', name: 'column public.t.g', filled: true, ...more }] as const;
   const meanings = [{ kind: 'function', schema: 'public', name: 'helper' }] as const;
-  const values = { functionUses, functionBodies: bodies, meanings, lostOperators: [] };
+  const values = { functionUses, functionBodies: bodies, meanings, lostOperators: [], textSettings };
   return functionResultsCheck.evaluate(values, 'd1', sourceFacts(), preflightOptions());
 }
 
@@ -49,6 +54,29 @@ test('functions that it calls count, and uses without rows do not', () => {
   expectOutcomeText(outcome);
   expect(short(evaluate(bodies, { filled: false }))).toBe('pass');
   expect(short(evaluate(bodies, { kind: 'index' }))).toBe('pass');
+  expect(short(evaluate(bodies, { kind: 'trigger', filled: false }))).toBe('unknown');
+});
+
+test('operators of citext, which without a search_path are those of text', () => {
+  const text = "BEGIN RETURN ('A'::public.citext = 'a'::public.citext)::int; END";
+  expect(short(evaluate([body(text)]))).toBe('unknown');
+  expect(short(evaluate([body('BEGIN RETURN $1 = $1; END', { types: ['citext'] })]))).toBe('unknown');
+  expect(short(evaluate([body(text, { hasPath: true })]))).toBe('pass');
+  expect(short(evaluate([body('BEGIN RETURN length($1::public.citext::text); END')]))).toBe('pass');
+});
+
+test.each([
+  ['bytea_output', "length('\\x00ff'::bytea::text)", 'unknown'],
+  ['intervalstyle', "length(INTERVAL '26 hours'::text)", 'unknown'],
+  ['extra_float_digits', 'length((1 / 3::float8)::text)', 'unknown'],
+  ['timezone', 'extract(hour FROM to_timestamp($1))::int', 'unknown'],
+  ['bytea_output', 'length($1::text)', 'pass'],
+] as const)('with the setting %s of any role, %s: %s', (name, expression, verdict) => {
+  const bodies = [body(`BEGIN RETURN ${expression}; END`)];
+  const setting = { database: undefined, role: 'shop', name, value: 'other' };
+  expect(short(evaluate(bodies))).toBe('pass');
+  expect(short(evaluate(bodies, {}, [setting]))).toBe(verdict);
+  expect(short(evaluate(bodies, {}, [{ ...setting, database: 'd2' }]))).toBe('pass');
 });
 
 test('a name that is not found counts where an exception handler returns something else', () => {

@@ -8,6 +8,7 @@ const kept = {
   outdatedViews: [],
   outdatedOperators: [],
   outdatedCalls: [],
+  outdatedExtensions: [],
   outdatedDefinitions: [],
   outdatedFunctions: [],
 };

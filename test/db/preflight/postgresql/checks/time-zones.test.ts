@@ -88,7 +88,7 @@ test.each([14, 18] as const)('every place that names a time zone of old is found
     'partition key of public.parts: Turkey',
     'policy p on public.ev: Eire',
     'role reader: Israel',
-    'statistics st: Egypt',
+    'statistics st on public.ev: Egypt',
     'trigger tr on public.ev: Cuba',
     'view public.v: Brazil/East',
   ]);
