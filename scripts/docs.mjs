@@ -1,5 +1,5 @@
-// `npm run docs`: generates pages of docs/ from the sources. A test fails when they are out of date.
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+// `npm run docs`: generates pages of docs/ from the sources, man pages, and their list in package.json. A test fails when they are out of date.
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
@@ -13,6 +13,12 @@ for (const folder of ['man', 'docs/reference']) mkdirSync(join(root, folder), { 
 writeFileSync(join(root, reportPath), apiReport(declarations(root)));
 for (const [file, text] of Object.entries(await generatedDocs())) writeFileSync(join(root, file), text);
 writeFileSync(join(root, 'docs/truth.md'), truthPage());
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+// npm links what `man` lists; a folder in `directories.man` is only read when a package is published.
+manifest.man = readdirSync(join(root, 'man'))
+  .sort()
+  .map((name) => `./man/${name}`);
+writeFileSync(join(root, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
 
 /** Imports a TypeScript module. It is built inside the project, where its packages are found, and as deep below it as the fixtures, which read files by
  * their own place. */

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, posix } from 'node:path';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
 import { setup } from './build-before-tests.mjs';
@@ -25,10 +25,10 @@ const required = [
   'schemas/inventory-source-1.json',
   'schemas/preflight-report-1.json',
 ];
-/** Bytes of the tarball: what `npx cloudctl` downloads. */
-const largestTarball = 1_600_000;
+/** Bytes of the tarball: what an installation downloads. */
+const largestTarball = 1_850_000;
 const allowed =
-  /^(package\.json|LICENSE|README\.md|CHANGELOG\.md|SECURITY\.md|(bin|dist|completions|docs|man|schemas)\/.+)$/;
+  /^(package\.json|LICENSE|(README|CHANGELOG|CONTRIBUTING|SECURITY|test\/adversary\/README)\.md|(bin|dist|completions|docs|man|schemas)\/.+)$/;
 
 /**
  * Checks the package that is published: publint's rules, the list of its files, its size, the resolution of its types, an
@@ -46,6 +46,7 @@ export async function checkPackage(oldest, ci) {
     const unexpected = files.filter((path) => !allowed.test(path));
     if (lacking.length > 0) throw new Error(`the tarball lacks ${lacking.join(', ')}`);
     if (unexpected.length > 0) throw new Error(`the tarball contains unexpected files: ${unexpected.join(', ')}`);
+    checkLinks(files);
     console.log(`${tarball.filename}: ${files.length} files, ${tarball.size} bytes`);
     if (tarball.size > largestTarball) throw new Error(`the tarball has more than ${largestTarball} bytes`);
     const file = join(folder, tarball.filename);
@@ -56,6 +57,23 @@ export async function checkPackage(oldest, ci) {
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** A person who reads the pages of an installation has no others. */
+function checkLinks(files) {
+  const broken = files
+    .filter((file) => file.endsWith('.md'))
+    .flatMap((page) =>
+      [...readFileSync(join(root, page), 'utf8').matchAll(/\]\(([^)\s#]+)[^)\s]*\)/g)]
+        .map(([, link]) => link)
+        .filter((link) => !/^[a-z]+:/.test(link))
+        .filter((link) => {
+          const target = posix.join(posix.dirname(page), link).replace(/\/$/, '');
+          return !files.some((file) => file === target || file.startsWith(`${target}/`));
+        })
+        .map((link) => `${page}: ${link}`),
+    );
+  if (broken.length > 0) throw new Error(`the tarball lacks what its pages link:\n${broken.join('\n')}`);
 }
 
 /** Whether each part resolves to its types and its module, by attw. ES modules only: docs/decisions/029-importable-parts.md. */
@@ -88,6 +106,8 @@ function checkInstallation(folder, tarball, oldest, ci) {
   npm(['install', '--global', '--prefix', prefix, '--no-audit', '--no-fund', tarball]);
   const program = join(prefix, 'bin', 'cloudctl');
   checkPinned(join(prefix, 'lib/node_modules/cloudctl'));
+  const pages = readdirSync(join(root, 'man')).filter((name) => !existsSync(join(prefix, 'share/man/man1', name)));
+  if (pages.length > 0) throw new Error(`npm did not link the man pages ${pages.join(', ')}`);
   checkRuns(program, []);
   if (oldest === undefined) {
     if (ci) throw new Error('the lowest supported node could not be installed from the registry');

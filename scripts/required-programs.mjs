@@ -33,6 +33,9 @@ const programs = {
   'redis-server': 'redis-server',
   'redis-cli': 'redis-tools',
   'valkey-server': 'valkey-server',
+  'dpkg-shlibdeps': 'dpkg-dev',
+  rpmbuild: 'rpm',
+  xz: 'xz-utils',
 };
 
 export function nodeIsOld(version = process.versions.node) {

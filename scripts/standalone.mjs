@@ -1,5 +1,5 @@
 // `npm run build:standalone` writes dist-standalone/: the program as one executable that needs no Node, its checksum, and the
-// licences. `-- --node PATH` takes another Node than the one that runs this, `-- --xz` compresses the executable as well.
+// licences. It contains Node 24, whatever Node runs this; `-- --node PATH` packs another one.
 // docs/decisions/028-standalone.md says how it works.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -10,6 +10,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -21,9 +22,10 @@ import { parseArgs } from 'node:util';
 import { build as esbuild } from 'esbuild';
 import { inject } from 'postject';
 import { build, common } from './build.mjs';
+import { otherNode } from './extra-packages.mjs';
 import { root } from './run-vitest.mjs';
 
-const standaloneFolder = join(root, 'dist-standalone');
+export const standaloneFolder = join(root, 'dist-standalone');
 const standaloneProgram = join(standaloneFolder, process.platform === 'win32' ? 'cloudctl.exe' : 'cloudctl');
 
 /**
@@ -36,38 +38,40 @@ const packsOfMain = ['entry', 'token', 'secret-service', 'main', 'run', 'network
 const fuse = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
 
 /** Builds dist/, and the executable from it. Resolves with the path of the executable. */
-export async function buildStandalone({ node = process.execPath, xz = false } = {}) {
+export async function buildStandalone({ node = otherNode('24') } = {}) {
+  if (node === undefined) throw new Error('Node 24 could not be installed from the registry: name another with --node');
   await build();
-  const assets = assetFiles();
+  rmSync(standaloneFolder, { recursive: true, force: true });
+  const parts = join(standaloneFolder, 'parts');
+  mkdirSync(parts, { recursive: true });
+  const assets = { ...filesBeside(), ...nativeModules(parts) };
   const [packs, start] = [packText(), await startText()];
   const digest = createHash('sha256').update(packs).update(start);
   for (const path of Object.values(assets)) digest.update(readFileSync(path));
   const id = digest.digest('hex').slice(0, 16);
-  rmSync(standaloneFolder, { recursive: true, force: true });
-  const parts = join(standaloneFolder, 'parts');
-  mkdirSync(parts, { recursive: true });
   const main = join(parts, 'main.cjs');
   writeFileSync(main, `${packs}const standaloneBuild=${JSON.stringify(id)};\n${start}`);
   const blob = join(parts, 'program.blob');
   const config = join(parts, 'sea-config.json');
   const sea = { main, output: blob, assets, disableExperimentalSEAWarning: true, useCodeCache: true };
   writeFileSync(config, JSON.stringify(sea));
-  execFileSync(node, ['--experimental-sea-config', config], { stdio: ['ignore', 'ignore', 'inherit'] });
+  execFileSync(node, ['--experimental-sea-config', config], { stdio: 'pipe' });
   copyFileSync(node, standaloneProgram);
   chmodSync(standaloneProgram, 0o755);
   strip(standaloneProgram);
   await injectBlob(standaloneProgram, readFileSync(blob));
+  for (const name of Object.keys(assets).filter((found) => found.endsWith('.node')))
+    renameSync(join(parts, name), join(standaloneFolder, name));
   rmSync(parts, { recursive: true });
   writeLicences(node);
   const printed = execFileSync(standaloneProgram, ['--version'], { encoding: 'utf8' });
   if (!printed.includes(id)) throw new Error(`the executable prints ${printed}`);
-  if (xz) execFileSync('xz', ['--keep', '--threads=0', standaloneProgram], { stdio: 'inherit' });
-  writeChecksums();
+  writeChecksums(standaloneFolder);
   return standaloneProgram;
 }
 
-/** What the packs read beside them, and the native modules, by the names of src/standalone.ts. */
-function assetFiles() {
+/** What the packs read beside them. */
+function filesBeside() {
   const dist = join(root, 'dist');
   const beside = readdirSync(dist).filter(
     (name) =>
@@ -75,11 +79,20 @@ function assetFiles() {
       !packsOfMain.includes(name.replace('.cjs', '')) &&
       !name.startsWith('THIRD-PARTY'),
   );
-  return {
-    ...Object.fromEntries(beside.map((name) => [name, join(dist, name)])),
-    'keyring.node': keyringBinary(),
-    'fs-native-extensions.node': lockBinary(),
-  };
+  return Object.fromEntries(beside.map((name) => [name, join(dist, name)]));
+}
+
+/** Copies the native modules into `folder`, by the names of src/standalone.ts. A package installs the same bytes as files. */
+function nativeModules(folder) {
+  const found = { 'keyring.node': keyringBinary(), 'fs-native-extensions.node': lockBinary() };
+  return Object.fromEntries(
+    Object.entries(found).map(([name, from]) => {
+      const path = join(folder, name);
+      copyFileSync(from, path);
+      if (process.platform === 'linux') strip(path);
+      return [name, path];
+    }),
+  );
 }
 
 /** npm has installed the package of the binary for this system only. */
@@ -123,7 +136,13 @@ function strip(path) {
 
 async function injectBlob(path, blob) {
   const segment = process.platform === 'darwin' ? { machoSegmentName: 'NODE_SEA' } : {};
-  await inject(path, 'NODE_SEA_BLOB', blob, { sentinelFuse: fuse, ...segment });
+  const { warn } = console;
+  // postject warns about each note of Node's binary, which it keeps as it is.
+  console.warn = (text, ...more) =>
+    /Can't find string offset for section name '\.note/.test(text) || warn(text, ...more);
+  await inject(path, 'NODE_SEA_BLOB', blob, { sentinelFuse: fuse, ...segment }).finally(() => {
+    console.warn = warn;
+  });
   if (process.platform === 'darwin') execFileSync('codesign', ['--sign', '-', path]);
 }
 
@@ -139,21 +158,21 @@ function writeLicences(node) {
   copyFileSync(join(root, 'LICENSE'), join(standaloneFolder, 'LICENSE'));
 }
 
-function writeChecksums() {
-  const names = readdirSync(standaloneFolder).filter((name) => name !== 'SHA256SUMS');
+/** SHA256SUMS of all files of a folder. */
+export function writeChecksums(folder) {
+  const names = readdirSync(folder).filter((name) => name !== 'SHA256SUMS');
   const lines = names.map((name) => {
-    const hash = createHash('sha256').update(readFileSync(join(standaloneFolder, name)));
+    const hash = createHash('sha256').update(readFileSync(join(folder, name)));
     return `${hash.digest('hex')}  ${name}\n`;
   });
-  writeFileSync(join(standaloneFolder, 'SHA256SUMS'), lines.join(''));
+  writeFileSync(join(folder, 'SHA256SUMS'), lines.join(''));
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1]).href) {
-  const { values } = parseArgs({ options: { node: { type: 'string' }, xz: { type: 'boolean', default: false } } });
+  const { values } = parseArgs({ options: { node: { type: 'string' } } });
   const started = performance.now();
   const program = await buildStandalone(values);
-  const size = (path) => `${(statSync(path).size / 1e6).toFixed(1)} MB`;
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
-  console.log(`${program}: ${size(program)}${values.xz ? `, ${size(`${program}.xz`)} as xz` : ''}, ${seconds} s`);
+  console.log(`${program}: ${(statSync(program).size / 1e6).toFixed(1)} MB, ${seconds} s`);
   console.log(execFileSync(program, ['--version'], { encoding: 'utf8' }).trim());
 }

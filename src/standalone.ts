@@ -5,7 +5,7 @@ import { getAsset } from 'node:sea';
 import { fileURLToPath } from 'node:url';
 import { compileFunction } from 'node:vm';
 import { programVersion } from './base/version.ts';
-import { extractFileToPrivateFolder } from './platform/extract-file-to-private-folder.ts';
+import { extractFileToPrivateFolder, findInstalledFile } from './platform/extract-file-to-private-folder.ts';
 import { fileErrorCode } from './platform/files.ts';
 import { resolveConfigAndStateFolders } from './platform/folders.ts';
 import { requireOwnFolder } from './platform/own-folder.ts';
@@ -97,16 +97,24 @@ function createLockLibrary(binding: object): { tryLock(descriptor: number): bool
 function loadNativeModule(name: string): object {
   const known = loaded.get(name);
   if (known !== undefined) return known.exports;
-  const { state } = resolveConfigAndStateFolders(process.env, process.platform);
-  requireOwnFolder(state);
-  const path = extractFileToPrivateFolder(join(state, `native-${standaloneBuild}`), name, Buffer.from(getAsset(name)));
+  const bytes = Buffer.from(getAsset(name));
+  const path = findInstalledFile(installedFolder, name, bytes) ?? extractToState(name, bytes);
   const created = { exports: {} };
   process.dlopen(created, path);
   loaded.set(name, created);
   return created.exports;
 }
 
-// In an executable, Node sets argv[1] to the path of the executable instead of a script. The keychain helper is this
+/** Where a Debian or RPM package has the native modules. */
+const installedFolder = '/usr/lib/cloudctl';
+
+function extractToState(name: string, bytes: Uint8Array): string {
+  const { state } = resolveConfigAndStateFolders(process.env, process.platform);
+  requireOwnFolder(state);
+  return extractFileToPrivateFolder(join(state, `native-${standaloneBuild}`), name, bytes);
+}
+
+// In an executable, argv[1] is what was typed to start it, instead of a script. The keychain helper is this
 // executable with the path of `keychain.cjs` as its first argument.
 const [, , first] = process.argv;
 if (first === join(root, 'keychain.cjs')) {
@@ -118,5 +126,6 @@ if (first === join(root, 'keychain.cjs')) {
 } else {
   // The compile cache is off, because the executable already contains compiled code and the cache would need files.
   process.env.CLOUDCTL_CODE_CACHE = 'off';
+  process.argv[1] = root;
   loadPack('entry.cjs');
 }

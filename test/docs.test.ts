@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import manifest from '../package.json' with { type: 'json' };
 import { parseXml } from './db/preflight/formats/junit-schema.ts';
 import { generatedDocs } from './fixtures/generated-docs.ts';
 
@@ -8,6 +9,11 @@ const pages = await generatedDocs();
 describe('the pages generated from the sources are up to date (npm run docs)', () => {
   it.each(Object.entries(pages))('%s', (file, text) => {
     expect(readFileSync(new URL(`../${file}`, import.meta.url), 'utf8')).toBe(text);
+  });
+
+  it('package.json lists the man pages, which npm links', () => {
+    const made = Object.keys(pages).filter((file) => file.startsWith('man/'));
+    expect(manifest.man).toEqual(made.map((file) => `./${file}`).sort());
   });
 
   it('docs/session.svg is an animation without scripts, and ends where animations are off', () => {

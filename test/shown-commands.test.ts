@@ -62,3 +62,19 @@ function wordsOf(command: string): readonly string[] {
   const words = alone.match(/(?:"[^"]*"|'[^']*'|[^\s"'])+/g) ?? [];
   return words.slice(1).map((word) => word.replaceAll(/["']/g, ''));
 }
+
+it('no page and no script installs the program from npm by its name, which is not published there', () => {
+  // A path, an archive and a packed file are no names; `npx cloudctl` would ask the registry where nothing is installed.
+  const byName =
+    /\b(?:npm\s+(?:i|in|install|add|exec|x|update)|npx|pnpm\s+(?:add|dlx)|yarn\s+(?:add|dlx)|bunx?(?:\s+(?:add|x))?)\s+(?:[^\n`|;&]*\s)?['"`]?cloudctl(?=$|[\s@'"`])/m;
+  expect(byName.test('npm install --prefix "$HOME/x" --ignore-scripts cloudctl@0.1.0')).toBe(true);
+  expect(byName.test('npx cloudctl --help')).toBe(true);
+  expect(byName.test('npm install -g ./cloudctl-0.1.0.tgz')).toBe(false);
+  const folders = ['docs', 'scripts', 'docker', '.github', 'src', 'bench'];
+  const files = folders.flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)),
+  );
+  const tops = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'action.yml', 'package.json'];
+  const texts = [...tops, ...files].filter((file) => /(\.(md|mjs|ts|sh|ya?ml|json)|Dockerfile)$/.test(file));
+  expect(texts.filter((file) => byName.test(readFileSync(join(root, file), 'utf8')))).toEqual([]);
+});

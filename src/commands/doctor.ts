@@ -18,7 +18,7 @@ const view: ListView<Finding> = {
 
 export const doctorCommand: CommandSpec<CommandContext> = {
   description:
-    'Checks the configuration, both servers and their clocks, every registered port, the browser, the credential store and the environment. Runs the program of `token_command`. Sends no secret. Changes nothing, but writes and removes a test item in the credential store. Exits with 1 if a login would fail.',
+    'Checks the configuration, both servers and their clocks, every registered port, the browser, the credential store, the environment and PATH. Runs the program of `token_command`. Sends no secret. Changes nothing, but writes and removes a test item in the credential store. Exits with 1 if a login would fail.',
   examples: [
     { text: 'Find out why a login fails', command: 'cloudctl doctor' },
     {

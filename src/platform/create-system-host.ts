@@ -23,6 +23,8 @@ export function createSystemHost(options: SystemHostOptions = {}): HostSystem {
   return {
     env,
     platform,
+    // src/standalone.ts sets it to the path of the executable.
+    program: process.argv[1] ?? process.execPath,
     get stdin() {
       return process.stdin;
     },

@@ -76,8 +76,13 @@ function withoutCredentials(proxy: string | undefined): string | undefined {
 export function findProgram(program: string, env: ProcessEnvironment): string | undefined {
   // Windows adds extensions and searches other folders first.
   if (program.includes('/') || process.platform === 'win32') return program;
-  const folders = (env.PATH ?? '').split(delimiter).filter((folder) => isAbsolute(folder));
-  return folders.map((folder) => join(folder, program)).find(isExecutable);
+  return findPrograms([program], env)[0];
+}
+
+/** The executable files with these names in the absolute folders of PATH, in its order. */
+export function findPrograms(names: readonly string[], env: ProcessEnvironment): readonly string[] {
+  const folders = (env.PATH ?? env.Path ?? '').split(delimiter).filter((folder) => isAbsolute(folder));
+  return folders.flatMap((folder) => names.map((name) => join(folder, name))).filter(isExecutable);
 }
 
 function isExecutable(path: string): boolean {

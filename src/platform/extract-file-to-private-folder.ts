@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createTemporaryFile, ensureFolder, fileErrorCode } from './files.ts';
-import { requireOwnFolder } from './own-folder.ts';
+import { requireFileOfUser, requireOwnFolder } from './own-folder.ts';
 
 /**
  * The path of a file with exactly these bytes in a private folder, for what the system can load from a file only, such as a native
@@ -40,6 +40,20 @@ export function extractFileToPrivateFolder(folder: string, name: string, bytes: 
   return path;
 }
 
+/**
+ * The path of a file with exactly these bytes that an administrator has installed; undefined when it is missing, when it has other
+ * bytes, as after an update of the package, or when another user than root could have written or replaced it.
+ */
+export function findInstalledFile(folder: string, name: string, bytes: Uint8Array): string | undefined {
+  const path = join(folder, name);
+  try {
+    requireFileOfUser(path);
+    return hasBytes(path, bytes, 0) ? path : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 function createPrivateFolder(folder: string): void {
   ensureFolder(dirname(folder));
   try {
@@ -59,7 +73,7 @@ function createPrivateFolder(folder: string): void {
 }
 
 /** Compares all bytes, which is stricter than a checksum and needs no hash function. */
-function hasBytes(path: string, bytes: Uint8Array): boolean {
+function hasBytes(path: string, bytes: Uint8Array, owner = process.geteuid?.()): boolean {
   let descriptor: number;
   try {
     descriptor = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
@@ -69,7 +83,7 @@ function hasBytes(path: string, bytes: Uint8Array): boolean {
   }
   try {
     const found = fstatSync(descriptor);
-    const isOwn = process.geteuid === undefined || found.uid === process.geteuid();
+    const isOwn = owner === undefined || found.uid === owner;
     return isOwn && found.isFile() && found.size === bytes.length && readFileSync(descriptor).equals(bytes);
   } finally {
     closeSync(descriptor);

@@ -7,6 +7,8 @@ import type { HttpSender } from './http-sender.ts';
 export interface HostSystem {
   readonly env: ProcessEnvironment;
   readonly platform: NodeJS.Platform;
+  /** The file that was started: the script, or the executable that contains it. */
+  readonly program: string;
   readonly stdin: Readable & { readonly isTTY?: boolean };
   /** The Node stream of `stderr`, on which prompts are drawn. */
   readonly screen: Writable & { readonly isTTY?: boolean };
@@ -166,6 +168,7 @@ export function withRedactedOutput(host: HostSystem): HostSystem {
     },
     env: host.env,
     platform: host.platform,
+    program: host.program,
     stdout: redactedSink(host.stdout, redactData),
     stderr: redactedSink(host.stderr, redactMessage),
     clock: host.clock,

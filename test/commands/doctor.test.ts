@@ -29,6 +29,7 @@ describe('cloudctl doctor', () => {
     const port = new URL(sandbox.ready.callback_url).port;
     expect(status).toEqual({
       config: 'ok',
+      path: 'ok',
       profile: 'ok',
       environment: 'ok',
       surroundings: expect.any(String),

@@ -1,9 +1,10 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
-import manifest from '../../package.json' with { type: 'json' };
 import { closedPort } from '../../scripts/free-port.mjs';
 import { node, type Ran, startProgram } from '../fixtures/cli.ts';
 import { type Environment, type Folders, makeFolders } from '../fixtures/folders.ts';
@@ -15,7 +16,7 @@ const page = readFileSync(join(root, 'docs/guides/pipelines.md'), 'utf8');
 interface ActionStep {
   readonly run: string;
   readonly shell: string;
-  readonly env: Readonly<Record<string, string>>;
+  readonly env?: Readonly<Record<string, string>>;
   readonly 'working-directory'?: string;
 }
 
@@ -30,6 +31,8 @@ const secret = 'pass word$(id)';
 let folders: Folders;
 let temp: string;
 let output: string;
+/** The checkout of the action. */
+let checkout: string;
 
 beforeEach(() => {
   folders = makeFolders();
@@ -39,21 +42,23 @@ beforeEach(() => {
   mkdirSync(temp);
   writeFileSync(output, '');
   mkdirSync(join(folders.home, 'bin'));
-  program('npm', installScript);
+  program('npm', npmScript);
+  checkout = join(folders.home, 'runner actions');
+  mkdirSync(join(checkout, 'bin'), { recursive: true });
+  writeFileSync(join(checkout, 'bin/cloudctl.cjs'), cloudctlScript, { mode: 0o755 });
 });
 
-/** Installs what `npm install --prefix FOLDER` would: the package of this repository, whose arguments and variables it keeps. */
-const installScript = `
-const { mkdirSync, writeFileSync, symlinkSync } = require('node:fs');
-const words = process.argv.slice(2);
-writeFileSync(process.env.HOME + '/npm.json', JSON.stringify({ words, folder: process.cwd(), env: process.env }));
-const modules = words[words.indexOf('--prefix') + 1] + '/node_modules';
-mkdirSync(modules + '/.bin', { recursive: true });
-mkdirSync(modules + '/cloudctl/bin', { recursive: true });
-const record = 'process.env.HOME + "/cloudctl.json", JSON.stringify({ words: process.argv.slice(2), env: process.env })';
-const file = modules + '/cloudctl/bin/cloudctl.cjs';
-writeFileSync(file, '#!/usr/bin/env node\\nrequire("node:fs").writeFileSync(' + record + ');\\nrequire(${JSON.stringify(join(root, 'bin/cloudctl.cjs'))});\\n', { mode: 0o755 });
-symlinkSync(file, modules + '/.bin/cloudctl');
+/** In place of `npm`: keeps folder, arguments and variables of each call. */
+const npmScript = `
+const record = { words: process.argv.slice(2), folder: process.cwd(), env: process.env };
+require('node:fs').appendFileSync(process.env.HOME + '/npm.ndjson', JSON.stringify(record) + '\\n');
+`;
+
+/** A program that keeps its arguments and variables, and then is the built one. */
+const cloudctlScript = `#!/usr/bin/env node
+const record = { words: process.argv.slice(2), env: process.env };
+require('node:fs').writeFileSync(process.env.HOME + '/cloudctl.json', JSON.stringify(record));
+require(${JSON.stringify(join(root, 'bin/cloudctl.cjs'))});
 `;
 
 function program(name: string, text: string): void {
@@ -63,12 +68,19 @@ function program(name: string, text: string): void {
   chmodSync(file, 0o755);
 }
 
-function recorded(name: 'npm' | 'cloudctl'): {
+interface Recorded {
   readonly words: readonly string[];
   readonly folder: string;
   readonly env: Environment;
-} {
-  return JSON.parse(readFileSync(join(folders.home, `${name}.json`), 'utf8'));
+}
+
+function recorded(): Pick<Recorded, 'words' | 'env'> {
+  return JSON.parse(readFileSync(join(folders.home, 'cloudctl.json'), 'utf8'));
+}
+
+function npmCalls(): readonly Recorded[] {
+  const lines = readFileSync(join(folders.home, 'npm.ndjson'), 'utf8').trimEnd().split('\n');
+  return lines.map((line) => JSON.parse(line));
 }
 
 function environment(more: Environment): Environment {
@@ -77,20 +89,21 @@ function environment(more: Environment): Environment {
 }
 
 /** Runs the steps until one fails, as the runner does: expressions are replaced in `env` and `working-directory` only. */
-async function runAction(inputs: Readonly<Record<string, string>>): Promise<Ran> {
+async function runAction(inputs: Readonly<Record<string, string>>, more: Environment = {}): Promise<Ran> {
   const value = (text: string): string =>
-    text.replaceAll(/\$\{\{ (?:inputs\.([\w-]+)|runner\.temp) \}\}/g, (_, name?: string) =>
-      name === undefined ? temp : (inputs[name] ?? action.inputs[name]?.default ?? ''),
+    text.replaceAll(/\$\{\{ (?:inputs\.([\w-]+)|github\.action_path) \}\}/g, (_, name?: string) =>
+      name === undefined ? checkout : (inputs[name] ?? action.inputs[name]?.default ?? ''),
     );
   let ran: Ran | undefined;
   for (const [at, step] of action.runs.steps.entries()) {
     expect(step.shell).toBe('bash');
     const file = join(temp, `step-${at}.sh`);
     writeFileSync(file, step.run);
-    const env = Object.fromEntries(Object.entries(step.env).map(([name, text]) => [name, value(text)]));
+    const env = Object.fromEntries(Object.entries(step.env ?? {}).map(([name, text]) => [name, value(text)]));
     const cwd = value(step['working-directory'] ?? folders.work);
     const words = ['--noprofile', '--norc', '-eo', 'pipefail', file];
-    ran = await startProgram('bash', words, { folders, env: environment(env), cwd }).ended;
+    ran = await startProgram('bash', words, { folders, env: environment({ ...more, ...env }), cwd, limit: 120_000 })
+      .ended;
     if (ran.code !== 0) return ran;
   }
   if (ran === undefined) throw new Error('the action has no steps');
@@ -100,10 +113,9 @@ async function runAction(inputs: Readonly<Record<string, string>>): Promise<Ran>
 const closedSource = async (): Promise<string> => `postgres://mover@127.0.0.1:${await closedPort()}/shop`;
 
 describe.skipIf(lacks('bash', 'od'))('the action', { timeout: 60_000 }, () => {
-  test('has no expression in a script, and the version of the package', () => {
+  test('has no expression in a script', () => {
     expect(action.runs.using).toBe('composite');
     for (const { run } of action.runs.steps) expect(run).not.toContain('${{');
-    expect(action.inputs.version?.default).toBe(manifest.version);
   });
 
   test('writes SARIF, JUnit and the baseline, and ends with the exit code of the preflight', async () => {
@@ -113,34 +125,42 @@ describe.skipIf(lacks('bash', 'od'))('the action', { timeout: 60_000 }, () => {
     expect(readFileSync(output, 'utf8')).toBe('exit-code=3\n');
     expect(readdirSync(folders.work).sort()).toEqual(['baseline.json', 'preflight.sarif', 'preflight.xml']);
     expect(JSON.parse(readFileSync(join(folders.work, 'preflight.sarif'), 'utf8'))).toMatchObject({ version: '2.1.0' });
-    const { words, env } = recorded('cloudctl');
+    const { words, env } = recorded();
     expect(words.join(' ')).not.toContain(secret);
     expect(env).toMatchObject({ PGPASSWORD: secret, REDISCLI_AUTH: secret });
     expect(env).not.toHaveProperty('INPUT_PASSWORD');
     expect(ran.stdout + ran.stderr).not.toContain(secret);
   });
 
-  test('installs outside the checkout, without the secrets', async () => {
+  test('is built in its own checkout from the lock file, without the secrets', async () => {
     await runAction({ source: await closedSource(), password: secret });
-    const { words, folder, env } = recorded('npm');
-    expect(folder).toBe(temp);
-    expect(words).toContain('--ignore-scripts');
-    expect(words.at(-1)).toBe(`cloudctl@${manifest.version}`);
-    expect(JSON.stringify(env)).not.toContain('pass word');
+    const calls = npmCalls();
+    expect(calls.map(({ words: [word] }) => word)).toEqual(['ci', 'run']);
+    expect(calls[0]?.words).toEqual(expect.arrayContaining(['--ignore-scripts', '--include=dev']));
+    for (const { folder, words } of calls)
+      expect([folder, words.join(' ')]).toEqual([checkout, expect.not.stringContaining('cloudctl')]);
+    expect(JSON.stringify(calls)).not.toContain('pass word');
   });
 
-  test.each([
-    '',
-    'latest',
-    '0.1.0 --registry=http://evil.example',
-    '0.1.0\n--registry=http://evil.example',
-    'file:../evil',
-    'npm:evil@1.0.0',
-    '$(touch injected)',
-  ])('refuses the version %j before it installs anything', async (version) => {
-    const ran = await runAction({ source: await closedSource(), version });
-    expect(ran.code).toBe(2);
-    expect(existsSync(join(folders.home, 'npm.json'))).toBe(false);
+  test.skipIf(lacks('git', 'tar'))('builds and runs from a copy of the commit', { timeout: 180_000 }, async () => {
+    rmSync(checkout, { recursive: true });
+    mkdirSync(checkout);
+    // The files of the commit with what was changed since, as a checkout of the action has them.
+    const copy = 'git -C "$0" ls-files -z | tar -C "$0" --null --files-from - --create | tar -C "$1" --extract';
+    const words = ['--norc', '-eo', 'pipefail', '-c', copy, root, checkout];
+    expect(await startProgram('bash', words, { folders }).ended).toMatchObject({ code: 0, stderr: '' });
+    rmSync(join(folders.home, 'bin/npm'));
+    // A job of a production environment, with the registry and the cache of this machine.
+    const ofMachine = /^(npm_config_(registry|cache|userconfig|cafile)|node_extra_ca_certs|https?_proxy)$/i;
+    const env = {
+      NODE_ENV: 'production',
+      npm_config_userconfig: join(homedir(), '.npmrc'),
+      npm_config_cache: join(homedir(), '.npm'),
+      ...Object.fromEntries(Object.entries(process.env).filter(([name]) => ofMachine.test(name))),
+    };
+    const ran = await runAction({ source: await closedSource(), junit: 'preflight.xml' }, env);
+    expect([ran.code, readFileSync(output, 'utf8')]).toEqual([3, 'exit-code=3\n']);
+    expect(readFileSync(join(folders.work, 'preflight.xml'), 'utf8')).toContain('<testsuite');
   });
 
   test.each([
@@ -162,10 +182,10 @@ describe.skipIf(lacks('bash', 'od'))('the action', { timeout: 60_000 }, () => {
     const inputs = Object.fromEntries(names.map((name) => [name, value]));
     await runAction({ source: value, password: value, strict: value, ...inputs });
     const options = names.map((name) => `--${name === 'sarif' || name === 'junit' ? 'report' : name}=${value}`);
-    expect(recorded('cloudctl').words).toEqual(['db', 'preflight', '--no-input', ...options]);
-    expect(recorded('cloudctl').env).toMatchObject({ CLOUDCTL_SOURCE: value, PGPASSWORD: value });
+    expect(recorded().words).toEqual(['db', 'preflight', '--no-input', ...options]);
+    expect(recorded().env).toMatchObject({ CLOUDCTL_SOURCE: value, PGPASSWORD: value });
     expect(readdirSync(folders.work)).toEqual([]);
-    expect(readdirSync(temp).sort()).toEqual(['cloudctl', 'step-0.sh', 'step-1.sh']);
+    expect(readdirSync(temp).sort()).toEqual(['step-0.sh', 'step-1.sh']);
   });
 
   test('the runner reads no line of the report as a workflow command', async () => {
@@ -187,13 +207,46 @@ describe('the scripts of docs/guides/pipelines.md', { timeout: 60_000 }, () => {
     Jenkins: /sh '''([\s\S]*?)'''/.exec(block('groovy'))?.[1] ?? '',
   };
 
+  /** In place of `curl`: gives a release, whose address it keeps. Returns the sum of the release. */
+  async function release(): Promise<string> {
+    const name = 'cloudctl-0.1.0-linux-x64';
+    mkdirSync(join(folders.home, name));
+    writeFileSync(join(folders.home, name, 'cloudctl'), cloudctlScript, { mode: 0o755 });
+    const archive = join(folders.home, `${name}.tar.xz`);
+    const packed = await startProgram('tar', ['-C', folders.home, '-cJf', archive, name], { folders }).ended;
+    expect(packed).toMatchObject({ code: 0, stderr: '' });
+    program(
+      'curl',
+      `
+const words = process.argv.slice(2);
+if (words.at(-1) !== '${address}') process.exit(22);
+require('node:fs').copyFileSync('${archive}', words[words.indexOf('--output') + 1]);
+`,
+    );
+    return createHash('sha256').update(readFileSync(archive)).digest('hex');
+  }
+  const address = 'https://releases.example.com/cloudctl-0.1.0-linux-x64.tar.xz';
+  const runScript = async (script: string, more: Environment): Promise<Ran> => {
+    const variables = { CLOUDCTL_SOURCE: await closedSource(), PGPASSWORD: secret, RELEASE_URL: address, TMPDIR: temp };
+    return startProgram('sh', ['-e', '-c', script], { folders, env: environment({ ...variables, ...more }) }).ended;
+  };
+
   test.each(Object.entries(scripts))('%s', async (_, script) => {
-    const env = { CLOUDCTL_SOURCE: await closedSource(), PGPASSWORD: secret, WORKSPACE_TMP: temp };
-    const ran = await startProgram('sh', ['-e', '-c', script], { folders, env: environment(env) }).ended;
+    const ran = await runScript(script, { RELEASE_SHA256: await release() });
     expect(ran.code).toBe(3);
     expect(readdirSync(folders.work).sort()).toEqual(['preflight-baseline.json', 'preflight.sarif', 'preflight.xml']);
-    expect(recorded('cloudctl').words.join(' ')).not.toContain(secret);
-    expect(recorded('npm').words.at(-1)).toBe(`cloudctl@${manifest.version}`);
+    expect(recorded().words.join(' ')).not.toContain(secret);
+  });
+
+  test.each(
+    Object.entries(scripts).flatMap(([name, script]) =>
+      ['', '0'.repeat(64), 'x'].map((sum) => [name, sum, script] as const),
+    ),
+  )('%s: a release with another sum than %j is not run', async (_, sum, script) => {
+    await release();
+    expect((await runScript(script, { RELEASE_SHA256: sum })).code).toBe(1);
+    expect(existsSync(join(folders.home, 'cloudctl.json'))).toBe(false);
+    expect(readdirSync(folders.work)).toEqual([]);
   });
 
   test('the example of the action uses inputs that exist', () => {

@@ -1,10 +1,12 @@
 import {
   chmodSync,
+  chownSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -13,7 +15,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { extractFileToPrivateFolder } from '../../src/platform/extract-file-to-private-folder.ts';
+import { extractFileToPrivateFolder, findInstalledFile } from '../../src/platform/extract-file-to-private-folder.ts';
 
 const bytes = Buffer.from('a library');
 
@@ -106,4 +108,33 @@ function privateFolder(): string {
   const folder = join(emptyFolder(), 'native');
   mkdirSync(folder, { mode: 0o700 });
   return folder;
+}
+
+describe.skipIf(process.getuid?.() !== 0)('findInstalledFile', () => {
+  it('finds a file of root with exactly these bytes', () => {
+    const folder = privateFolder();
+    expect(findInstalledFile(folder, 'a.node', bytes)).toBeUndefined();
+    writeFileSync(join(folder, 'a.node'), bytes);
+    expect(findInstalledFile(folder, 'a.node', bytes)).toBe(join(folder, 'a.node'));
+    expect(findInstalledFile(folder, 'a.node', Buffer.from('a LIBRARY'))).toBeUndefined();
+  });
+
+  it.each([
+    ['of another user', (path: string) => chownSync(path, 65_534, 65_534)],
+    ['that others can write to', (path: string) => chmodSync(path, 0o666)],
+    ['in a folder that others can write to', (path: string) => chmodSync(join(path, '..'), 0o777)],
+    ['in a folder of another user', (path: string) => chownSync(join(path, '..'), 65_534, 65_534)],
+    ['behind a link', (path: string) => replaceByLink(path)],
+  ])('finds none %s', (_, change) => {
+    const folder = privateFolder();
+    const path = join(folder, 'a.node');
+    writeFileSync(path, bytes);
+    change(path);
+    expect(findInstalledFile(folder, 'a.node', bytes)).toBeUndefined();
+  });
+});
+
+function replaceByLink(path: string): void {
+  renameSync(path, `${path}.moved`);
+  symlinkSync(`${path}.moved`, path);
 }

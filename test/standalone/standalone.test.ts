@@ -63,6 +63,21 @@ test('no file beside the executable is loaded, and no program on PATH is needed'
   expect(existsSync(join(person.work, 'loaded'))).toBe(false);
 });
 
+test('doctor knows the executable when it was started by its name, and names another one', async () => {
+  const person = folders();
+  const [own, other] = [join(person.work, 'own'), join(person.work, 'other')];
+  for (const path of [own, other]) mkdirSync(path);
+  linkOrCopy(program, join(own, 'cloudctl'));
+  writeFileSync(join(other, 'cloudctl'), '', { mode: 0o755 });
+  const status = async (path: string) => {
+    const env = { PATH: `${path}:${process.env.PATH}` };
+    const words = ['-c', 'cloudctl doctor -o json --query "findings[?id==\'path\'].status"'];
+    return (await startProgram('sh', words, { folders: person, env }).ended).json();
+  };
+  expect(await status(own)).toEqual(['ok']);
+  expect(await status(`${own}:${other}`)).toEqual(['warning']);
+});
+
 describe('native modules', () => {
   test('are unpacked into a folder that only the user can read', async () => {
     const person = folders();

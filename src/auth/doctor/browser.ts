@@ -1,5 +1,9 @@
+import { readFileSync, realpathSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { commandFor, type ProfileReference } from '../../config/settings.ts';
 import type { BrowserEnvironment } from '../../platform/browser.ts';
+import { findPrograms } from '../../platform/external-program.ts';
+import type { ProcessEnvironment } from '../../platform/host.ts';
 import type { UnsafeEnvironmentVariable } from '../../platform/unsafe-environment-variable.ts';
 import type { Finding } from './finding.ts';
 
@@ -57,6 +61,43 @@ export function checkSurroundings({ runtime, profile }: Pick<BrowserFacts, 'runt
   if (runtime.wsl)
     return { id, status: 'ok', observed: `WSL: if the browser of Windows cannot open the last page, use ${paste}` };
   return { id, status: 'ok', observed: 'local machine' };
+}
+
+/**
+ * Whether another program of the same name is on PATH, which scripts would start, now or when the order changes. Other projects
+ * use the name too.
+ * @param program the file that was started
+ */
+export function checkPath(program: string, env: ProcessEnvironment, platform: NodeJS.Platform): Finding {
+  const id = 'path';
+  const isWindows = platform === 'win32';
+  const found = findPrograms(isWindows ? ['cloudctl.exe', 'cloudctl.cmd', 'cloudctl.bat'] : ['cloudctl'], env);
+  const others = found.filter((path) => {
+    // On Windows npm writes a file that starts the script, instead of a link.
+    const isShim = isWindows && !path.endsWith('.exe');
+    return !isStart(isShim ? join(dirname(path), 'node_modules/cloudctl/bin/cloudctl.cjs') : path, program);
+  });
+  const [first] = others;
+  if (first === undefined) return { id, status: 'ok', observed: 'no other program on PATH is called cloudctl' };
+  const observed =
+    first === found[0]
+      ? `\`cloudctl\` starts ${first}, not this program, ${program}`
+      : `PATH has another program after this one: ${others.join(', ')}`;
+  const list = isWindows ? 'where.exe cloudctl' : 'which -a cloudctl';
+  return { id, status: 'warning', observed, hint: `\`${list}\` lists both: remove one, or change their order in PATH` };
+}
+
+/** Whether the file is the program, leads to it, or is a script that names it, as those of version managers do. */
+function isStart(path: string, program: string): boolean {
+  try {
+    const own = realpathSync(program);
+    if (realpathSync(path) === own) return true;
+    if (statSync(path).size > 65_536) return false;
+    const text = readFileSync(path, 'utf8');
+    return text.startsWith('#!') && [own, program].some((name) => text.includes(name));
+  } catch {
+    return false;
+  }
 }
 
 /** Checks the environment variables that prevent a login or change how requests are sent. */

@@ -27,7 +27,7 @@ import {
   type SessionStatus,
   type Sessions,
 } from '../session/index.ts';
-import { checkBrowser, checkEnvironment, checkSurroundings } from './browser.ts';
+import { checkBrowser, checkEnvironment, checkPath, checkSurroundings } from './browser.ts';
 import { type Finding, failedFinding } from './finding.ts';
 import { checkPorts, probePorts } from './ports.ts';
 import { checkCommandProfile, checkLoginProfile, checkSecret, checkVariables } from './profile.ts';
@@ -55,7 +55,7 @@ export async function* diagnose(
   const { host, progress } = context;
   const config = await readConfig(context);
   const variables = checkVariables(host.env, overrides);
-  yield [config.finding, ...variables.findings];
+  yield [config.finding, ...variables.findings, checkPath(host.program, host.env, host.platform)];
   // Wrong arguments of `cloudctl doctor` are reported as errors, as for every command.
   const settings = resolveProfileSettings({ env: variables.valid, config: config.value, profile, overrides });
   const runtime = detectBrowserEnvironment(host.env, host.platform);

@@ -1,11 +1,16 @@
-import { describe, expect, test } from 'vitest';
+import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import {
   type BrowserFacts,
   checkBrowser,
   checkEnvironment,
+  checkPath,
   checkSurroundings,
 } from '../../../src/auth/doctor/browser.ts';
 import type { BrowserEnvironment } from '../../../src/platform/browser.ts';
+import { makeFolders } from '../../fixtures/folders.ts';
+import { expectGolden } from '../../fixtures/golden.ts';
 import { profileNamed } from '../../fixtures/profile.ts';
 
 const home: BrowserEnvironment = {
@@ -54,6 +59,65 @@ describe('the surroundings', () => {
     const finding = checkSurroundings({ runtime: { ...home, ...change }, profile: profileNamed('work') });
     expect(finding.status).toBe(status);
     if (status === 'warning') expect(finding.hint).toContain('cloudctl auth login --paste --profile work');
+  });
+});
+
+describe('a program of the same name on PATH', () => {
+  /** Folders with a program each; the last one has a link to the first. */
+  function makePath() {
+    const { work, remove } = makeFolders();
+    onTestFinished(remove);
+    const [own = '', other = '', link = ''] = ['own', 'other tools', 'links'].map((name) => join(work, name));
+    for (const folder of [own, other, link]) mkdirSync(folder);
+    for (const folder of [own, other]) writeFileSync(join(folder, 'cloudctl'), '', { mode: 0o755 });
+    symlinkSync(join(own, 'cloudctl'), join(link, 'cloudctl'));
+    return { own, other, link };
+  }
+  const check = (program: string, folders: readonly string[], platform: NodeJS.Platform = 'linux') =>
+    checkPath(program, { PATH: folders.join(delimiter) }, platform);
+
+  test('that is this one, or a link to it, is in order', () => {
+    const { own, other, link } = makePath();
+    const program = join(own, 'cloudctl');
+    for (const folders of [[], [own], [link, own], [own, '', '.', '/no/such/folder']])
+      expect(check(program, folders)).toMatchObject({ id: 'path', status: 'ok' });
+    expect(check(join(link, 'cloudctl'), [own]).status).toBe('ok');
+    writeFileSync(join(other, 'cloudctl'), `#!/bin/sh\nexec '${program}' "$@"\n`);
+    expect(check(program, [other, own]).status).toBe('ok');
+  });
+
+  test('that comes first is what a script would start', () => {
+    const { own, other } = makePath();
+    const found = check(join(own, 'cloudctl'), [other, own]);
+    expect(found).toMatchObject({ status: 'warning', hint: expect.stringContaining('which -a cloudctl') });
+    expectGolden('doctor', found.observed.replaceAll(dirname(own), '/WORK'));
+    expect(check('/elsewhere/cloudctl.cjs', [other]).observed).toContain(join(other, 'cloudctl'));
+  });
+
+  test('that comes later is named too', () => {
+    const { own, other } = makePath();
+    const found = check(join(own, 'cloudctl'), [own, other]);
+    expect(found).toMatchObject({ status: 'warning', observed: expect.stringContaining(join(other, 'cloudctl')) });
+  });
+
+  test('is no folder, and no file that cannot be run', () => {
+    const { own, other } = makePath();
+    chmodSync(join(other, 'cloudctl'), 0o644);
+    mkdirSync(join(other, 'deep/cloudctl'), { recursive: true });
+    expect(check(join(own, 'cloudctl'), [other, join(other, 'deep')]).status).toBe('ok');
+  });
+
+  test('on Windows the files that npm writes start the script of their own folder', () => {
+    const { own, other } = makePath();
+    const program = join(own, 'node_modules/cloudctl/bin/cloudctl.cjs');
+    mkdirSync(dirname(program), { recursive: true });
+    writeFileSync(program, '');
+    for (const folder of [own, other]) writeFileSync(join(folder, 'cloudctl.cmd'), '', { mode: 0o755 });
+    expect(check(program, [own], 'win32').status).toBe('ok');
+    expect(check(program, [other], 'win32')).toMatchObject({
+      status: 'warning',
+      hint: expect.stringContaining('where.exe'),
+    });
   });
 });
 

@@ -431,6 +431,19 @@ const findings: readonly HintCase[] = [
     given: set('NODE_DEBUG', 'net'),
   },
   {
+    name: 'doctor: another program called cloudctl on PATH',
+    from: ['src/auth/doctor/browser.ts'],
+    line: doctor,
+    finding: 'path',
+    given: (world) => {
+      const folder = join(world.folders.home, 'other');
+      mkdirSync(folder);
+      writeFileSync(join(folder, 'cloudctl'), '#!/bin/sh\n', { mode: 0o755 });
+      world.env.PATH = `${world.env.PATH}:${folder}`;
+    },
+    afterwards: ({ folders }) => rmSync(join(folders.home, 'other/cloudctl')),
+  },
+  {
     name: 'doctor: CLOUDCTL_ACCESS_TOKEN',
     line: doctor,
     finding: 'access-token',
