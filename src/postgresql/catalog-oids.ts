@@ -11,6 +11,9 @@ export const firstNormalObjectId = 16384;
 /** FirstGenbkiObjectId: a lower id is assigned by hand in the sources, and is the same in every database of a major version. */
 export const firstGenbkiObjectId = 10000;
 
+/** FirstUnpinnedObjectId: objects with a lower id were created by bootstrap, not by the scripts of initdb. */
+export const firstUnpinnedObjectId = 12000;
+
 /** Object ids of system catalogs, as in pg_depend.classid and refclassid. */
 export const oidsOfCatalogs = {
   pg_type: 1247,
@@ -19,16 +22,20 @@ export const oidsOfCatalogs = {
   pg_amop: 2602,
   pg_amproc: 2603,
   pg_attrdef: 2604,
+  pg_cast: 2605,
   pg_constraint: 2606,
   pg_language: 2612,
   pg_opclass: 2616,
   pg_operator: 2617,
   pg_rewrite: 2618,
   pg_trigger: 2620,
+  pg_policy: 3256,
+  pg_statistic_ext: 3381,
   pg_extension: 3079,
   pg_event_trigger: 3466,
   pg_ts_dict: 3600,
   pg_ts_config: 3602,
+  pg_publication_rel: 6106,
 } as const;
 
 export const builtinSchemaOids = { pg_catalog: 11, pg_toast: 99, public: 2200 } as const;
@@ -74,7 +81,9 @@ export const builtinTypeOids = {
   timetz: 1266,
   bit: 1560,
   varbit: 1562,
+  interval: 1186,
   numeric: 1700,
+  jsonb: 3802,
   regprocedure: 2202,
   regoper: 2203,
   regoperator: 2204,

@@ -306,7 +306,9 @@ const cases: readonly Case[] = [
     returned: [
       returns(userFunctionUsesQuery, [{ calls: '1', kind: 'check', name: 'c', filled: true }]),
       returns(functionAndViewBodiesQuery, [functionBody('SELECT count(*) > 0 FROM other')]),
-      returns(objectsNamedInFunctionBodiesQuery, [{ kind: 'relation', schema: 'public', name: 'other' }]),
+      returns(objectsNamedInFunctionBodiesQuery, [
+        { kind: 'relation', schema: 'public', name: 'other', isReplaced: false, types: [] },
+      ]),
     ],
   },
 ];

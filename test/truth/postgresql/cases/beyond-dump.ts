@@ -127,4 +127,43 @@ export const beyondDumpCases: readonly PostgresCase[] = [
       'ALTER EXTENSION hstore ADD FUNCTION shout(text)',
     ],
   },
+  {
+    name: 'changed in pg_catalog: a cast to boolean that became implicit',
+    verdict: 'continuous',
+    unproven: ['system-tables'],
+    differs: {
+      truth: 'blocked',
+      why: 'whether a definition or a statement needs a changed cast of PostgreSQL is not known; the report says so, and a rehearsal finds it',
+    },
+    setup: [
+      "UPDATE pg_cast SET castcontext = 'i' WHERE castsource = 'int4'::regtype AND casttarget = 'bool'::regtype",
+      'CREATE TABLE t (id int PRIMARY KEY, active boolean DEFAULT 1, n int)',
+      'INSERT INTO t VALUES (1, true, 1)',
+    ],
+  },
+  {
+    name: 'what a dump does not say: disabled triggers of foreign keys',
+    verdict: 'continuous',
+    quiet: ['p', 'c'],
+    setup: [
+      'CREATE TABLE p (id int PRIMARY KEY)',
+      'CREATE TABLE c (id int PRIMARY KEY, p int REFERENCES p)',
+      'INSERT INTO p VALUES (1)',
+      'ALTER TABLE c DISABLE TRIGGER ALL',
+      'ALTER TABLE p DISABLE TRIGGER ALL',
+      'INSERT INTO c VALUES (1, 1), (2, 99)',
+    ],
+  },
+  {
+    name: 'what a dump does not say: a partition that is being detached',
+    verdict: 'continuous',
+    quiet: ['p', 'p1', 'p2'],
+    setup: [
+      'CREATE TABLE p (id int PRIMARY KEY) PARTITION BY RANGE (id)',
+      'CREATE TABLE p1 PARTITION OF p FOR VALUES FROM (0) TO (100)',
+      'CREATE TABLE p2 PARTITION OF p FOR VALUES FROM (100) TO (200)',
+      'INSERT INTO p VALUES (1), (101)',
+      "UPDATE pg_inherits SET inhdetachpending = true WHERE inhrelid = 'p1'::regclass",
+    ],
+  },
 ];

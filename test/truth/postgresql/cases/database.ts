@@ -275,6 +275,48 @@ export const databaseCases: readonly PostgresCase[] = [
     app: ['INSERT INTO t VALUES (10)'],
   },
   {
+    name: 'FULL, and rows that are equal and not the same',
+    verdict: 'continuous',
+    unproven: ['full-without-eq'],
+    differs: {
+      truth: 'dump',
+      why: 'which of two equal rows the target changes depends on their order; the report names the query that finds such rows',
+    },
+    quiet: ['t'],
+    setup: [
+      'CREATE EXTENSION citext',
+      'CREATE TABLE t (name citext, note text)',
+      'ALTER TABLE t REPLICA IDENTITY FULL',
+      "INSERT INTO t VALUES ('Bob', 'x'), ('bob', 'x')",
+    ],
+    app: ["DELETE FROM t WHERE name::text = 'bob'"],
+  },
+  {
+    name: 'FULL, and numbers that are equal only when they are the same',
+    verdict: 'continuous',
+    setup: [
+      'CREATE TABLE t (amount numeric(10,2), note text)',
+      'ALTER TABLE t REPLICA IDENTITY FULL',
+      "INSERT INTO t VALUES (1.0, 'a'), (1.00, 'a'), (2, 'b')",
+      'CREATE TABLE u (n numeric NOT NULL UNIQUE, m numeric)',
+      'ALTER TABLE u REPLICA IDENTITY FULL',
+      'INSERT INTO u VALUES (1.0, 1), (2, 1.00)',
+    ],
+  },
+  {
+    name: 'a trigger that always fires and returns the old row of an INSERT',
+    verdict: 'dump',
+    reasons: ['always-triggers'],
+    quiet: ['t'],
+    setup: [
+      'CREATE TABLE t (id int PRIMARY KEY)',
+      'INSERT INTO t VALUES (1), (2)',
+      'CREATE FUNCTION keep() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN RETURN OLD; END$$',
+      'CREATE TRIGGER frozen BEFORE INSERT OR UPDATE ON t FOR EACH ROW EXECUTE FUNCTION keep()',
+      'ALTER TABLE t ENABLE ALWAYS TRIGGER frozen',
+    ],
+  },
+  {
     name: 'a trigger for replicas that writes',
     verdict: 'dump',
     reasons: ['always-triggers'],

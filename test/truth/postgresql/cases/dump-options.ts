@@ -43,6 +43,50 @@ export const dumpOptionsCases: readonly PostgresCase[] = [
     setup: ["CREATE FUNCTION home(system_user text) RETURNS text LANGUAGE sql AS $$SELECT '/home/' || $1$$"],
   },
   {
+    name: 'options of pg_dump: arguments named json and merge_action, keywords since 17',
+    verdict: 'continuous',
+    unproven: ['dump-options'],
+    differs: otherOptions,
+    quick: true,
+    setup: [
+      'CREATE FUNCTION put(json json) RETURNS text LANGUAGE sql AS $$SELECT $1::text$$',
+      "CREATE FUNCTION rows() RETURNS TABLE (merge_action text) LANGUAGE sql AS $$SELECT 'a'$$",
+    ],
+  },
+  {
+    name: 'options of pg_dump: a type in a schema named json',
+    verdict: 'continuous',
+    unproven: ['dump-options'],
+    differs: otherOptions,
+    to: 18,
+    setup: [
+      'CREATE SCHEMA json',
+      "CREATE TYPE json.mood AS ENUM ('a')",
+      'CREATE TABLE t (id int PRIMARY KEY, m json.mood)',
+      "INSERT INTO t VALUES (1, 'a')",
+    ],
+  },
+  {
+    name: 'options of pg_dump: an argument named normalize, a keyword since 13',
+    verdict: 'continuous',
+    unproven: ['dump-options'],
+    differs: otherOptions,
+    from: 12,
+    setup: ['CREATE FUNCTION put(normalize text) RETURNS text LANGUAGE sql AS $$SELECT $1::text$$'],
+  },
+  {
+    name: 'options of pg_dump: columns, aliases and schemas named as keywords since 17, without a type',
+    verdict: 'continuous',
+    setup: [
+      'CREATE SCHEMA json',
+      "CREATE TABLE json.json_value (id int PRIMARY KEY, json json, merge_action text CHECK (merge_action <> 'x'))",
+      'CREATE INDEX json_table ON json.json_value (merge_action, lower(merge_action))',
+      'CREATE VIEW json.json_query AS SELECT json, json_scalar.merge_action AS json_exists FROM json.json_value json_scalar',
+      'CREATE FUNCTION json.json_serialize(path text) RETURNS text LANGUAGE sql IMMUTABLE AS $$SELECT $1$$',
+      "CREATE VIEW json.v AS SELECT json.json_serialize('a') AS x",
+    ],
+  },
+  {
     // Of both engines, none takes the pg_dump of the source; pgcopydb does, and fails.
     name: 'options of pg_dump: a column named system_user that only its table and its key name',
     verdict: 'continuous',
@@ -65,6 +109,30 @@ export const dumpOptionsCases: readonly PostgresCase[] = [
     differs: otherOptions,
     quick: true,
     setup: ['CREATE ROLE emitter', 'GRANT EXECUTE ON FUNCTION pg_logical_emit_message(boolean, text, text) TO emitter'],
+  },
+  {
+    name: 'options of pg_dump: a grant on a function of an extension that has other arguments there',
+    verdict: 'continuous',
+    unproven: ['dump-options'],
+    differs: otherOptions,
+    setup: [
+      'CREATE EXTENSION pg_stat_statements',
+      'CREATE ROLE monitor_x',
+      'GRANT EXECUTE ON FUNCTION pg_stat_statements_reset TO monitor_x',
+    ],
+  },
+  {
+    name: 'options of pg_dump: an extension whose creator was dropped',
+    verdict: 'continuous',
+    unproven: ['dump-options'],
+    differs: otherOptions,
+    first: ['CREATE ROLE boss SUPERUSER LOGIN'],
+    setup: [
+      'SET SESSION AUTHORIZATION boss; CREATE EXTENSION pgstattuple; RESET SESSION AUTHORIZATION',
+      'REASSIGN OWNED BY boss TO postgres',
+      'DROP OWNED BY boss',
+    ],
+    last: ['DROP ROLE boss'],
   },
   {
     name: 'options of pg_dump: privileges that were taken from PUBLIC on every function',

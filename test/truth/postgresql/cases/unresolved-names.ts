@@ -19,6 +19,22 @@ const ranges = [
   'CREATE TABLE t (id int PRIMARY KEY, r words)',
 ];
 
+const otherOperator = {
+  truth: 'blocked',
+  why: 'an expression is not evaluated with the operator that the target finds by its name; the report says so, and a rehearsal finds it',
+} as const;
+
+const otherMeaning = {
+  truth: 'blocked',
+  why: 'the name has another meaning with an empty search_path, and a function of a user is not called; the report names it, and a rehearsal finds it',
+} as const;
+
+const hstoreTable = [
+  'CREATE EXTENSION hstore',
+  'CREATE TABLE t (id int PRIMARY KEY, a hstore, b hstore)',
+  "INSERT INTO t VALUES (1, 'a=>1', 'a=>2'), (2, NULL, NULL)",
+];
+
 /** Things that are called by a text without their schema, and where such a text is called. */
 export const unresolvedNameCases: readonly PostgresCase[] = [
   {
@@ -113,6 +129,7 @@ export const unresolvedNameCases: readonly PostgresCase[] = [
   {
     name: 'without a schema: an operator of citext, which falls back to text',
     verdict: 'continuous',
+    unproven: ['function-results'],
     setup: [
       'CREATE EXTENSION citext',
       "CREATE FUNCTION is_a(citext) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$SELECT $1 = 'a' OR $1 = 'A'$$",
@@ -477,4 +494,161 @@ export const unresolvedNameCases: readonly PostgresCase[] = [
       ],
     }),
   ),
+  {
+    name: 'without a schema: IS DISTINCT FROM of hstore in a function',
+    verdict: 'blocked',
+    reasons: ['search-path'],
+    quiet: ['t'],
+    setup: [
+      'CREATE EXTENSION hstore',
+      'CREATE FUNCTION f(a hstore, b hstore) RETURNS text LANGUAGE sql IMMUTABLE AS $$SELECT CASE WHEN a IS DISTINCT FROM b THEN 1::text ELSE 0::text END$$',
+      'CREATE TABLE t (id int PRIMARY KEY, a hstore, b hstore, g text GENERATED ALWAYS AS (f(a, b)) STORED)',
+      "INSERT INTO t VALUES (1, 'a=>1', 'a=>1')",
+    ],
+  },
+  ...[
+    ['IN', "$1 IN ('yes', 'y')"],
+    ['CASE', "CASE $1 WHEN 'yes' THEN true ELSE false END"],
+    ['LIKE', "$1 LIKE 'y%'"],
+    ['replace()', "replace($1, 'y', '') = 'es'"],
+  ].map(
+    ([what, expression]): PostgresCase => ({
+      name: `without a schema: ${what} of citext in the function of a generated column`,
+      verdict: 'continuous',
+      unproven: ['function-results'],
+      differs: otherMeaning,
+      quiet: ['t'],
+      setup: [
+        'CREATE EXTENSION citext',
+        `CREATE FUNCTION f(citext) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$SELECT ${expression}$$`,
+        'CREATE TABLE t (id int PRIMARY KEY, a citext, g boolean GENERATED ALWAYS AS (f(a)) STORED)',
+        "INSERT INTO t VALUES (1, 'Yes'), (2, 'no')",
+      ],
+    }),
+  ),
+  {
+    name: 'without a schema: round() of the user, beside the one of PostgreSQL',
+    verdict: 'continuous',
+    unproven: ['function-results'],
+    differs: otherMeaning,
+    setup: [
+      'CREATE FUNCTION round(float8, int) RETURNS numeric LANGUAGE sql IMMUTABLE AS $$SELECT pg_catalog.round($1::numeric, $2)$$',
+      'CREATE FUNCTION f(a float8) RETURNS text LANGUAGE sql IMMUTABLE AS $$SELECT round(a, 2)::text$$',
+      'CREATE TABLE t (id int PRIMARY KEY, a float8, g text GENERATED ALWAYS AS (f(a)) STORED)',
+      'INSERT INTO t VALUES (1, 1.234)',
+    ],
+  },
+  {
+    name: 'without a schema: functions that call PostgreSQL alone, beside citext and hstore',
+    verdict: 'continuous',
+    setup: [
+      'CREATE EXTENSION citext',
+      'CREATE EXTENSION hstore',
+      "CREATE FUNCTION f(a text, b text) RETURNS text LANGUAGE sql IMMUTABLE AS $$SELECT CASE a WHEN 'x' THEN replace(a, 'x', 'y') ELSE nullif(b, 'z') END WHERE a IN ('x', 'y') AND a LIKE '%' AND a IS NOT DISTINCT FROM a$$",
+      'CREATE TABLE t (id int PRIMARY KEY, a text, g text GENERATED ALWAYS AS (f(a, a)) STORED)',
+      "INSERT INTO t VALUES (1, 'x')",
+    ],
+  },
+  {
+    name: 'without a schema: what an index of an empty table calls with a constant',
+    verdict: 'blocked',
+    reasons: ['search-path'],
+    empty: true,
+    setup: [
+      'CREATE FUNCTION inner_f(text) RETURNS text LANGUAGE sql IMMUTABLE AS $$SELECT upper($1)$$',
+      'CREATE FUNCTION f(text) RETURNS text LANGUAGE plpgsql IMMUTABLE AS $$BEGIN RETURN inner_f($1); END$$',
+      'CREATE TABLE t (id int PRIMARY KEY, w text)',
+      "CREATE INDEX ON t (w) WHERE w = f('x')",
+    ],
+  },
+  {
+    name: 'a bare operator: hstore in the WHEN of a trigger',
+    verdict: 'blocked',
+    reasons: ['search-path'],
+    quick: true,
+    setup: [
+      ...hstoreTable,
+      'CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN RETURN NEW; END$$',
+      'CREATE TRIGGER tr BEFORE UPDATE ON t FOR EACH ROW WHEN (OLD.a IS DISTINCT FROM NEW.a) EXECUTE FUNCTION f()',
+    ],
+  },
+  {
+    name: 'a bare operator: hstore in a view with IS DISTINCT FROM',
+    verdict: 'blocked',
+    reasons: ['search-path'],
+    setup: [...hstoreTable, 'CREATE VIEW v AS SELECT id FROM t WHERE a IS DISTINCT FROM b'],
+  },
+  {
+    name: 'a bare operator: hstore in a view with NATURAL JOIN',
+    verdict: 'blocked',
+    reasons: ['search-path'],
+    setup: [...hstoreTable, 'CREATE VIEW v AS SELECT a FROM t NATURAL JOIN (SELECT a FROM t) u'],
+  },
+  {
+    name: 'a bare operator: ltree in a row of a view, after an integer',
+    verdict: 'blocked',
+    reasons: ['search-path'],
+    setup: [
+      'CREATE EXTENSION ltree',
+      'CREATE TABLE t (id int PRIMARY KEY, p ltree)',
+      "INSERT INTO t VALUES (1, 'a.b')",
+      "CREATE VIEW v AS SELECT id FROM t WHERE (id, p) < (5, 'b'::ltree)",
+    ],
+  },
+  {
+    name: 'a bare operator: an integer in a row of a view, after hstore',
+    verdict: 'blocked',
+    reasons: ['search-path'],
+    setup: [...hstoreTable, 'CREATE VIEW v AS SELECT id FROM t WHERE (a, id) IN (SELECT a, id FROM t)'],
+  },
+  {
+    name: 'a bare operator: citext in generated columns',
+    verdict: 'continuous',
+    unproven: ['search-path'],
+    differs: otherOperator,
+    quick: true,
+    quiet: ['t'],
+    setup: [
+      'CREATE EXTENSION citext',
+      "CREATE TABLE t (id int PRIMARY KEY, a citext, kind int GENERATED ALWAYS AS (CASE a WHEN 'yes' THEN 1 ELSE 0 END) STORED, changed boolean GENERATED ALWAYS AS (a IS DISTINCT FROM 'yes') STORED)",
+      "INSERT INTO t VALUES (1, 'Yes'), (2, 'no')",
+    ],
+  },
+  {
+    name: 'a bare operator: citext in a CHECK with NULLIF',
+    verdict: 'continuous',
+    unproven: ['search-path'],
+    differs: otherOperator,
+    quiet: ['t'],
+    setup: [
+      'CREATE EXTENSION citext',
+      "CREATE TABLE t (id int PRIMARY KEY, a citext CHECK (NULLIF(a, 'none') IS NULL))",
+      "INSERT INTO t VALUES (1, 'None'), (2, 'none')",
+    ],
+  },
+  {
+    name: 'a bare operator: citext in a view and in the WHEN of a trigger',
+    verdict: 'continuous',
+    setup: [
+      'CREATE EXTENSION citext',
+      'CREATE TABLE a (email citext PRIMARY KEY, n int)',
+      'CREATE TABLE b (email citext PRIMARY KEY, m int)',
+      "INSERT INTO a VALUES ('X', 1), ('y', 2)",
+      'CREATE VIEW v AS SELECT * FROM a JOIN b USING (email)',
+      'CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN RETURN NEW; END$$',
+      'CREATE TRIGGER tr BEFORE UPDATE ON a FOR EACH ROW WHEN (OLD.email IS DISTINCT FROM NEW.email) EXECUTE FUNCTION f()',
+    ],
+  },
+  {
+    name: 'a bare operator: comparisons of hstore and citext whose operator has a place for a schema',
+    verdict: 'continuous',
+    setup: [
+      'CREATE EXTENSION citext',
+      ...hstoreTable,
+      "CREATE TABLE c (id int PRIMARY KEY, a citext UNIQUE CHECK (a = 'x' OR a IN ('y', 'z') OR a LIKE 'w%'))",
+      "INSERT INTO c VALUES (1, 'X')",
+      'CREATE VIEW v AS SELECT DISTINCT a, count(*) AS n FROM t WHERE a = b OR a IN (SELECT b FROM t) OR (a, id) IN ((b, 1)) GROUP BY a UNION SELECT b, 1 FROM t ORDER BY 2',
+      'CREATE VIEW w AS SELECT t IS DISTINCT FROM t AS x, ARRAY[a] IS DISTINCT FROM ARRAY[b] AS y, CASE WHEN a = b THEN 1 END AS z FROM t',
+    ],
+  },
 ];

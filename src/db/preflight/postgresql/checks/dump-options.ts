@@ -3,8 +3,9 @@ import { passOutcome, unknownOutcome } from '../../finding.ts';
 import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
 
 import {
+  type LaterKeywordUse,
+  laterKeywordUsesQuery,
   removedFunctionsWithChangedPrivilegesQuery,
-  unquotedSystemUserKeywordUsesQuery,
 } from '../queries/dump-options.ts';
 
 import { getPostgresqlTargetVersion } from '../source-facts.ts';
@@ -15,18 +16,20 @@ export const dumpOptionsCheck = declareDatabasePreflightCheck({
   headline: 'The target version rejects a dump with the default options of pg_dump',
   severity: { continuous: 'blocker', dump: 'blocker' },
   queries: {
-    systemUserNames: unquotedSystemUserKeywordUsesQuery,
+    keywordNames: laterKeywordUsesQuery,
     builtInGrants: removedFunctionsWithChangedPrivilegesQuery,
   },
-  evaluate({ systemUserNames, builtInGrants }, database, _facts, options) {
+  evaluate({ keywordNames, builtInGrants }, database, _facts, options) {
     const target = getPostgresqlTargetVersion(options);
-    const isReserved = target === undefined || target >= 160_000;
-    const names = isReserved ? systemUserNames : [];
-    const grants = builtInGrants
-      .filter(({ since }) => target === undefined || since * 10_000 <= target)
-      .map(({ signature }) => signature);
+    const concerns = ({ since }: { readonly since: number }) => target === undefined || since * 10_000 <= target;
+    const names = keywordNames.filter(concerns);
+    const privileges = builtInGrants.filter(concerns);
+    const grants = privileges.map(({ signature }) => signature);
+    const removed = privileges.find(({ role }) => role === undefined);
+    const ofDropped = privileges.find(({ role }) => role !== undefined);
     if (names.length + grants.length === 0) return passOutcome('yes');
-    const objects = [...names, ...grants.map((signature) => `privileges on ${signature}`)];
+    const named = [...new Set(names.map(({ object }) => object))];
+    const objects = [...named, ...grants.map((signature) => `privileges on ${signature}`)];
     return {
       ...unknownOutcome(`${countOf(objects.length, 'object')}, and the options of the service are not known`),
       premise: `the service ${[
@@ -36,12 +39,13 @@ export const dumpOptionsCheck = declareDatabasePreflightCheck({
       settledBy: names.length === 0 ? 'REVOKE or GRANT on the source' : 'ALTER … RENAME on the source',
       required: 'definitions that the target version reads as they are written',
       detail: [
-        names.length === 0
+        names.length === 0 ? '' : describeKeywords(names),
+        removed === undefined
           ? ''
-          : 'SYSTEM_USER is a reserved word since PostgreSQL 16, and this server writes the name without quotation marks: on the target the definition is a syntax error, or uses the name of the user instead of the column.',
-        grants.length === 0
+          : `The target version has no function ${removed.signature}, or a function of this name with other arguments: "function … does not exist".`,
+        ofDropped === undefined
           ? ''
-          : `The target version has no function ${grants[0]}, or a function of this name with other arguments: "function … does not exist".`,
+          : `The role that created an extension was dropped, and the initial privileges of its objects still have it, which a dump revokes: "role "${ofDropped.role}" does not exist".`,
       ]
         .filter((text) => text !== '')
         .join(' ')
@@ -54,13 +58,21 @@ export const dumpOptionsCheck = declareDatabasePreflightCheck({
           ...(names.length === 0
             ? []
             : [
-                'Rename the column, table or argument system_user (ALTER TABLE … RENAME COLUMN), and adapt the application.',
+                'Rename the column, table or schema (ALTER … RENAME), or drop the function and create it with another name of the argument, and adapt the application.',
               ]),
           ...(grants.length === 0
             ? []
-            : ['Restore the original privileges of the functions (GRANT EXECUTE … TO PUBLIC, or REVOKE).']),
+            : [
+                'Restore the original privileges of the functions (GRANT EXECUTE … TO PUBLIC, or REVOKE), or drop the extension and create it again.',
+              ]),
         ].join(' '),
       },
     };
   },
 });
+
+function describeKeywords(names: readonly LaterKeywordUse[]): string {
+  const words = [...new Set(names.map(({ word, since }) => `${word.toUpperCase()} (PostgreSQL ${since})`))];
+  const isUser = names.some(({ word }) => word === 'system_user');
+  return `Newer releases have more keywords, and this server writes these names without quotation marks: ${words.join(', ')}. On the target the definition is a syntax error${isUser ? ', or uses the name of the user instead of the column system_user' : ''}.`;
+}

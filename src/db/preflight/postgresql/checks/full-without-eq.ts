@@ -1,7 +1,10 @@
 import { countOf } from '../../../../base/text.ts';
-import { failOutcome, type PreflightCheckOutcome, passOutcome, warnOutcome } from '../../finding.ts';
+import { failOutcome, type PreflightCheckOutcome, passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
 import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
+import { suggestQueriesForSimilarRows } from '../owner-queries.ts';
 import {
+  type LooselyEqualColumn,
+  looselyEqualColumnsQuery,
   type NullableHashIndexColumn,
   noEqualityOperatorColumnsQuery,
   nullableHashIndexColumnsQuery,
@@ -26,8 +29,9 @@ export const fullWithoutEqCheck = declareDatabasePreflightCheck({
     identities: unsafeReplicaIdentitiesQuery,
     unequalColumns: noEqualityOperatorColumnsQuery,
     hashedNulls: nullableHashIndexColumnsQuery,
+    looseColumns: looselyEqualColumnsQuery,
   },
-  evaluate({ identities, unequalColumns, hashedNulls }, database, facts, options) {
+  evaluate({ identities, unequalColumns, hashedNulls, looseColumns }, database, facts, options) {
     const unequal = groupIncomparableColumnsByTable(unequalColumns);
     const full = identities.filter(({ identity, unlogged }) => identity === 'f' && !unlogged);
     const found = full.filter(({ keyed, name }) => !keyed && unequal.has(name));
@@ -38,6 +42,10 @@ export const fullWithoutEqCheck = declareDatabasePreflightCheck({
             full.some(({ name }) => name === table),
           );
     if (missed.length > 0) return missedRows(missed, database);
+    const loose = looseColumns.filter(({ table }) =>
+      full.some((one) => one.name === table && !one.keyed && one.usableIndex === undefined),
+    );
+    if (found.length === 0 && loose.length > 0) return similarRows(loose, database);
     if (found.length === 0) return passOutcome(full.length === 0 ? 'no such table' : countOf(full.length, 'table'));
     return failOutcome(['continuous'], countOf(found.length, 'table'), {
       required: 'a primary key, or only columns whose types have an equality operator',
@@ -47,6 +55,25 @@ export const fullWithoutEqCheck = declareDatabasePreflightCheck({
     });
   },
 });
+
+/** Without a unique index two rows can be equal in all columns, and the target takes the first one that it finds. */
+function similarRows(loose: readonly LooselyEqualColumn[], database: string): PreflightCheckOutcome {
+  const tables = [...new Set(loose.map(({ table }) => table))];
+  return {
+    ...unknownOutcome(`${countOf(tables.length, 'table')} in which rows can be equal and not the same`),
+    headline: 'Rows of a table with REPLICA IDENTITY FULL may be confused',
+    premise: 'no two rows of a table without a key are equal and not the same',
+    settledBy: 'the queries of the finding, then --accept full-without-eq',
+    required: 'a primary key, or no rows that are equal and not the same',
+    detail: `The target finds the changed row by the equality of all columns, and the listed columns have values that are equal and not the same, such as 1.0 and 1.00, or 'Bob' and 'bob' in citext. Where rows differ in such values alone, an UPDATE or DELETE changes the wrong one on the target without an error. ${suggestQueriesForSimilarRows(tables)}${buildUnlistedObjectsNote(tables)}`,
+    objects: limitFindingObjects(loose).map(({ table, column }) => `${table} (${column})`),
+    fix: {
+      database,
+      by: 'the owner of the tables, or a superuser',
+      text: 'Add a primary key, or a unique index on NOT NULL columns.',
+    },
+  };
+}
 
 function missedRows(missed: readonly NullableHashIndexColumn[], database: string): PreflightCheckOutcome {
   const certain = missed.filter(({ rows }) => rows === 'violate');

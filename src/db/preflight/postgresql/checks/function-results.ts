@@ -60,18 +60,17 @@ export const functionResultsCheck = declareDatabasePreflightCheck({
     // Changes that are applied later fire a trigger too.
     const uses = functionUses.filter(({ filled, kind }) => kind === 'trigger' || (filled && storedKinds.has(kind)));
     // If a name is not found and an exception handler catches the error, the function returns another result.
-    const caught = new Map(
-      findUnresolvedFunctionBodyNames(uses, functionBodies, meanings, lostOperators).map(({ use, name }) => [
-        use,
-        name,
-      ]),
-    );
+    const unresolved = findUnresolvedFunctionBodyNames(uses, functionBodies, meanings, lostOperators);
+    const namesOf = (isReplaced: boolean) =>
+      new Map(unresolved.filter((one) => one.isReplaced === isReplaced).map(({ use, name }) => [use, name]));
+    const [caught, replaced] = [namesOf(false), namesOf(true)];
     const own = textSettings.filter((one) => one.database === undefined || one.database === database);
     const found = uses.flatMap((use) => {
       const reached = reach(use.calls);
       const isCaught = reached.bodies.some(({ text }) => exceptionHandler.test(text));
       const because =
         environmentUseOf(reached) ??
+        replaced.get(use.name) ??
         (isCaught ? caught.get(use.name) : undefined) ??
         settingOf(reached, own) ??
         (reached.bodies.some(comparesCitext) ? 'citext' : undefined);

@@ -6,6 +6,7 @@ import {
   passOutcome,
   skipOutcome,
   unknownOutcome,
+  warnOutcome,
 } from '../../finding.ts';
 import {
   buildIncompleteScanOutcome,
@@ -17,18 +18,21 @@ import {
 import type { OrphanedRows } from '../deep/results.ts';
 
 import { suggestQueriesForOrphans } from '../owner-queries.ts';
-import { replicationRoleSettersQuery, uncheckedForeignKeysQuery } from '../queries/constraints.ts';
+import { replicationRoleSettersQuery, switchedOffConstraintsQuery } from '../queries/constraints.ts';
 
 export const orphanedRowsCheck = declareDatabasePreflightCheck({
   id: 'orphaned-rows',
   title: 'every foreign key references a row',
   headline: 'Rows reference rows that do not exist',
   severity: { dump: 'blocker' },
-  queries: { unchecked: uncheckedForeignKeysQuery, setters: replicationRoleSettersQuery },
+  queries: { switchedOff: switchedOffConstraintsQuery, setters: replicationRoleSettersQuery },
   readsRows: true,
-  evaluate({ unchecked, setters }, database, facts, options) {
+  evaluate({ switchedOff, setters }, database, facts, options) {
+    const disabled = switchedOff.filter(({ isDisabled }) => isDisabled).map(({ name }) => name);
     if (options.deep === undefined) {
+      const unchecked = switchedOff.filter(({ mayHaveOrphans }) => mayHaveOrphans).map(({ name }) => name);
       const doubts = [...unchecked, ...setters];
+      if (options.method !== 'dump' && disabled.length > 0) return notEnforced(disabled, database);
       if (options.method !== 'dump' || doubts.length === 0) return skipOutcome('needs --deep');
       return {
         ...unknownOutcome(`${countOf(doubts.length, 'way', 'ways')} around foreign keys, and the rows were not read`),
@@ -45,6 +49,7 @@ export const orphanedRowsCheck = declareDatabasePreflightCheck({
     if (orphans.length > 0) return found(orphans, database);
     const incomplete = buildIncompleteScanOutcome(read.scan);
     if (incomplete !== undefined) return incomplete;
+    if (disabled.length > 0) return notEnforced(disabled, database);
     const compared = countOf(comparedForeignKeys, 'foreign key');
     if (uncomparedForeignKeys.length === 0) return passOutcome(compared);
     return infoOutcome(`${compared} compared, ${uncomparedForeignKeys.length} not compared`, {
@@ -58,6 +63,20 @@ export const orphanedRowsCheck = declareDatabasePreflightCheck({
 
 const harm =
   'A dump is restored with its rows before its foreign keys, and the target then rejects the key: "insert or update on table … violates foreign key constraint". A continuous migration copies such rows without a check.';
+
+function notEnforced(disabled: readonly string[], database: string): PreflightCheckOutcome {
+  return warnOutcome(`${countOf(disabled.length, 'constraint')} with disabled triggers`, {
+    headline: 'A constraint is not enforced on the source',
+    required: 'none',
+    detail: `ALTER TABLE … DISABLE TRIGGER ALL also disables the triggers of foreign keys and deferrable constraints. A dump creates them enabled: statements of the application that succeed now fail after the cut-over ("violates foreign key constraint").${buildUnlistedObjectsNote(disabled)}`,
+    objects: limitFindingObjects(disabled),
+    fix: {
+      database,
+      by: 'a superuser',
+      text: 'Enable the triggers (ALTER TABLE … ENABLE TRIGGER ALL), or drop constraints that the application does not satisfy.',
+    },
+  });
+}
 
 function found(orphans: readonly OrphanedRows[], database: string): PreflightCheckOutcome {
   return failOutcome(['dump'], countOf(orphans.length, 'foreign key'), {

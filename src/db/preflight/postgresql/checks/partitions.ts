@@ -1,4 +1,5 @@
 import { countOf } from '../../../../base/text.ts';
+import { requoteQualifiedName } from '../../../../postgresql/quote.ts';
 import {
   failOutcome,
   infoOutcome,
@@ -33,6 +34,8 @@ export const partitionsCheck = declareDatabasePreflightCheck({
         premise: 'every row belongs to the same partition on the target',
       };
     }
+    const detaching = partitions.flatMap((one) => one.detaching.map((partition) => ({ table: one.name, partition })));
+    if (detaching.length > 0) return interruptedDetach(detaching, database);
     const growing = partitions.filter(({ strategy, closed }) => strategy !== 'hash' && !closed);
     const objects = limitFindingObjects(partitions).map(described);
     if (partitions.length === 0) return passOutcome('no partitioned table');
@@ -53,6 +56,27 @@ export const partitionsCheck = declareDatabasePreflightCheck({
     });
   },
 });
+
+function interruptedDetach(
+  found: readonly { readonly table: string; readonly partition: string }[],
+  database: string,
+): PreflightCheckOutcome {
+  return warnOutcome(countOf(found.length, 'partition'), {
+    headline: 'A partition is being detached',
+    required: 'no interrupted DETACH PARTITION … CONCURRENTLY',
+    detail: `Queries of these tables leave out the rows of the partitions. A dump contains the partitions as attached, so the tables have these rows again on the target.${buildUnlistedObjectsNote(found)}`,
+    objects: limitFindingObjects(found).map(({ table, partition }) => `${partition} of ${table}`),
+    fix: {
+      database,
+      by: 'the owner of the tables',
+      review: found.map(
+        ({ table, partition }) =>
+          `ALTER TABLE ${requoteQualifiedName(table)} DETACH PARTITION ${requoteQualifiedName(partition)} FINALIZE`,
+      ),
+      text: 'Complete the detachment before the migration (DETACH PARTITION … FINALIZE).',
+    },
+  });
+}
 
 function enumHashed(found: readonly PartitionedTable[], database: string): PreflightCheckOutcome {
   return failOutcome(['continuous', 'dump'], `${countOf(found.length, 'table')} partitioned by the hash of an enum`, {

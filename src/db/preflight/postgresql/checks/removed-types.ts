@@ -105,6 +105,8 @@ function alterHints(found: readonly VersionIncompatibleObject[]): string {
 function restoreError({ object, needs, says }: VersionIncompatibleObject): string {
   if (says !== undefined) return `"${says}"`;
   if (needs.startsWith('column ')) return `"${needs} does not exist"`;
+  if (needs.startsWith('columns of '))
+    return '"table … has … columns available but … columns specified", or "column … does not exist"';
   if (/^(operator|function) /.test(needs)) return `"${needs} does not exist", or a syntax error`;
   return object.startsWith('aggregate')
     ? '"function array_append(anyarray, anyelement) does not exist"'

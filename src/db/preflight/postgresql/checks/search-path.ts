@@ -4,8 +4,10 @@ import { quoteIdentifier, requoteSignature } from '../../../../postgresql/quote.
 import {
   buildQueryResultFixEffect,
   failOutcome,
+  type PreflightCheckOutcome,
   type PreflightFixEffect,
   passOutcome,
+  unknownOutcome,
   warnOutcome,
 } from '../../finding.ts';
 
@@ -16,24 +18,33 @@ import {
   functionAndViewBodiesQuery,
   objectsNamedInFunctionBodiesQuery,
   searchPathOperatorsQuery,
+  type UnqualifiedOperatorUse,
+  unqualifiedOperatorUsesQuery,
 } from '../queries/function-bodies.ts';
 import { userFunctionUsesQuery } from '../queries/function-uses.ts';
 
 export const searchPathCheck = declareDatabasePreflightCheck({
   id: 'search-path',
-  title: 'functions that are called for each row need no search_path',
-  headline: 'A function that is called for each row needs a search_path',
+  title: 'functions that are called for each row, and definitions, need no search_path',
+  headline: 'A function that is called for each row, or a definition, needs a search_path',
   severity: { continuous: 'blocker', dump: 'blocker' },
   queries: {
     functionUses: userFunctionUsesQuery,
     functionBodies: functionAndViewBodiesQuery,
     meanings: objectsNamedInFunctionBodiesQuery,
     lostOperators: searchPathOperatorsQuery,
+    bareOperators: unqualifiedOperatorUsesQuery,
   },
-  evaluate({ functionUses, functionBodies, meanings, lostOperators }, database) {
-    const lost = findUnresolvedFunctionBodyNames(functionUses, functionBodies, meanings, lostOperators);
+  evaluate({ functionUses, functionBodies, meanings, lostOperators, bareOperators }, database) {
+    const missing = bareOperators.filter(({ isMissing }) => isMissing);
+    if (missing.length > 0) return missingOperators(missing, database);
+    // The check `function-results` reports names that mean another object.
+    const lost = findUnresolvedFunctionBodyNames(functionUses, functionBodies, meanings, lostOperators).filter(
+      ({ isReplaced }) => !isReplaced,
+    );
     const [first] = lost;
-    if (first === undefined) return passOutcome('all');
+    if (first === undefined || (bareOperators.some(({ stores }) => stores) && !lost.some(({ fails }) => fails)))
+      return otherOperators(bareOperators, database);
     const functions = lost.filter(({ signature }, at) => lost.findIndex((one) => one.signature === signature) === at);
     const isCertain = functions.some(({ fails }) => fails);
     const fixable = functions.filter(({ path }) => path !== undefined);
@@ -65,6 +76,43 @@ export const searchPathCheck = declareDatabasePreflightCheck({
     return failOutcome(isDumped ? ['continuous'] : ['continuous', 'dump'], observed, more);
   },
 });
+
+function missingOperators(uses: readonly UnqualifiedOperatorUse[], database: string): PreflightCheckOutcome {
+  return failOutcome(['continuous', 'dump'], countOf(uses.length, 'definition'), {
+    headline: 'A definition needs a search_path',
+    required: 'comparisons that a dump can write with the schema of their operator',
+    detail: `A dump has no place for the schema of the operator in IS DISTINCT FROM, NULLIF, CASE … WHEN, JOIN … USING and comparisons of rows, and is restored with an empty search_path, so the schema cannot be restored: "operator does not exist: ${uses[0]!.operator}".${buildUnlistedObjectsNote(uses)}`,
+    objects: describeUses(uses),
+    fix: { database, ...comparisonFix },
+  });
+}
+
+function otherOperators(uses: readonly UnqualifiedOperatorUse[], database: string): PreflightCheckOutcome {
+  if (uses.length === 0) return passOutcome('all');
+  const observed = `${countOf(uses.length, 'definition')} with another operator on the target`;
+  const more = {
+    headline: 'A definition uses another operator on the target',
+    required: 'comparisons that a dump can write with the schema of their operator',
+    detail: `A dump has no place for the schema of the operator in IS DISTINCT FROM, NULLIF, CASE … WHEN, JOIN … USING and comparisons of rows, and is restored with an empty search_path. There PostgreSQL finds another operator without an error: citext is compared as text, with regard to upper and lower case. The definition has the same text on both servers, and other results.${buildUnlistedObjectsNote(uses)}`,
+    objects: describeUses(uses),
+    fix: { database, ...comparisonFix },
+  };
+  if (!uses.some(({ stores }) => stores)) return warnOutcome(observed, more);
+  return {
+    ...unknownOutcome(observed),
+    ...more,
+    premise: 'the comparisons have the same results for the stored rows with the operators of pg_catalog',
+  };
+}
+
+const comparisonFix = {
+  by: 'the owner of the objects',
+  text: 'Write the comparison with an operator, whose schema a dump includes: NOT coalesce(a = b, a IS NULL AND b IS NULL) for a IS DISTINCT FROM b, CASE WHEN a = b THEN NULL ELSE a END for NULLIF(a, b), CASE WHEN x = y for CASE x WHEN y, JOIN … ON a.k = b.k for USING (k), a = c AND b = d for (a, b) = (c, d).',
+};
+
+function describeUses(uses: readonly UnqualifiedOperatorUse[]): readonly string[] {
+  return limitFindingObjects(uses).map(({ object, operator }) => `${object} (${operator})`);
+}
 
 function setsSearchPath(signatures: readonly string[]): PreflightFixEffect {
   return buildQueryResultFixEffect(functionAndViewBodiesQuery, (all) =>

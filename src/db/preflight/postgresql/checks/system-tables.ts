@@ -1,9 +1,10 @@
 import { countOf } from '../../../../base/text.ts';
 import { requoteQualifiedName } from '../../../../postgresql/quote.ts';
-import { failOutcome, type PreflightCheckOutcome, passOutcome, warnOutcome } from '../../finding.ts';
+import { failOutcome, type PreflightCheckOutcome, passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
 import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
 
 import {
+  changedCastsQuery,
   systemSchemaTablesQuery,
   type UserObjectInSystemSchema,
   userObjectsInSystemSchemasQuery,
@@ -14,10 +15,15 @@ export const systemTablesCheck = declareDatabasePreflightCheck({
   title: 'no user object is in a system schema',
   headline: 'A user object is in a system schema',
   severity: { continuous: 'blocker', dump: 'blocker' },
-  queries: { systemTables: systemSchemaTablesQuery, systemObjects: userObjectsInSystemSchemasQuery },
-  evaluate({ systemTables, systemObjects }, database) {
+  queries: {
+    systemTables: systemSchemaTablesQuery,
+    systemObjects: userObjectsInSystemSchemasQuery,
+    changedCasts: changedCastsQuery,
+  },
+  evaluate({ systemTables, systemObjects, changedCasts }, database) {
     const needed = systemObjects.filter(({ user }) => user !== undefined);
     if (needed.length > 0) return requiredObjects(needed, database);
+    if (systemTables.length === 0 && changedCasts.length > 0) return alteredCasts(changedCasts, database);
     if (systemTables.length === 0)
       return systemObjects.length === 0 ? passOutcome('none') : omittedObjects(systemObjects, database);
     const observed = countOf(systemTables.length, 'table');
@@ -55,6 +61,22 @@ function requiredObjects(needed: readonly UserObjectInSystemSchema[], database: 
     objects: limitFindingObjects(needed).map(({ name, user }) => `${name} (${user})`),
     fix: { database, ...moveFix },
   });
+}
+
+function alteredCasts(casts: readonly string[], database: string): PreflightCheckOutcome {
+  return {
+    ...unknownOutcome(countOf(casts.length, 'changed cast')),
+    headline: 'A cast of PostgreSQL was changed',
+    premise: 'no definition and no statement of the application needs the changed casts',
+    required: 'none',
+    detail: `A dump omits casts of PostgreSQL itself, so the target has them unchanged: a DEFAULT or a view that uses a changed cast implicitly cannot be restored ("column … is of type boolean but default expression is of type integer"), and statements of the application fail in the same way.${buildUnlistedObjectsNote(casts)}`,
+    objects: limitFindingObjects(casts),
+    fix: {
+      database,
+      by: 'a superuser',
+      text: 'Write the casts explicitly in definitions and statements (1::boolean), and restore castcontext in pg_cast; or change pg_cast on the target in the same way, if its service allows it.',
+    },
+  };
 }
 
 function omittedObjects(objects: readonly UserObjectInSystemSchema[], database: string): PreflightCheckOutcome {

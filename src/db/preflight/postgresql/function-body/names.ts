@@ -4,6 +4,7 @@ import {
   isGivenSqlSymbol,
   type OperandPair,
   qualifiedNameAt,
+  readImpliedOperator,
   readSqlOperatorOperands,
   type SqlToken,
   tokenizeSqlFunctionBody,
@@ -420,6 +421,8 @@ export function findFunctionBodyNameReferences(
     if (operands !== undefined) {
       references.push({ kind: 'operator', schema: undefined, name: token.text, certain, operands });
     }
+    const implied = readImpliedOperator(tokens, at);
+    if (implied !== undefined) references.push({ kind: 'operator', schema: undefined, certain, ...implied });
     const names = qualifiedNameAt(tokens, at);
     if (names.length === 0) {
       context.pass(tokens, at);

@@ -130,6 +130,46 @@ export function readSqlOperatorOperands(tokens: readonly SqlToken[], at: number)
   return [leftOf(tokens, at), rightOf(tokens, at)];
 }
 
+/** The operator that a keyword stands for: `a IS DISTINCT FROM b`, `NULLIF(a, b)`, `CASE a WHEN`, `a IN (`, `a LIKE b`. */
+export function readImpliedOperator(
+  tokens: readonly SqlToken[],
+  at: number,
+): { readonly name: string; readonly operands: OperandPair } | undefined {
+  const token = tokens[at];
+  if (token?.kind !== 'word' || token.quoted) return undefined;
+  const isNot = isGivenSqlKeyword(tokens[at - 1], 'not');
+  const start = isNot ? at - 1 : at;
+  switch (token.text) {
+    case 'distinct': {
+      if (!isGivenSqlKeyword(tokens[start - 1], 'is') || !isGivenSqlKeyword(tokens[at + 1], 'from')) return undefined;
+      return { name: '=', operands: [leftOf(tokens, start - 1), rightOf(tokens, at + 1)] };
+    }
+    case 'in':
+      if (!isGivenSqlSymbol(tokens[at + 1], '(')) return undefined;
+      return { name: isNot ? '<>' : '=', operands: [leftOf(tokens, start), undefined] };
+    case 'like':
+    case 'ilike':
+      return {
+        name: `${isNot ? '!' : ''}${token.text === 'like' ? '~~' : '~~*'}`,
+        operands: [leftOf(tokens, start), rightOf(tokens, at)],
+      };
+    case 'nullif':
+      if (!isGivenSqlSymbol(tokens[at + 1], '(')) return undefined;
+      return {
+        name: '=',
+        operands: [isGivenSqlSymbol(tokens[at + 3], ',') ? argumentOf(tokens[at + 2]) : undefined, undefined],
+      };
+    case 'case':
+      if (isGivenSqlKeyword(tokens[at + 1], 'when') || isGivenSqlKeyword(tokens[at - 1], 'end')) return undefined;
+      return {
+        name: '=',
+        operands: [isGivenSqlKeyword(tokens[at + 2], 'when') ? argumentOf(tokens[at + 1]) : undefined, undefined],
+      };
+    default:
+      return undefined;
+  }
+}
+
 function leftOf(tokens: readonly SqlToken[], at: number): ArgumentOrTypeOperand | undefined {
   const token = tokens[at - 1];
   const isPart = isGivenSqlSymbol(tokens[at - 2], '.');

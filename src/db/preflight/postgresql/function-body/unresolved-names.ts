@@ -11,6 +11,8 @@ export interface UnresolvedFunctionBodyName {
   readonly name: string;
   /** The object whose evaluation calls the function, directly or through other functions. */
   readonly use: string;
+  /** Whether pg_catalog has an object of the name, so that the function gets another result instead of an error. */
+  readonly isReplaced: boolean;
   /** Whether the migration fails in every case, not only when rows are written later or when a branch is executed. */
   readonly fails: boolean;
   /**
@@ -42,6 +44,8 @@ export function findUnresolvedFunctionBodyNames(
 interface AnalysedFunction {
   readonly body: FunctionOrViewBody;
   readonly unresolved: readonly FunctionBodyNameReference[];
+  /** Names that mean another object with an empty search_path. */
+  readonly replaced: readonly FunctionBodyNameReference[];
   /** Function calls qualified with a schema, which do not depend on the search_path. */
   readonly calls: readonly { readonly oid: string; readonly certain: boolean }[];
   /** Object ids of all functions that the body calls, qualified or not. */
@@ -62,7 +66,14 @@ function analyseFunctions(
   const byName = groupByKey(bodies, ({ schema, name, isView }) =>
     joinKey(isView ? 'relation' : 'function', schema, name),
   );
-  const named = groupByKey(meanings, ({ kind, name }) => joinKey(kind, name));
+  const named = groupByKey(
+    meanings.filter(({ isReplaced }) => !isReplaced),
+    ({ kind, name }) => joinKey(kind, name),
+  );
+  const overloads = groupByKey(
+    meanings.filter(({ isReplaced }) => isReplaced),
+    ({ kind, name }) => joinKey(kind, name),
+  );
   // Every relation has a row type of the same name, so a type name can also match a relation.
   const homesOf = ({ kind, name }: Pick<FunctionBodyNameReference, 'kind' | 'name'>) => [
     ...new Set(
@@ -71,7 +82,13 @@ function analyseFunctions(
         .map(({ schema }) => schema),
     ),
   ];
-  const signs = groupByKey(operators, ({ name, left, right }) => joinKey(name, left, right));
+  const signKey = ({ name, left, right }: Pick<SearchPathOperator, 'name' | 'left' | 'right'>) =>
+    joinKey(name, left, right);
+  const signs = groupByKey(
+    operators.filter(({ isReplaced }) => !isReplaced),
+    signKey,
+  );
+  const replacedSigns = new Set(operators.filter(({ isReplaced }) => isReplaced).map(signKey));
   const read = new Map<string, AnalysedFunction>();
   return (oid) => {
     const body = byOid.get(oid);
@@ -83,6 +100,21 @@ function analyseFunctions(
       // An operator that is known without the type of an operand applies to operands of every type.
       const keys = [[left, right], [left], ['', right], []].map(([l = '', r = '']) => joinKey(reference.name, l, r));
       return [...new Set(keys.flatMap((one) => signs.get(one) ?? []).map(({ schema }) => schema))];
+    };
+    const isReplaced = (reference: FunctionBodyNameReference) => {
+      if (reference.operands === undefined) {
+        // An overload for a type of an extension is not meant where no value has the type.
+        return (overloads.get(joinKey(reference.kind, reference.name)) ?? []).some(
+          ({ types }) =>
+            types.length === 0 || types.some((type) => body.types.includes(type) || body.text.includes(type)),
+        );
+      }
+      const [left, right] = reference.operands.map((operand) => typeOf(body, operand));
+      return [
+        [left, right],
+        [left, ''],
+        ['', right],
+      ].some(([l = '', r = '']) => replacedSigns.has(joinKey(reference.name, l, r)));
     };
     const lost = references.filter((reference) => reference.schema === undefined && placesOf(reference).length > 0);
     const calls = references.flatMap(({ kind, schema, name, certain }) => {
@@ -98,6 +130,9 @@ function analyseFunctions(
     const entry: AnalysedFunction = {
       body,
       unresolved: lost,
+      replaced: references.filter(
+        (reference) => reference.schema === undefined && !lost.includes(reference) && isReplaced(reference),
+      ),
       calls: [...calls, ...body.calls.map((one) => ({ oid: one, certain: true }))],
       reaches: [...reaches, ...body.calls],
       schemas: homes.every(({ length }) => length === 1) ? homes.flat() : undefined,
@@ -156,10 +191,18 @@ function unresolvedNamesOf(use: UserFunctionUse, library: FunctionAnalysis): rea
         kind: reference.kind,
         name: reference.name,
         use: use.name,
+        isReplaced: false,
         fails: certain && reference.certain && (use.filled || isMade),
         onlyContinuous: use.kind === 'trigger' || use.kind === 'event',
         path: pathFor(next.oid, library),
       });
+    }
+    const [replaced] = entry.replaced;
+    if (replaced !== undefined) {
+      const { signature } = entry.body;
+      const { kind, name } = replaced;
+      const more = { isReplaced: true, fails: false, onlyContinuous: false, path: undefined };
+      found.push({ signature, kind, name, use: use.name, ...more });
     }
     queue.push(...entry.calls.map((call) => ({ oid: call.oid, certain: certain && call.certain })));
   }

@@ -5,6 +5,7 @@ import {
   clockFunctionOidPattern,
   defaultCollationOid,
   firstNormalObjectId,
+  firstUnpinnedObjectId,
   letterFunctionOidPattern,
   oidsOfCatalogs,
   releaseDependentFunctionOidPattern,
@@ -244,3 +245,40 @@ function hasLocaleOrderSql(version: number): string {
     )
   `;
 }
+
+/**
+ * Words that a release made a keyword which needs quotation marks; a server quotes only the words of its own release.
+ * Reserved ones need them everywhere, the others as the name of an argument and as the schema of a type.
+ */
+export const laterKeywords: readonly {
+  readonly since: number;
+  readonly isReserved?: true;
+  readonly words: readonly string[];
+}[] = [
+  { since: 13, words: ['normalize'] },
+  { since: 16, words: ['json_array', 'json_arrayagg', 'json_object', 'json_objectagg'] },
+  { since: 16, isReserved: true, words: ['system_user'] },
+  {
+    since: 17,
+    words: [
+      ...['json', 'json_exists', 'json_query', 'json_scalar', 'json_serialize', 'json_table', 'json_value'],
+      'merge_action',
+    ],
+  },
+];
+
+/** Condition: a column, a relation or an argument has one of the names. */
+export function isNamedSql(words: readonly string[]): string {
+  const list = `'{${words.join(',')}}'`;
+  return `
+    EXISTS (SELECT FROM pg_attribute WHERE attrelid >= '${firstNormalObjectId}' AND attname = ANY (${list}))
+      OR EXISTS (SELECT FROM pg_class WHERE relname = ANY (${list}))
+      OR EXISTS (SELECT FROM pg_proc WHERE oid >= '${firstNormalObjectId}' AND proargnames && ${list})
+  `;
+}
+
+/**
+ * Condition: the row of a cast (alias `c`) of PostgreSQL itself was changed. Bootstrap and VACUUM FREEZE write the
+ * transactions 1 and 2.
+ */
+export const isChangedCastSql = `c.oid < '${firstUnpinnedObjectId}' AND c.xmin::text::bigint > 2`;

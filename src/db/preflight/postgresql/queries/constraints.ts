@@ -243,25 +243,46 @@ export const foreignKeysQuery: PostgresqlPreflightQuery<readonly ForeignKey[]> =
   absent: [],
 };
 
+/** A constraint whose check by triggers was switched off, now or once. */
+export interface SwitchedOffConstraint {
+  /** With its table: `c_p_fkey on public.c`. */
+  readonly name: string;
+  /** Whether its triggers do not fire in ordinary sessions; a dump creates them enabled. */
+  readonly isDisabled: boolean;
+  /** Whether it is a foreign key that rows may violate. */
+  readonly mayHaveOrphans: boolean;
+}
+
 /**
- * Foreign keys whose check was switched off once: the row of its trigger is disabled, or newer than that of the
- * constraint, because ALTER TABLE … DISABLE TRIGGER and ENABLE TRIGGER write it again.
+ * The row of a trigger that was switched off once is newer than that of the constraint, because ALTER TABLE … DISABLE
+ * TRIGGER and ENABLE TRIGGER write it again. Deferrable unique and exclusion constraints have triggers as well.
  */
-export const uncheckedForeignKeysQuery: PostgresqlPreflightQuery<readonly string[]> = {
-  id: 'unchecked-foreign-keys',
+export const switchedOffConstraintsQuery: PostgresqlPreflightQuery<readonly SwitchedOffConstraint[]> = {
+  id: 'switched-off-constraints',
   scope: 'database',
   sql: () => `
-    SELECT DISTINCT quote_ident(k.conname) || ' on ' || k.conrelid::regclass::text AS name
+    SELECT
+      quote_ident(k.conname) || ' on ' || k.conrelid::regclass::text AS name,
+      bool_or(t.tgenabled IN ('D', 'R')) AS is_disabled,
+      bool_or(
+        k.contype = 'f'
+          AND k.convalidated
+          AND t.tgrelid = k.conrelid
+          AND (t.tgenabled <> 'O' OR age(t.xmin) < age(k.xmin))
+      ) AS may_have_orphans
     FROM pg_trigger t
     JOIN pg_constraint k ON k.oid = t.tgconstraint
     WHERE t.tgisinternal
-      AND t.tgrelid = k.conrelid
-      AND k.contype = 'f'
-      AND k.convalidated
       AND (t.tgenabled <> 'O' OR age(t.xmin) < age(k.xmin))
+    GROUP BY k.oid, k.conname, k.conrelid
     ORDER BY 1
   `,
-  decode: (rows) => rows.map((row) => decodeTextColumn(row, 'name')),
+  decode: (rows) =>
+    rows.map((row) => ({
+      name: decodeTextColumn(row, 'name'),
+      isDisabled: decodeBooleanColumn(row, 'is_disabled'),
+      mayHaveOrphans: decodeBooleanColumn(row, 'may_have_orphans'),
+    })),
   absent: [],
 };
 

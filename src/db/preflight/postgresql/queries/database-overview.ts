@@ -14,8 +14,11 @@ import {
   dependsOnUserFunctionSql,
   hasPrimaryKeySql,
   hasUncommonRelationFeatureSql,
+  isChangedCastSql,
+  isNamedSql,
   isOneOfSql,
   isUserTableInSystemSchemaSql,
+  laterKeywords,
   serverDependenceSql,
   sessionDependenceNodeTreePattern,
   settingsDependenceNodeTreePattern,
@@ -149,8 +152,12 @@ const databaseFeatures = [
   'stored-expressions',
   /** Whether a default, a CHECK constraint, an index or a domain calls a function with a time zone. */
   'zone-names',
-  /** Columns, tables or arguments named system_user, which PostgreSQL 16 made a reserved word. */
-  'system-user-names',
+  /** Whether a stored expression or a view uses an operator of a user or an extension. */
+  'used-operators',
+  /** Whether the row of a cast of PostgreSQL itself was changed. */
+  'changed-casts',
+  /** Columns, tables, arguments or schemas with the name of a keyword of a later release. */
+  'keyword-names',
 ] as const;
 
 type DatabaseSchemaFeature = (typeof databaseFeatures)[number];
@@ -304,12 +311,25 @@ const featureTests: Readonly<Record<DatabaseSchemaFeature, (version: number) => 
           AND ${takesTimeZoneSql('typdefaultbin')}
       )
   `,
-  'system-user-names': (version) =>
-    version >= 160_000
-      ? 'false'
-      : `
-        EXISTS (SELECT FROM pg_attribute WHERE attrelid >= '${firstNormalObjectId}' AND attname = 'system_user')
-          OR EXISTS (SELECT FROM pg_class WHERE relname = 'system_user')
-          OR EXISTS (SELECT FROM pg_proc WHERE oid >= '${firstNormalObjectId}' AND 'system_user' = ANY (proargnames))
-      `,
+  'used-operators': () => `
+    EXISTS (
+      SELECT FROM pg_depend
+      WHERE refclassid = '${oidsOfCatalogs.pg_operator}'
+        AND refobjid >= '${firstNormalObjectId}'
+        AND deptype = 'n'
+        AND classid NOT IN ('${oidsOfCatalogs.pg_amop}', '${oidsOfCatalogs.pg_operator}')
+    )
+  `,
+  'changed-casts': () => `EXISTS (SELECT FROM pg_cast c WHERE ${isChangedCastSql})`,
+  'keyword-names': (version) => {
+    const later = laterKeywords.filter(({ since }) => since > version / 10_000);
+    const words = later.flatMap((one) => one.words).join(',');
+    const reserved = later.filter(({ isReserved }) => isReserved).flatMap((one) => one.words);
+    const found = [
+      `EXISTS (SELECT FROM pg_namespace WHERE nspname = ANY ('{${words}}'))`,
+      reserved.length > 0 ? isNamedSql(reserved) : 'false',
+      `EXISTS (SELECT FROM pg_proc WHERE oid >= '${firstNormalObjectId}' AND proargnames && '{${words}}')`,
+    ];
+    return later.length === 0 ? 'false' : found.join(' OR ');
+  },
 };

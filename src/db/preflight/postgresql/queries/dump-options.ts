@@ -1,14 +1,20 @@
 import { firstNormalObjectId, oidsOfCatalogs } from '../../../../postgresql/catalog-oids.ts';
-import { decodeNumberColumnOrZero, decodeTextColumn } from '../../../../postgresql/rows.ts';
+import { decodeNumberColumnOrZero, decodeOptionalTextColumn, decodeTextColumn } from '../../../../postgresql/rows.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
+import { isExtensionMemberSql, isNamedSql, isNotExtensionMemberSql, laterKeywords } from './catalog-predicates.ts';
 import { createDatabaseFeatureCondition } from './database-overview.ts';
 
-/** A built-in function that a later release lacks, or has with other arguments, and whose privileges were changed. */
+/**
+ * A function of PostgreSQL or of an extension that a later release lacks, or has with other arguments, and whose
+ * privileges were changed.
+ */
 export interface RemovedFunctionWithChangedPrivileges {
   /** With argument types. */
   readonly signature: string;
-  /** The first major version without the function. */
+  /** The first major version without the function; 0 for a dropped role. */
   readonly since: number;
+  /** The object id of a role that was dropped, and that the initial privileges of the object have. */
+  readonly role: string | undefined;
 }
 
 /**
@@ -86,6 +92,30 @@ const removedFunctions: readonly { readonly since: number; readonly signatures: 
   },
 ];
 
+/** The same for functions of the extensions that a release contains. */
+const removedMembers: typeof removedFunctions = [
+  { since: 13, signatures: ['pg_stat_statements_reset()'] },
+  {
+    since: 14,
+    signatures: [
+      'bt_page_items(text, integer)',
+      'bt_page_stats(text, integer)',
+      'get_raw_page(text, integer)',
+      'get_raw_page(text, text, integer)',
+      'page_checksum(bytea, integer)',
+    ],
+  },
+  {
+    since: 16,
+    signatures: [
+      'pg_get_wal_records_info_till_end_of_wal(pg_lsn)',
+      'pg_get_wal_stats_till_end_of_wal(pg_lsn, boolean)',
+    ],
+  },
+  { since: 17, signatures: ['pg_stat_statements_reset(oid, oid, bigint)'] },
+  { since: 18, signatures: ['postgres_fdw_get_connections()'] },
+];
+
 /** Privileges that differ from those after initdb, which a dump contains as GRANT and REVOKE. */
 export const removedFunctionsWithChangedPrivilegesQuery: PostgresqlPreflightQuery<
   readonly RemovedFunctionWithChangedPrivileges[]
@@ -93,8 +123,9 @@ export const removedFunctionsWithChangedPrivilegesQuery: PostgresqlPreflightQuer
   id: 'built-in-grants',
   scope: 'database',
   sql: (version) => {
-    const removed = removedFunctions.filter(({ since }) => since > version / 10_000);
-    if (removed.length === 0 || version < 100_000) return undefined;
+    if (version < 100_000) return undefined;
+    // The version of an extension that is installed can be older than that of the release.
+    const removed = [...removedFunctions.filter(({ since }) => since > version / 10_000), ...removedMembers];
     const signatures = removed.flatMap(({ since, signatures: all }) => all.map((one) => `('${one}', ${since})`));
     const names = removed.flatMap(({ signatures: all }) => all.map((one) => one.slice(0, one.indexOf('('))));
     const isRemoved =
@@ -115,18 +146,19 @@ export const removedFunctionsWithChangedPrivilegesQuery: PostgresqlPreflightQuer
     `;
     const current = "coalesce(p.proacl, acldefault('f', p.proowner))";
     return `
-      SELECT p.oid::regprocedure AS signature, coalesce(r.since, 14) AS since
+      SELECT p.oid::regprocedure::text AS signature, coalesce(r.since, 14) AS since, NULL AS role
       FROM pg_proc p
       LEFT JOIN (VALUES ${signatures.join(', ')}) r(signature, since)
         ON r.signature = p.proname || '(' || oidvectortypes(p.proargtypes) || ')'
       WHERE ${isRemoved}
-        AND p.oid < '${firstNormalObjectId}'
+        AND (p.oid < '${firstNormalObjectId}' OR ${isExtensionMemberSql('pg_proc', 'p.oid')})
         AND (r.since IS NOT NULL OR p.proargtypes = '23 23 2275 2281 23')
         AND EXISTS (
           (SELECT * FROM aclexplode(${current}) EXCEPT SELECT * FROM aclexplode(${initial}))
           UNION ALL
           (SELECT * FROM aclexplode(${initial}) EXCEPT SELECT * FROM aclexplode(${current}))
         )
+      ${version < 170_000 ? `UNION ALL ${droppedRoles}` : ''}
       ORDER BY 1
     `;
   },
@@ -134,30 +166,88 @@ export const removedFunctionsWithChangedPrivilegesQuery: PostgresqlPreflightQuer
     rows.map((row) => ({
       signature: decodeTextColumn(row, 'signature'),
       since: decodeNumberColumnOrZero(row, 'since'),
+      role: decodeOptionalTextColumn(row, 'role'),
     })),
   absent: [],
 };
 
-/**
- * Objects whose definition, as this server or its pg_dump writes it, contains the name `system_user` without quotation marks:
- * PostgreSQL 16 made it a reserved word, and both quote only the words of their own release.
- */
-export const unquotedSystemUserKeywordUsesQuery: PostgresqlPreflightQuery<readonly string[]> = {
-  id: 'system-user-names',
+/** Before PostgreSQL 17 the initial privileges of a member of an extension keep a role that is dropped. */
+const droppedRoles = `
+  SELECT pg_describe_object(i.classoid, i.objoid, i.objsubid), 0, min(x.role)::text
+  FROM pg_init_privs i
+  CROSS JOIN LATERAL (
+    SELECT unnest(ARRAY[a.grantor, a.grantee]) AS role
+    FROM aclexplode(i.initprivs) a
+  ) x
+  WHERE i.privtype = 'e'
+    AND x.role <> '0'
+    AND NOT EXISTS (SELECT FROM pg_roles r WHERE r.oid = x.role)
+  GROUP BY i.classoid, i.objoid, i.objsubid
+`;
+
+/** An object whose definition, as this server writes it, contains a name that a later release reads as a keyword. */
+export interface LaterKeywordUse {
+  readonly object: string;
+  readonly word: string;
+  /** The first major version in which the word is such a keyword. */
+  readonly since: number;
+}
+
+export const laterKeywordUsesQuery: PostgresqlPreflightQuery<readonly LaterKeywordUse[]> = {
+  id: 'keyword-names',
   scope: 'database',
-  when: createDatabaseFeatureCondition('system-user-names'),
-  sql: (version) =>
-    version < 100_000 || version >= 160_000
-      ? undefined
-      : `
-        SELECT DISTINCT o.object
-        FROM (${definitions(version).join(' UNION ALL ')}) o(object, words)
-        WHERE regexp_replace(o.words, '''([^'']|'''')*''|\\yAS system_user\\y', '', 'g') ~ '(^|[^."[:alnum:]_$])system_user($|[^"[:alnum:]_$])'
-        ORDER BY 1
+  when: createDatabaseFeatureCondition('keyword-names'),
+  sql: (version) => {
+    const later = laterKeywords.filter(({ since }) => since > version / 10_000);
+    if (version < 100_000 || later.length === 0) return undefined;
+    const rows = later.flatMap(({ since, words }) => words.map((word) => `('${word}', ${since})`)).join(', ');
+    const parts = [
+      `
+        SELECT ${functionKindSql(version)} || ' ' || p.oid::regprocedure AS object, w.word, w.since
+        FROM pg_proc p
+        JOIN w ON w.word = ANY (p.proargnames)
+        WHERE p.oid >= '${firstNormalObjectId}'
+          AND ${isNotExtensionMemberSql('pg_proc', 'p.oid')}
       `,
-  decode: (rows) => rows.map((row) => decodeTextColumn(row, 'object')),
+      `
+        SELECT 'type ' || t.oid::regtype, w.word, w.since
+        FROM w
+        JOIN pg_namespace n ON n.nspname::text = w.word
+        JOIN pg_type t ON t.typnamespace = n.oid
+        WHERE EXISTS (
+          SELECT FROM pg_depend d
+          WHERE d.refclassid = '${oidsOfCatalogs.pg_type}'
+            AND d.refobjid = t.oid
+            AND d.deptype = 'n'
+        )
+      `,
+    ];
+    for (const { words, since, isReserved } of later) {
+      if (!isReserved) continue;
+      for (const word of words) {
+        parts.push(`
+          SELECT o.object, '${word}', ${since}
+          FROM (${definitions(version).join(' UNION ALL ')}) o(object, text)
+          WHERE (${isNamedSql([word])})
+            AND regexp_replace(o.text, '''([^'']|'''')*''|\\yAS ${word}\\y', '', 'g') ~ '(^|[^."[:alnum:]_$])${word}($|[^"[:alnum:]_$])'
+        `);
+      }
+    }
+    return `WITH w (word, since) AS (VALUES ${rows}) ${parts.join(' UNION ')} ORDER BY 1, 2`;
+  },
+  decode: (rows) =>
+    rows.map((row) => ({
+      object: decodeTextColumn(row, 'object'),
+      word: decodeTextColumn(row, 'word'),
+      since: decodeNumberColumnOrZero(row, 'since'),
+    })),
   absent: [],
 };
+
+function functionKindSql(version: number): string {
+  if (version < 110_000) return "CASE WHEN p.proisagg THEN 'aggregate' ELSE 'function' END";
+  return "CASE p.prokind WHEN 'p' THEN 'procedure' WHEN 'a' THEN 'aggregate' ELSE 'function' END";
+}
 
 function definitions(version: number): readonly string[] {
   const isUser = (oid: string) => `${oid} >= '${firstNormalObjectId}'`;
@@ -228,7 +318,7 @@ function definitions(version: number): readonly string[] {
     `,
     `
       SELECT
-        CASE ${version < 110_000 ? "'f'" : 'p.prokind'} WHEN 'p' THEN 'procedure ' ELSE 'function ' END || p.oid::regprocedure,
+        ${functionKindSql(version)} || ' ' || p.oid::regprocedure,
         concat_ws(
           ' ',
           pg_get_function_arguments(p.oid),

@@ -8,6 +8,7 @@ import { decodeBooleanColumn, decodeTextArrayColumn, decodeTextColumn } from '..
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { createDatabaseFeatureCondition } from './database-overview.ts';
 import { isUserSqlOrPlpgsqlFunctionSql, userFunctionDependentsCte } from './function-uses.ts';
+import { dumpedTreesSql } from './incompatible-calls.ts';
 
 /** A function in a language that resolves names when the function runs, or a view. */
 export interface FunctionOrViewBody {
@@ -159,6 +160,12 @@ export interface ObjectNamedInFunctionBody {
   readonly kind: 'relation' | 'function' | 'type' | 'text search configuration' | 'text search dictionary';
   readonly schema: string;
   readonly name: string;
+  /**
+   * Whether pg_catalog has a function of the name too, with other arguments: the name then means that one. `types` are
+   * the types of the arguments that users or extensions created, by their names in pg_type.
+   */
+  readonly isReplaced: boolean;
+  readonly types: readonly string[];
 }
 
 /**
@@ -176,41 +183,69 @@ export const objectsNamedInFunctionBodiesQuery: PostgresqlPreflightQuery<readonl
       JOIN pg_language l ON l.oid = p.prolang
       WHERE ${isUserSqlOrPlpgsqlFunctionSql}
     ), m AS (
-      SELECT 'relation' AS kind, c.relnamespace AS home, c.relname::text AS name
+      SELECT 'relation' AS kind, c.relnamespace AS home, c.relname::text AS name, NULL::oidvector AS arguments
       FROM pg_class c
       WHERE EXISTS (SELECT FROM d)
         AND c.relkind IN ('r', 'p', 'v', 'm', 'f', 'S')
         AND c.relpersistence <> 't'
       UNION ALL
-      SELECT 'function', p.pronamespace, p.proname::text
+      SELECT 'function', p.pronamespace, p.proname::text, p.proargtypes
       FROM pg_proc p
       WHERE EXISTS (SELECT FROM d)
       UNION ALL
-      SELECT 'type', t.typnamespace, t.typname::text
+      SELECT 'type', t.typnamespace, t.typname::text, NULL
       FROM pg_type t
       WHERE EXISTS (SELECT FROM d)
         AND t.typcategory <> 'A'
         AND (t.typrelid = '0' OR EXISTS (SELECT FROM pg_class c WHERE c.oid = t.typrelid AND c.relkind = 'c'))
       UNION ALL
-      SELECT 'text search configuration', s.cfgnamespace, s.cfgname::text
+      SELECT 'text search configuration', s.cfgnamespace, s.cfgname::text, NULL
       FROM pg_ts_config s
       WHERE EXISTS (SELECT FROM d)
       UNION ALL
-      SELECT 'text search dictionary', s.dictnamespace, s.dictname::text
+      SELECT 'text search dictionary', s.dictnamespace, s.dictname::text, NULL
       FROM pg_ts_dict s
       WHERE EXISTS (SELECT FROM d)
     )
-    SELECT DISTINCT m.kind, n.nspname, m.name
+    SELECT DISTINCT
+      m.kind,
+      n.nspname,
+      m.name,
+      b.is_replaced,
+      CASE
+        WHEN b.is_replaced
+          THEN ARRAY(
+            SELECT y.typname::text
+            FROM unnest(m.arguments::oid[]) g (type)
+            JOIN pg_type y ON y.oid = g.type
+            WHERE y.oid >= '${firstNormalObjectId}'
+          )
+      END AS types
     FROM m
     JOIN pg_namespace n ON n.oid = m.home
-    WHERE n.nspname <> 'information_schema'
-      AND left(n.nspname::text, 3) <> 'pg_'
-      AND (m.name IN (SELECT word FROM w) OR (m.name !~ '^[a-z_][a-z0-9_$]*$' AND EXISTS (SELECT FROM w)))
-      AND NOT EXISTS (
+    CROSS JOIN LATERAL (
+      SELECT EXISTS (
         SELECT FROM m s
         WHERE s.home = '${builtinSchemaOids.pg_catalog}'
           AND s.kind = m.kind
           AND s.name = m.name
+      ) AS is_replaced
+    ) b
+    WHERE n.nspname <> 'information_schema'
+      AND left(n.nspname::text, 3) <> 'pg_'
+      AND (m.name IN (SELECT word FROM w) OR (m.name !~ '^[a-z_][a-z0-9_$]*$' AND EXISTS (SELECT FROM w)))
+      AND (
+        NOT b.is_replaced
+          OR (
+            m.kind = 'function'
+              AND NOT EXISTS (
+                SELECT FROM m s
+                WHERE s.home = '${builtinSchemaOids.pg_catalog}'
+                  AND s.kind = m.kind
+                  AND s.name = m.name
+                  AND s.arguments = m.arguments
+              )
+          )
       )
   `,
   decode: (rows) =>
@@ -218,6 +253,8 @@ export const objectsNamedInFunctionBodiesQuery: PostgresqlPreflightQuery<readonl
       kind: namedObjectKinds.find((one) => one === row.kind) ?? 'relation',
       schema: decodeTextColumn(row, 'nspname'),
       name: decodeTextColumn(row, 'name'),
+      isReplaced: decodeBooleanColumn(row, 'is_replaced'),
+      types: decodeTextArrayColumn(row, 'types'),
     })),
   absent: [],
 };
@@ -238,6 +275,8 @@ export interface SearchPathOperator {
   /** Name of the operand type in pg_type; empty for any type. */
   readonly left: string;
   readonly right: string;
+  /** Whether pg_catalog has an operator of the name that accepts the operands by an implicit cast, and means another. */
+  readonly isReplaced: boolean;
 }
 
 /**
@@ -260,7 +299,12 @@ export const searchPathOperatorsQuery: PostgresqlPreflightQuery<readonly SearchP
       FROM pg_operator o
       JOIN pg_namespace n ON n.oid = o.oprnamespace
       WHERE o.oprnamespace <> '${builtinSchemaOids.pg_catalog}'
-        AND EXISTS (SELECT FROM b WHERE strpos(b.prosrc, o.oprname::text) > 0)
+        AND EXISTS (
+          SELECT FROM b
+          WHERE strpos(b.prosrc, o.oprname::text) > 0
+            OR (o.oprname IN ('=', '<>') AND b.prosrc ~* '[[:<:]](distinct|nullif|case|in)[[:>:]]')
+            OR (o.oprname IN ('~~', '~~*', '!~~', '!~~*') AND b.prosrc ~* '[[:<:]]i?like[[:>:]]')
+        )
     ), t AS (
       SELECT '0'::oid AS oid, '' AS name, '' AS category, '' AS kind
       UNION
@@ -268,17 +312,25 @@ export const searchPathOperatorsQuery: PostgresqlPreflightQuery<readonly SearchP
       FROM (SELECT unnest(proargtypes) AS oid FROM b UNION SELECT oprleft FROM o UNION SELECT oprright FROM o) g
       JOIN pg_type y ON y.oid = g.oid
     )
-    SELECT DISTINCT o.nspname, o.oprname, l.name AS l, r.name AS r
+    SELECT DISTINCT o.nspname, o.oprname, l.name AS l, r.name AS r, k.is_replaced
     FROM o
     JOIN t l ON ${acceptsTypeSql('o.oprleft', 'l')}
     JOIN t r ON ${acceptsTypeSql('o.oprright', 'r')}
-    WHERE NOT EXISTS (
-      SELECT FROM pg_operator c
-      WHERE c.oprnamespace = '${builtinSchemaOids.pg_catalog}'
-        AND c.oprname = o.oprname
-        AND ${acceptsTypeSql('c.oprleft', 'l')}
-        AND ${acceptsTypeSql('c.oprright', 'r')}
-    )
+    CROSS JOIN LATERAL (
+      SELECT EXISTS (
+        SELECT FROM pg_operator c
+        WHERE c.oprnamespace = '${builtinSchemaOids.pg_catalog}'
+          AND c.oprname = o.oprname
+          AND ${acceptsTypeSql('c.oprleft', 'l')}
+          AND ${acceptsTypeSql('c.oprright', 'r')}
+      ) AS is_replaced
+    ) k
+    WHERE NOT k.is_replaced
+      OR (
+        (o.oprleft = l.oid OR l.oid = '0')
+          AND (o.oprright = r.oid OR r.oid = '0')
+          AND (l.oid >= '${firstNormalObjectId}' OR r.oid >= '${firstNormalObjectId}')
+      )
   `,
   decode: (rows) =>
     rows.map((row) => ({
@@ -286,9 +338,124 @@ export const searchPathOperatorsQuery: PostgresqlPreflightQuery<readonly SearchP
       name: decodeTextColumn(row, 'oprname'),
       left: decodeTextColumn(row, 'l'),
       right: decodeTextColumn(row, 'r'),
+      isReplaced: decodeBooleanColumn(row, 'is_replaced'),
     })),
   absent: [],
 };
+
+/** A definition that a dump writes with the bare name of an operator that pg_catalog does not have. */
+export interface UnqualifiedOperatorUse {
+  /** The object: `view public.v`. */
+  readonly object: string;
+  /** The operator with its operands: `public.hstore = public.hstore`. */
+  readonly operator: string;
+  /** Whether the name is resolved to no operator; otherwise the definition gets another operator without an error. */
+  readonly isMissing: boolean;
+  /** Whether the expression is evaluated for stored rows. */
+  readonly stores: boolean;
+}
+
+/**
+ * A dump writes `OPERATOR(schema.=)`, except where the grammar has no place for it: in IS DISTINCT FROM, NULLIF, CASE x
+ * WHEN and JOIN … USING. In comparisons of rows the first operator stands for all of them. The name is resolved as
+ * PostgreSQL does: the operator with most operands of the same types, then of preferred types; several are an error.
+ */
+export const unqualifiedOperatorUsesQuery: PostgresqlPreflightQuery<readonly UnqualifiedOperatorUse[]> = {
+  id: 'unqualified-operators',
+  scope: 'database',
+  when: createDatabaseFeatureCondition('used-operators'),
+  sql: (version) => `
+    WITH o AS (
+      SELECT e.*
+      FROM (${dumpedTreesSql(version)}) e
+      WHERE e.tree ~ 'DISTINCTEXPR|NULLIFEXPR|CASETESTEXPR|usingClause [(]|ROWCOMPARE|testexpr [{]BOOLEXPR'
+        AND EXISTS (
+        SELECT FROM pg_depend d
+        WHERE d.classid = e.catalog
+          AND d.objid = e.oid
+          AND d.refclassid = '${oidsOfCatalogs.pg_operator}'
+          AND d.refobjid >= '${firstNormalObjectId}'
+      )
+        AND NOT EXISTS (
+          SELECT FROM pg_depend d
+          WHERE d.classid = e.catalog
+            AND d.objid = e.oid
+            AND d.deptype = 'e'
+        )
+    ), u AS (
+      SELECT o.object, o.stores, coalesce(m.found[1], m.found[2])::oid AS used, NULL::oid AS first
+      FROM o
+      CROSS JOIN LATERAL regexp_matches(o.tree, '[{](?:DISTINCTEXPR|NULLIFEXPR) :opno ([0-9]+) |${caseOperatorPattern}', 'g') m(found)
+      UNION ALL
+      SELECT o.object, o.stores, m.found[1]::oid, NULL
+      FROM o
+      CROSS JOIN LATERAL regexp_split_to_table(o.tree, ':usingClause [(]') WITH ORDINALITY s(part, at)
+      CROSS JOIN LATERAL regexp_matches(split_part(split_part(s.part, ' :quals ', 2), ' :alias ', 1), '[{]OPEXPR :opno ([0-9]+) ', 'g') m(found)
+      WHERE s.at > 1
+      UNION ALL
+      SELECT o.object, o.stores, x.op::oid, m.found[1]::oid
+      FROM o
+      CROSS JOIN LATERAL regexp_matches(o.tree, '[{]ROWCOMPARE(?:EXPR)? [^{}]*:opnos [(]o ([0-9]+) ([0-9 ]+)[)]', 'g') m(found)
+      CROSS JOIN LATERAL regexp_split_to_table(m.found[2], ' ') x(op)
+      UNION ALL
+      SELECT o.object, o.stores, m.found[1]::oid, substring(s.part FROM '[{]OPEXPR :opno ([0-9]+) ')::oid
+      FROM o
+      CROSS JOIN LATERAL regexp_split_to_table(o.tree, ':testexpr [{]BOOLEXPR ') WITH ORDINALITY p(part, at)
+      CROSS JOIN LATERAL (SELECT split_part(p.part, ' :operName ', 1)) s(part)
+      CROSS JOIN LATERAL regexp_matches(s.part, '[{]OPEXPR :opno ([0-9]+) [^{}]*:opresulttype ${builtinTypeOids.bool} ', 'g') m(found)
+      WHERE p.at > 1
+    )
+    SELECT DISTINCT
+      u.object,
+      u.stores,
+      format_type(q.oprleft, NULL) || ' ' || q.oprname || ' ' || format_type(q.oprright, NULL) AS operator,
+      ARRAY(
+        SELECT ${operandScoreSql('=')} * 3 + ${operandScoreSql('~')}
+        FROM pg_operator c
+        JOIN pg_type cl ON cl.oid = c.oprleft
+        JOIN pg_type cr ON cr.oid = c.oprright
+        WHERE c.oprnamespace = w.home
+          AND c.oprname = q.oprname
+          AND ${acceptsTypeSql('c.oprleft', 'l')}
+          AND ${acceptsTypeSql('c.oprright', 'r')}
+      ) AS scores
+    FROM u
+    JOIN pg_operator q ON q.oid = u.used
+    LEFT JOIN pg_operator f ON f.oid = u.first
+    CROSS JOIN LATERAL (SELECT coalesce(f.oprnamespace, '${builtinSchemaOids.pg_catalog}') AS home) w
+    CROSS JOIN LATERAL (${operandTypeSql('q.oprleft')}) l
+    CROSS JOIN LATERAL (${operandTypeSql('q.oprright')}) r
+    WHERE q.oprnamespace <> w.home
+    ORDER BY 1, 3
+  `,
+  decode: (rows) =>
+    rows.map((row) => {
+      const scores = decodeTextArrayColumn(row, 'scores').map(Number);
+      const best = Math.max(...scores);
+      return {
+        object: decodeTextColumn(row, 'object'),
+        operator: decodeTextColumn(row, 'operator'),
+        isMissing: scores.filter((score) => score === best).length !== 1,
+        stores: decodeBooleanColumn(row, 'stores'),
+      };
+    }),
+  absent: [],
+};
+
+/** CASE x WHEN y is stored as an operator with a test expression on its left, which may be converted implicitly. */
+const caseOperatorPattern =
+  ':opno ([0-9]+) [^{}]*:args [(](?:[{]RELABELTYPE :arg |[{]FUNCEXPR [^{}]*:args [(])*[{]CASETESTEXPR';
+
+function operandTypeSql(operand: string): string {
+  return `SELECT y.oid, y.typcategory::text AS category, y.typtype::text AS kind FROM pg_type y WHERE y.oid = ${operand}`;
+}
+
+/** How many operands have the same type (`=`), or the same or the preferred type of their category (`~`). */
+function operandScoreSql(how: '=' | '~'): string {
+  const one = (type: string, operand: string) =>
+    `(${type}.oid = ${operand}.oid${how === '=' ? '' : ` OR (${type}.typispreferred AND ${type}.typcategory::text = ${operand}.category)`})::int`;
+  return `(${one('cl', 'l')} + ${one('cr', 'r')})`;
+}
 
 /** Whether an operator accepts an operand of a type: the type itself, an implicit cast, or a polymorphic type. */
 function acceptsTypeSql(operand: string, type: string): string {

@@ -106,7 +106,7 @@ export function buildUserFunctionUsesSql(version: number): string {
         d.calls,
         CASE WHEN i.indisunique OR i.indisexclusion THEN 'unique' ELSE 'index' END,
         'index ' || i.indexrelid::regclass || ' on ' || c.oid::regclass,
-        ${tableHasRowsSql}
+        (${tableHasRowsSql}) OR ${isCalledWithConstantsSql("concat(i.indexprs::text, ' ', i.indpred::text)")}
       FROM d
       JOIN pg_index i ON i.indexrelid = d.objid
       JOIN pg_class c ON c.oid = i.indrelid
@@ -155,6 +155,11 @@ export function buildUserFunctionUsesSql(version: number): string {
     ...generated(version, table),
   ];
   return parts.join(' UNION ALL ');
+}
+
+/** Condition: the node tree calls the function `d.calls` with constants, which CREATE INDEX does even without rows. */
+function isCalledWithConstantsSql(tree: string): string {
+  return `${tree} ~ ('funcid ' || d.calls || ' [^{}]*:args (<>|[(][{]CONST [^{}]*[}]( [{]CONST [^{}]*[}])*[)])')`;
 }
 
 /** Domains whose values rows can contain, among the domains whose constraints call a function. */
@@ -298,7 +303,7 @@ export interface UserFunctionUse {
   readonly kind: 'check' | 'domain' | 'index' | 'unique' | 'generated' | 'partition' | 'support' | 'trigger' | 'event';
   /** The name of the object, as reports show it: `constraint on table`. */
   readonly name: string;
-  /** Whether the function is called for rows that the initial copy reads. */
+  /** Whether the function is called for rows that the initial copy reads, or for constants when an index is created. */
   readonly filled: boolean;
 }
 

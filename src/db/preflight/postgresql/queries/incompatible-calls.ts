@@ -44,6 +44,8 @@ const removedCalls = [
   { operators: '388|389|28[67][0-9]', functions: '111', since: 14 },
   { operators: '970|1524|1382|156[68]', functions: '2172|2173|2739|381[34]', since: 15 },
   { operators: '0', functions: '2769|277[015]|3063|316[01]', since: 17 },
+  // The alias of a function is written with all columns that it returns: pg_stat_get_wal has fewer.
+  { operators: '0', functions: '1136', since: 18 },
 ];
 
 /** Stored expressions that call a removed operator or function, and that a dump writes out by name. */
@@ -59,6 +61,7 @@ export const versionIncompatibleCallsQuery: PostgresqlPreflightQuery<readonly Ve
             o.object,
             CASE m.found[1]
               WHEN 'opno' THEN 'operator ' || m.found[2]::oid::regoperator
+              ${since === 18 ? "WHEN 'funcid' THEN 'columns of function ' || m.found[2]::oid::regprocedure" : ''}
               ELSE 'function ' || m.found[2]::oid::regprocedure
             END AS needs,
             ${since} AS since
@@ -67,7 +70,9 @@ export const versionIncompatibleCallsQuery: PostgresqlPreflightQuery<readonly Ve
           WHERE m.found[2] ~ CASE m.found[1] WHEN 'opno' THEN '^(${operators})$' ELSE '^(${functions})$' END
         `,
       );
-    return parts.length === 0 ? undefined : `WITH o AS (${trees(version)}) ${parts.join(' UNION ALL ')} ORDER BY 1, 2`;
+    return parts.length === 0
+      ? undefined
+      : `WITH o AS (${dumpedTreesSql(version)}) ${parts.join(' UNION ALL ')} ORDER BY 1, 2`;
   },
   decode: decodeVersionIncompatibleObjects,
   absent: [],
@@ -110,13 +115,28 @@ export const removedExtensionOperatorsQuery: PostgresqlPreflightQuery<readonly V
   absent: [],
 };
 
-function trees(version: number): string {
+/**
+ * The expressions that a dump writes out as text: the catalog row of which pg_depend has the dependencies, whether the
+ * expression is evaluated for stored rows, the object as reports show it, and the node tree. Before PostgreSQL 15 the
+ * table depends on what its generated columns use.
+ */
+export function dumpedTreesSql(version: number): string {
   const table = 'c.oid::regclass';
+  const of = (catalog: keyof typeof oidsOfCatalogs) => `'${oidsOfCatalogs[catalog]}'::oid`;
+  const isGenerated = version < 120_000 ? 'false' : "a.attgenerated = 's'";
+  const dependent =
+    version < 150_000
+      ? `CASE WHEN ${isGenerated} THEN ${of('pg_class')} ELSE ${of('pg_attrdef')} END, CASE WHEN ${isGenerated} THEN c.oid ELSE d.oid END`
+      : `${of('pg_attrdef')}, d.oid`;
+  const body = version < 140_000 ? 'p.proargdefaults' : "concat(p.prosqlbody::text, ' ', p.proargdefaults::text)";
   return [
     `
       SELECT
+        ${of('pg_rewrite')} AS catalog,
+        r.oid,
+        false AS stores,
         CASE c.relkind WHEN 'm' THEN 'materialized view ' WHEN 'v' THEN 'view ' ELSE 'rule of ' END || ${table} AS object,
-        r.ev_action::text AS tree
+        concat(r.ev_action::text, ' ', r.ev_qual::text) AS tree
       FROM pg_rewrite r
       JOIN pg_class c ON c.oid = r.ev_class
       WHERE r.oid >= '${firstNormalObjectId}'
@@ -124,6 +144,9 @@ function trees(version: number): string {
     `,
     `
       SELECT
+        ${of('pg_constraint')},
+        k.oid,
+        ${version < 180_000 ? 'true' : 'k.conenforced'},
         'constraint ' || quote_ident(k.conname) || ' on ' || CASE
           WHEN k.contypid <> '0' THEN k.contypid::regtype::text
           ELSE k.conrelid::regclass::text
@@ -133,32 +156,88 @@ function trees(version: number): string {
       WHERE k.oid >= '${firstNormalObjectId}' AND k.conbin IS NOT NULL
     `,
     `
-      SELECT 'default of ' || ${table} || '.' || quote_ident(a.attname), d.adbin::text
+      SELECT
+        ${dependent},
+        ${isGenerated},
+        ${version < 120_000 ? "'default of '" : "CASE a.attgenerated WHEN '' THEN 'default of ' ELSE 'generated column ' END"} || ${table} || '.' || quote_ident(a.attname),
+        d.adbin::text
       FROM pg_attrdef d
       JOIN pg_class c ON c.oid = d.adrelid
       JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = d.adnum
       WHERE d.oid >= '${firstNormalObjectId}'
     `,
     `
-      SELECT 'index ' || i.indexrelid::regclass, coalesce(i.indexprs::text, '') || coalesce(i.indpred::text, '')
+      SELECT
+        ${of('pg_class')},
+        i.indexrelid,
+        i.indisunique OR i.indisexclusion,
+        'index ' || i.indexrelid::regclass,
+        concat(i.indexprs::text, ' ', i.indpred::text)
       FROM pg_index i
       WHERE i.indexrelid >= '${firstNormalObjectId}'
         AND (i.indexprs IS NOT NULL OR i.indpred IS NOT NULL)
     `,
     `
       SELECT
+        ${of('pg_trigger')},
+        t.oid,
+        false,
+        'trigger ' || quote_ident(t.tgname) || ' on ' || t.tgrelid::regclass,
+        t.tgqual::text
+      FROM pg_trigger t
+      WHERE t.oid >= '${firstNormalObjectId}' AND t.tgqual IS NOT NULL
+    `,
+    `
+      SELECT
+        ${of('pg_policy')},
+        p.oid,
+        false,
         'policy ' || quote_ident(p.polname) || ' on ' || p.polrelid::regclass,
-        coalesce(p.polqual::text, '') || coalesce(p.polwithcheck::text, '')
+        concat(p.polqual::text, ' ', p.polwithcheck::text)
       FROM pg_policy p
     `,
+    `
+      SELECT ${of('pg_type')}, t.oid, false, 'default of ' || t.oid::regtype, t.typdefaultbin::text
+      FROM pg_type t
+      WHERE t.oid >= '${firstNormalObjectId}' AND t.typdefaultbin IS NOT NULL
+    `,
+    `
+      SELECT ${of('pg_proc')}, p.oid, false, 'function ' || p.oid::regprocedure, ${body}
+      FROM pg_proc p
+      WHERE p.oid >= '${firstNormalObjectId}'
+        AND (p.proargdefaults IS NOT NULL${version < 140_000 ? '' : ' OR p.prosqlbody IS NOT NULL'})
+    `,
+    ...(version < 100_000
+      ? []
+      : [
+          `
+            SELECT ${of('pg_class')}, p.partrelid, true, 'partition key of ' || p.partrelid::regclass, p.partexprs::text
+            FROM pg_partitioned_table p
+            WHERE p.partexprs IS NOT NULL
+          `,
+        ]),
     ...(version < 140_000
       ? []
       : [
           `
-            SELECT 'function ' || p.oid::regprocedure, p.prosqlbody::text
-            FROM pg_proc p
-            WHERE p.oid >= '${firstNormalObjectId}'
-              AND p.prosqlbody IS NOT NULL
+            SELECT
+              ${of('pg_statistic_ext')},
+              s.oid,
+              false,
+              'statistics ' || s.stxnamespace::regnamespace || '.' || quote_ident(s.stxname),
+              s.stxexprs::text
+            FROM pg_statistic_ext s
+            WHERE s.stxexprs IS NOT NULL
+          `,
+        ]),
+    ...(version < 150_000
+      ? []
+      : [
+          `
+            SELECT ${of('pg_publication_rel')}, r.oid, false, 'publication ' || quote_ident(p.pubname), r.prqual::text
+            FROM pg_publication_rel r
+            JOIN pg_publication p ON p.oid = r.prpubid
+            WHERE r.prqual IS NOT NULL
           `,
         ]),
   ].join(' UNION ALL ');
@@ -198,6 +277,22 @@ const removedSettings: readonly { readonly since: number; readonly settings: str
   { since: 16, settings: 'force_parallel_mode=.*' },
 ];
 
+/** Functions that the extensions of a later release create, and that a user can have created with the same name. */
+const newMembers: readonly {
+  readonly extension: string;
+  readonly since: number;
+  readonly signatures: readonly string[];
+}[] = [
+  { extension: 'fuzzystrmatch', since: 16, signatures: ['daitch_mokotoff(text)'] },
+  { extension: 'ltree', since: 17, signatures: ['hash_ltree(ltree)', 'hash_ltree_extended(ltree, bigint)'] },
+  { extension: 'pgcrypto', since: 18, signatures: ['fips_mode()'] },
+  { extension: 'btree_gist', since: 18, signatures: ['gist_translate_cmptype_btree(integer)'] },
+];
+
+/**
+ * A function in the library of an extension that is no member of it was taken out by ALTER EXTENSION … DROP FUNCTION:
+ * CREATE EXTENSION creates it on the target, and the dump again.
+ */
 export const versionIncompatibleFunctionsQuery: PostgresqlPreflightQuery<readonly VersionIncompatibleObject[]> = {
   id: 'incompatible-functions',
   scope: 'database',
@@ -222,6 +317,21 @@ export const versionIncompatibleFunctionsQuery: PostgresqlPreflightQuery<readonl
               AND ${own}
           `,
       ),
+      `
+        SELECT
+          ${object},
+          'a name that the extension ' || x.extname || ' does not use' AS needs,
+          format('function "%s" already exists with same argument types', p.proname) AS says,
+          coalesce(m.since, 0) AS since
+        FROM pg_extension x
+        JOIN pg_proc p ON p.pronamespace = x.extnamespace
+        LEFT JOIN (VALUES ${newMembers.flatMap(({ extension, since, signatures }) => signatures.map((one) => `('${extension}', '${one}', ${since})`)).join(', ')}) m (extension, signature, since)
+          ON m.extension = x.extname
+            AND m.signature = p.proname || '(' || oidvectortypes(p.proargtypes) || ')'
+            AND m.since > ${Math.floor(version / 10_000)}
+        WHERE ${own}
+          AND (m.since IS NOT NULL OR p.probin = '$libdir/' || x.extname)
+      `,
       ...removedSettings.filter(later).map(
         ({ since, settings, says }) => `
             SELECT
@@ -243,6 +353,27 @@ export const versionIncompatibleFunctionsQuery: PostgresqlPreflightQuery<readonl
   absent: [],
 };
 
+const sharedPartnersSql = [
+  ['negator', 'oprnegate'],
+  ['commutator', 'oprcom'],
+]
+  .map(
+    ([partner, column]) => `
+      SELECT
+        'operator ' || o.oid::regoperator AS object,
+        '${partner} ' || p.oid::regoperator || ' of its own' AS needs,
+        17 AS since,
+        format('${partner} operator %s is already the ${partner} of operator %s', p.oprname, q.oprname) AS says
+      FROM pg_operator o
+      JOIN pg_operator p ON p.oid = o.${column}
+      JOIN pg_operator q ON q.oid = p.${column}
+      WHERE o.oid >= '${firstNormalObjectId}'
+        AND q.oid <> o.oid
+        AND ${isNotExtensionMemberSql('pg_operator', 'o.oid')}
+    `,
+  )
+  .join(' UNION ALL ');
+
 const arrayFunctions = [
   builtinFunctionOids.array_append,
   builtinFunctionOids.array_prepend,
@@ -252,7 +383,8 @@ const polymorphicTypes = [builtinTypeOids.anyarray, builtinTypeOids.anyelement].
 
 /**
  * Operators and aggregates that PostgreSQL 14 cannot create: it has no postfix operators, and its array_append,
- * array_prepend and array_cat take anycompatible types instead of anyarray and anyelement.
+ * array_prepend and array_cat take anycompatible types instead of anyarray and anyelement. Since PostgreSQL 17 an
+ * operator can be the negator or commutator of one operator only.
  */
 export const versionIncompatibleOperatorsAndAggregatesQuery: PostgresqlPreflightQuery<
   readonly VersionIncompatibleObject[]
@@ -260,16 +392,21 @@ export const versionIncompatibleOperatorsAndAggregatesQuery: PostgresqlPreflight
   id: 'incompatible-operators',
   scope: 'database',
   sql: (version) =>
-    version >= 140_000
+    version >= 170_000
       ? undefined
-      : `
+      : version >= 140_000
+        ? `${sharedPartnersSql} ORDER BY 1, 2`
+        : `
+        ${sharedPartnersSql}
+        UNION ALL
         SELECT
           'operator ' || o.oid::regoperator AS object,
           CASE o.oprkind
             WHEN 'r' THEN 'an operand on the right'
             ELSE 'anycompatible instead of ' || format_type(o.oprleft, NULL)
           END AS needs,
-          14 AS since
+          14 AS since,
+          NULL
         FROM pg_operator o
         WHERE o.oid >= '${firstNormalObjectId}'
           AND (o.oprkind = 'r' OR (o.oprcode IN (${arrayFunctions}) AND o.oprleft IN (${polymorphicTypes})))
@@ -278,7 +415,8 @@ export const versionIncompatibleOperatorsAndAggregatesQuery: PostgresqlPreflight
         SELECT
           'aggregate ' || a.aggfnoid::regprocedure,
           'anycompatible instead of ' || format_type(a.aggtranstype, NULL),
-          14
+          14,
+          NULL
         FROM pg_aggregate a
         WHERE a.aggfnoid >= '${firstNormalObjectId}'
           AND a.aggtransfn IN (${arrayFunctions})

@@ -1,7 +1,7 @@
 import { builtinTypeOids, firstNormalObjectId, oidsOfCatalogs } from '../../../../postgresql/catalog-oids.ts';
 import { decodeOptionalTextColumn, decodeTextColumn } from '../../../../postgresql/rows.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { isNotExtensionMemberSql } from './catalog-predicates.ts';
+import { isExtensionMemberSql, isNotExtensionMemberSql } from './catalog-predicates.ts';
 import { createDatabaseFeatureCondition } from './database-overview.ts';
 import { decodeVersionIncompatibleObjects, type VersionIncompatibleObject } from './incompatible-calls.ts';
 
@@ -119,7 +119,8 @@ const rejectedDefinitions: readonly { readonly since: number; readonly rows: str
 ];
 
 /**
- * Views that use removed columns of system views: `SELECT *` was expanded when the view was created. SQL-standard
+ * Views that use removed columns of system views: `SELECT *` was expanded when the view was created. pg_depend has no
+ * rows for the tables of pg_catalog. SQL-standard
  * function bodies (since PostgreSQL 14) contain column names in the same way.
  */
 export const versionIncompatibleViewsQuery: PostgresqlPreflightQuery<readonly VersionIncompatibleObject[]> = {
@@ -134,8 +135,11 @@ export const versionIncompatibleViewsQuery: PostgresqlPreflightQuery<readonly Ve
     const views = `
       SELECT
         CASE c.relkind WHEN 'm' THEN 'materialized view ' ELSE 'view ' END || c.oid::regclass AS object,
-        pg_get_viewdef(c.oid) AS words
+        pg_get_viewdef(c.oid) AS words,
+        '${oidsOfCatalogs.pg_rewrite}'::oid AS catalog,
+        r.oid
       FROM pg_class c
+      JOIN pg_rewrite r ON r.ev_class = c.oid AND r.ev_type = '1'
       WHERE c.oid >= '${firstNormalObjectId}'
         AND c.relkind IN ('v', 'm')
         AND ${isNotExtensionMemberSql('pg_class', 'c.oid')}
@@ -143,7 +147,9 @@ export const versionIncompatibleViewsQuery: PostgresqlPreflightQuery<readonly Ve
     const functions = `
       SELECT
         CASE p.prokind WHEN 'p' THEN 'procedure ' ELSE 'function ' END || p.oid::regprocedure,
-        pg_get_function_sqlbody(p.oid)
+        pg_get_function_sqlbody(p.oid),
+        '${oidsOfCatalogs.pg_proc}',
+        p.oid
       FROM pg_proc p
       WHERE p.oid >= '${firstNormalObjectId}'
         AND p.prosqlbody IS NOT NULL
@@ -160,6 +166,23 @@ export const versionIncompatibleViewsQuery: PostgresqlPreflightQuery<readonly Ve
       JOIN (VALUES ${gone.join(', ')}) g(relation, name, since)
         ON o.words ~ ('[[:<:]]' || g.relation || '[[:>:]]')
           AND o.words ~ ('[[:<:]]' || g.name || '[[:>:]]')
+      WHERE EXISTS (
+        SELECT FROM pg_class s
+        WHERE s.relname = g.relation
+          AND (
+            (s.oid < '${firstNormalObjectId}' AND s.relkind = 'r')
+              OR (
+                (s.oid < '${firstNormalObjectId}' OR ${isExtensionMemberSql('pg_class', 's.oid')})
+                  AND EXISTS (
+                    SELECT FROM pg_depend d
+                    WHERE d.classid = o.catalog
+                      AND d.objid = o.oid
+                      AND d.refclassid = '${oidsOfCatalogs.pg_class}'
+                      AND d.refobjid = s.oid
+                  )
+              )
+          )
+      )
       UNION ALL ${ownViews}
       ORDER BY 1, 2
     `.replace(version < 120_000 ? 'MATERIALIZED ' : '', '');
@@ -211,6 +234,7 @@ const removedColumns: readonly {
   { relation: 'pg_database', columns: ['datlastsysoid'], since: 15 },
   { relation: 'pg_database', columns: ['daticulocale'], since: 17 },
   { relation: 'pg_collation', columns: ['colliculocale'], since: 17 },
+  { relation: 'element_types', columns: ['domain_default'], since: 17 },
   {
     relation: 'pg_stat_bgwriter',
     columns: [

@@ -35,6 +35,8 @@ export interface PartitionedTable {
   readonly closed: boolean;
   /** Quoted name of an exclusion constraint of the partitioned table. */
   readonly excluding: string | undefined;
+  /** Partitions whose DETACH PARTITION … CONCURRENTLY was interrupted. */
+  readonly detaching: readonly string[];
 }
 
 export const partitionedTablesQuery: PostgresqlPreflightQuery<readonly PartitionedTable[]> = {
@@ -55,7 +57,8 @@ export const partitionedTablesQuery: PostgresqlPreflightQuery<readonly Partition
           CASE WHEN ${numberedKeyColumns} IS NOT NULL THEN ${leavesHaveRows} END AS numbered,
           CASE WHEN ${numberedKeyColumns} IS NOT NULL THEN ${leafNames} END AS leaves,
           ${overBoolean} AS boolean,
-          ${version < 170_000 ? 'NULL' : excluding} AS excluding
+          ${version < 170_000 ? 'NULL' : excluding} AS excluding,
+          ${version < 140_000 ? 'NULL' : detaching} AS detaching
         FROM pg_partitioned_table p
         ORDER BY 1
       `,
@@ -70,6 +73,7 @@ export const partitionedTablesQuery: PostgresqlPreflightQuery<readonly Partition
       leaves: row.numbered === 'readable' ? decodeLeaves(row) : [],
       closed: decodeBooleanColumn(row, 'boolean') && decodeNumberColumnOrZero(row, 'partitions') > 1,
       excluding: decodeOptionalTextColumn(row, 'excluding'),
+      detaching: decodeTextArrayColumn(row, 'detaching'),
     })),
   searchRows: async (found, search) => {
     const searched: PartitionedTable[] = [];
@@ -181,6 +185,15 @@ const excluding = `
     WHERE k.conrelid = p.partrelid
       AND k.contype = 'x'
       AND k.conparentid = '0'
+  )
+`;
+
+const detaching = `
+  (
+    SELECT array_agg(i.inhrelid::regclass::text ORDER BY 1)
+    FROM pg_inherits i
+    WHERE i.inhparent = p.partrelid
+      AND i.inhdetachpending
   )
 `;
 

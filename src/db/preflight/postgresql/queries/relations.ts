@@ -204,9 +204,14 @@ export const subscriptionApplyTriggersQuery: PostgresqlPreflightQuery<readonly S
       (
         p.prosrc !~* '${givesBack}'
           OR (
-            t.tgenabled = 'R'
-              AND t.tgtype & 3 = 3
-              AND ((t.tgtype & 8 <> 0 AND p.prosrc ~* 'new') OR (t.tgtype & 20 <> 0 AND p.prosrc ~* 'old'))
+            t.tgtype & 3 = 3
+              AND (
+                (t.tgtype & 4 <> 0 AND p.prosrc ~* 'old')
+                  OR (
+                    t.tgenabled = 'R'
+                      AND ((t.tgtype & 8 <> 0 AND p.prosrc ~* 'new') OR (t.tgtype & 16 <> 0 AND p.prosrc ~* 'old'))
+                  )
+              )
           )
       ) AS acts
     FROM pg_trigger t

@@ -1,4 +1,4 @@
-import { firstNormalObjectId } from '../../../../postgresql/catalog-oids.ts';
+import { builtinTypeOids, firstNormalObjectId } from '../../../../postgresql/catalog-oids.ts';
 import {
   decodeBooleanColumn,
   decodeOptionalNumberColumn,
@@ -132,28 +132,7 @@ export const noEqualityOperatorColumnsQuery: PostgresqlPreflightQuery<readonly C
   scope: 'database',
   when: createDatabaseFeatureCondition('relations'),
   sql: (version) => `
-    WITH RECURSIVE used AS (
-      SELECT a.attrelid, a.attnum, a.attname, a.atttypid, a.atttypmod
-      FROM pg_class c
-      LEFT JOIN pg_index i ON ${effectiveReplicaIdentityIndexCondition}
-      JOIN pg_attribute a
-        ON a.attrelid = c.oid
-          AND a.attnum > 0
-          AND NOT a.attisdropped${version < 120_000 ? '' : " AND a.attgenerated = ''"}
-      WHERE c.oid >= '${firstNormalObjectId}'
-        AND c.relkind = 'r'
-        AND c.relpersistence <> 't'
-        AND (i.indexrelid IS NULL OR c.relreplident = 'n')
-    ),
-    made(root, type) AS (
-      SELECT DISTINCT atttypid, atttypid
-      FROM used
-      UNION
-      SELECT made.root, part.type
-      FROM made
-      JOIN pg_type t ON t.oid = made.type
-      CROSS JOIN LATERAL (${directPartTypesSql}) part(type)
-    ),
+    ${columnsOfWholeRowsCte(version)},
     bare AS (
       SELECT DISTINCT made.root
       FROM made
@@ -182,6 +161,70 @@ export const noEqualityOperatorColumnsQuery: PostgresqlPreflightQuery<readonly C
       quote_ident(used.attname) || ' ' || format_type(used.atttypid, used.atttypmod) AS described
     FROM used
     JOIN bare ON bare.root = used.atttypid
+    ORDER BY used.attrelid, used.attnum
+  `,
+  decode: (rows) =>
+    rows.map((row) => ({ table: decodeTextColumn(row, 'name'), column: decodeTextColumn(row, 'described') })),
+  absent: [],
+};
+
+/** WITH clause: the columns of tables without a key (`used`), and the types that the type of each contains (`made`). */
+function columnsOfWholeRowsCte(version: number): string {
+  return `
+    WITH RECURSIVE used AS (
+      SELECT a.attrelid, a.attnum, a.attname, a.atttypid, a.atttypmod, a.attcollation
+      FROM pg_class c
+      LEFT JOIN pg_index i ON ${effectiveReplicaIdentityIndexCondition}
+      JOIN pg_attribute a
+        ON a.attrelid = c.oid
+          AND a.attnum > 0
+          AND NOT a.attisdropped${version < 120_000 ? '' : " AND a.attgenerated = ''"}
+      WHERE c.oid >= '${firstNormalObjectId}'
+        AND c.relkind = 'r'
+        AND c.relpersistence <> 't'
+        AND (i.indexrelid IS NULL OR c.relreplident = 'n')
+    ),
+    made(root, type) AS (
+      SELECT DISTINCT atttypid, atttypid
+      FROM used
+      UNION
+      SELECT made.root, part.type
+      FROM made
+      JOIN pg_type t ON t.oid = made.type
+      CROSS JOIN LATERAL (${directPartTypesSql}) part(type)
+    )
+  `;
+}
+
+/** A column with values that are equal and not the same: 1.0 and 1.00, `Bob` and `bob` in citext, 24 hours and 1 day. */
+export type LooselyEqualColumn = ColumnWithoutEqualityOperator;
+
+/** Floating-point numbers are left out: only 0 and -0 are equal. */
+export const looselyEqualColumnsQuery: PostgresqlPreflightQuery<readonly LooselyEqualColumn[]> = {
+  id: 'loosely-equal-columns',
+  scope: 'database',
+  when: createDatabaseFeatureCondition('relations'),
+  sql: (version) => `
+    ${columnsOfWholeRowsCte(version)}
+    SELECT
+      used.attrelid::regclass AS name,
+      quote_ident(used.attname) || ' ' || format_type(used.atttypid, used.atttypmod) AS described
+    FROM used
+    WHERE EXISTS (
+      SELECT FROM made
+      JOIN pg_type t ON t.oid = made.type
+      WHERE made.root = used.atttypid
+        AND (
+          t.oid IN ('${builtinTypeOids.interval}', '${builtinTypeOids.jsonb}')
+            OR (
+              t.oid = '${builtinTypeOids.numeric}'
+                AND used.atttypmod = -1
+                AND NOT EXISTS (SELECT FROM pg_type y WHERE y.oid = used.atttypid AND y.typtypmod <> -1)
+            )
+            OR (t.typtype = 'b' AND t.typname = 'citext')
+        )
+    )
+      ${version < 120_000 ? '' : 'OR EXISTS (SELECT FROM pg_collation l WHERE l.oid = used.attcollation AND NOT l.collisdeterministic)'}
     ORDER BY used.attrelid, used.attnum
   `,
   decode: (rows) =>

@@ -1,7 +1,7 @@
 import { firstNormalObjectId, oidsOfCatalogs } from '../../../../postgresql/catalog-oids.ts';
 import { decodeOptionalTextColumn, decodeTextColumn } from '../../../../postgresql/rows.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { isNotExtensionMemberSql, isUserTableInSystemSchemaSql } from './catalog-predicates.ts';
+import { isChangedCastSql, isNotExtensionMemberSql, isUserTableInSystemSchemaSql } from './catalog-predicates.ts';
 import { createDatabaseFeatureCondition } from './database-overview.ts';
 
 /** An object of a user in a system schema, other than a table; a dump does not contain it. */
@@ -92,6 +92,21 @@ export const userObjectsInSystemSchemasQuery: PostgresqlPreflightQuery<readonly 
   `,
   decode: (rows) =>
     rows.map((row) => ({ name: decodeTextColumn(row, 'name'), user: decodeOptionalTextColumn(row, 'used_by') })),
+  absent: [],
+};
+
+/** Casts of PostgreSQL itself whose row in pg_cast was changed: `UPDATE pg_cast SET castcontext = 'i'`. */
+export const changedCastsQuery: PostgresqlPreflightQuery<readonly string[]> = {
+  id: 'changed-casts',
+  scope: 'database',
+  when: createDatabaseFeatureCondition('changed-casts'),
+  sql: () => `
+    SELECT pg_describe_object('${oidsOfCatalogs.pg_cast}', c.oid, 0) AS name
+    FROM pg_cast c
+    WHERE ${isChangedCastSql}
+    ORDER BY 1
+  `,
+  decode: (rows) => rows.map((row) => decodeTextColumn(row, 'name')),
   absent: [],
 };
 

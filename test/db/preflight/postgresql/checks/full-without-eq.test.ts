@@ -4,8 +4,10 @@ import type {
   ColumnWithoutEqualityOperator,
   TableWithUnsafeReplicaIdentity,
 } from '../../../../../src/db/preflight/postgresql/queries/replica-identities.ts';
+import { ready, startPostgres } from '../../../../fixtures/postgres.ts';
 import { expectText } from '../expect-text.ts';
 import { connected, preflightOptions, short, sourceFacts } from '../facts.ts';
+import { found, preflightServer } from '../preflight.ts';
 
 function identityOf(more: Partial<TableWithUnsafeReplicaIdentity> = {}): TableWithUnsafeReplicaIdentity {
   return {
@@ -30,9 +32,10 @@ function evaluate(
   tables: readonly TableWithUnsafeReplicaIdentity[],
   version = 170_010,
   unequalColumns: readonly ColumnWithoutEqualityOperator[] = [],
+  looseColumns: readonly ColumnWithoutEqualityOperator[] = [],
 ) {
   const where = sourceFacts({ connection: connected({ version }) });
-  const facts = { identities: tables, unequalColumns, hashedNulls: [] };
+  const facts = { identities: tables, unequalColumns, hashedNulls: [], looseColumns };
   return fullWithoutEqCheck.evaluate(facts, 'd1', where, preflightOptions());
 }
 
@@ -50,3 +53,45 @@ test('the type without equality is named as the server names it', () => {
   const full = evaluate([identityOf({ identity: 'f' })], 170_010, unequal);
   expectText(full.detail);
 });
+
+test.each([
+  { what: 'without a key', is: { identity: 'f' }, verdict: 'unknown' },
+  { what: 'with a key', is: { identity: 'f', keyed: true }, verdict: 'pass' },
+  { what: 'with a unique index', is: { identity: 'f', usableIndex: 'i' }, verdict: 'pass' },
+])('values that are equal and not the same, in a table $what: $verdict', ({ is, verdict }) => {
+  const outcome = evaluate([identityOf(is)], 170_010, [], [{ table: 'public.t', column: 'n numeric' }]);
+  expect(short(outcome)).toBe(verdict);
+  if (verdict !== 'pass') expectText(outcome.detail);
+});
+
+test.each([14, 18] as const)(
+  'columns with such values are found on PostgreSQL %i, and the query counts rows',
+  async (version) => {
+    const server = await startPostgres({ version, settings: ready });
+    for (const statement of [
+      'CREATE EXTENSION citext',
+      "CREATE COLLATION ci (provider = icu, locale = 'und-u-ks-level2', deterministic = false)",
+      'CREATE DOMAIN money2 AS numeric(10,2)',
+      'CREATE TABLE "The T" (a numeric, b numeric(10,2), c citext[], d text COLLATE ci, e interval, f text, g money2, h jsonb, i float8, j int)',
+      'ALTER TABLE "The T" REPLICA IDENTITY FULL',
+      `INSERT INTO "The T" (a, f) VALUES (1.0, 'x'), (1.00, 'x'), (1.0, 'x'), (2, 'y'), (2, 'y')`,
+      'CREATE TABLE keyed (id int PRIMARY KEY, a numeric)',
+      'ALTER TABLE keyed REPLICA IDENTITY FULL',
+    ]) {
+      await server.query(statement);
+    }
+    const { status, objects, detail } = await found(
+      await preflightServer({ ...server, options: { targetVersion: '18' } }),
+      'full-without-eq',
+    );
+    expect({ status, objects }).toEqual({
+      status: 'unknown',
+      objects: ['a numeric', 'c public.citext[]', 'd text', 'e interval', 'h jsonb'].map(
+        (one) => `public."The T" (${one})`,
+      ),
+    });
+    const query = /: (SELECT count.* q);/.exec(detail ?? '')?.[1] ?? '';
+    expect(await server.query(query)).toEqual([{ count: '1' }]);
+  },
+  60_000,
+);

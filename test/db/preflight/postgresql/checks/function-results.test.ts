@@ -20,7 +20,7 @@ function evaluate(
   textSettings: readonly RoleSetting[] = [],
 ) {
   const functionUses = [{ calls: '1', kind: 'generated', name: 'column public.t.g', filled: true, ...more }] as const;
-  const meanings = [{ kind: 'function', schema: 'public', name: 'helper' }] as const;
+  const meanings = [{ kind: 'function', schema: 'public', name: 'helper', isReplaced: false, types: [] }] as const;
   const values = { functionUses, functionBodies: bodies, meanings, lostOperators: [], textSettings };
   return functionResultsCheck.evaluate(values, 'd1', sourceFacts(), preflightOptions());
 }

@@ -6,6 +6,8 @@ import { deepRun, preflightOptions, short, sourceFacts } from '../facts.ts';
 import { found, preflightServer } from '../preflight.ts';
 
 const orphan = { name: 'fk', table: 'public.c', parent: 'public.p', columns: ['p'], parentColumns: ['id'], rows: 2 };
+const once = { name: 'fk on c', isDisabled: false, mayHaveOrphans: true };
+const now = { name: 'fk on c', isDisabled: true, mayHaveOrphans: true };
 const uncompared = { name: 'fk', table: 'public.c', reason: 'type' } as const;
 
 test.each([
@@ -13,24 +15,25 @@ test.each([
   { what: 'a key that was not compared', scan: { uncomparedForeignKeys: [uncompared] }, verdict: 'info' },
   { what: 'rows that fit', scan: { comparedForeignKeys: 3 }, verdict: 'pass' },
 ])('$what: $verdict', ({ scan, verdict }) => {
-  const outcome = orphanedRowsCheck.evaluate({ unchecked: [], setters: [] }, 'd1', ...deepRun(scan));
+  const outcome = orphanedRowsCheck.evaluate({ switchedOff: [], setters: [] }, 'd1', ...deepRun(scan));
   expect(short(outcome)).toBe(verdict);
   if (verdict !== 'pass') expectOutcomeText(outcome);
 });
 
 test.each([
-  { what: 'a continuous migration', method: 'continuous', unchecked: ['fk on c'], verdict: 'skip' },
-  { what: 'a dump of a database whose keys were always checked', method: 'dump', unchecked: [], verdict: 'skip' },
-  { what: 'a dump of one whose keys were not', method: 'dump', unchecked: ['fk on c'], verdict: 'unknown' },
-] as const)('without --deep, $what: $verdict', ({ method, unchecked, verdict }) => {
+  { what: 'a continuous migration', method: 'continuous', switchedOff: [once], verdict: 'skip' },
+  { what: 'a dump of a database whose keys were always checked', method: 'dump', switchedOff: [], verdict: 'skip' },
+  { what: 'a dump of one whose keys were not', method: 'dump', switchedOff: [once], verdict: 'unknown' },
+  { what: 'keys that are not enforced', method: 'continuous', switchedOff: [now], verdict: 'warn' },
+] as const)('without --deep, $what: $verdict', ({ method, switchedOff, verdict }) => {
   const outcome = orphanedRowsCheck.evaluate(
-    { unchecked, setters: [] },
+    { switchedOff, setters: [] },
     'd1',
     sourceFacts(),
     preflightOptions({ method }),
   );
   expect(short(outcome)).toBe(verdict);
-  if (verdict === 'unknown') expectOutcomeText(outcome);
+  if (verdict !== 'skip') expectOutcomeText(outcome);
 });
 
 const schema = [
@@ -92,3 +95,22 @@ test('without --deep the report names triggers that were off, and grants, of thi
     objects: [expect.stringContaining('app')],
   });
 });
+
+test('constraints whose triggers do not fire are named, because the target enforces them', async () => {
+  const server = await startPostgres({ version: 15, settings: ready });
+  for (const statement of [
+    'CREATE TABLE p (id int PRIMARY KEY, n int UNIQUE DEFERRABLE)',
+    'CREATE TABLE c (id int PRIMARY KEY, p int CONSTRAINT first REFERENCES p, q int CONSTRAINT second REFERENCES p)',
+  ]) {
+    await server.query(statement);
+  }
+  const outcome = async (options = {}) =>
+    found(await preflightServer({ ...server, options: { targetVersion: '17', ...options } }), 'orphaned-rows');
+  expect((await outcome()).status).toBe('skip');
+  await server.query('ALTER TABLE p DISABLE TRIGGER ALL');
+  const expected = { status: 'warn', objects: ['first on public.c', 'p_n_key on public.p', 'second on public.c'] };
+  expect(await outcome()).toMatchObject(expected);
+  expect(await outcome({ deep })).toMatchObject(expected);
+  await server.query('ALTER TABLE p ENABLE TRIGGER ALL');
+  expect((await outcome()).status).toBe('skip');
+}, 60_000);

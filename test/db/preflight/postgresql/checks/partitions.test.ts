@@ -11,6 +11,7 @@ const range = {
   leaves: [],
   closed: false,
   excluding: undefined,
+  detaching: [],
 } as const;
 
 testDatabaseCases([
@@ -37,5 +38,10 @@ testDatabaseCases([
     ...forBothMethods(partitionsCheck, { partitions: [{ ...range, partitions: 0, excluding: 'bookings_excl' }] }),
     verdict: 'warn',
     dumped: 'info',
+  },
+  {
+    what: 'a partition whose detachment was interrupted',
+    ...forBothMethods(partitionsCheck, { partitions: [{ ...range, detaching: ['public."The part"'] }] }),
+    verdict: 'warn',
   },
 ]);

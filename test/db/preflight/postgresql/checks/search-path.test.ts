@@ -4,14 +4,16 @@ import type {
   FunctionOrViewBody,
   ObjectNamedInFunctionBody,
   SearchPathOperator,
+  UnqualifiedOperatorUse,
 } from '../../../../../src/db/preflight/postgresql/queries/function-bodies.ts';
 import type { UserFunctionUse } from '../../../../../src/db/preflight/postgresql/queries/function-uses.ts';
 
 import { expectText } from '../expect-text.ts';
 import { preflightOptions, short, sourceFacts } from '../facts.ts';
 
-const kinds: ObjectNamedInFunctionBody = { kind: 'relation', schema: 'My "S', name: 'kinds' };
-const plain: ObjectNamedInFunctionBody = { kind: 'function', schema: 'public', name: 'plain' };
+const object = { isReplaced: false, types: [] } as const;
+const kinds: ObjectNamedInFunctionBody = { ...object, kind: 'relation', schema: 'My "S', name: 'kinds' };
+const plain: ObjectNamedInFunctionBody = { ...object, kind: 'function', schema: 'public', name: 'plain' };
 
 function body(oid: string, text: string, more: Partial<FunctionOrViewBody> = {}): FunctionOrViewBody {
   const name = `f${oid}`;
@@ -31,9 +33,10 @@ function judged(
   functionBodies: readonly FunctionOrViewBody[],
   meanings = [kinds, plain],
   lostOperators: readonly SearchPathOperator[] = [],
+  bareOperators: readonly UnqualifiedOperatorUse[] = [],
 ) {
   return searchPathCheck.evaluate(
-    { functionUses, functionBodies, meanings, lostOperators },
+    { functionUses, functionBodies, meanings, lostOperators, bareOperators },
     'd1',
     sourceFacts(),
     preflightOptions(),
@@ -122,7 +125,7 @@ test('the search_path serves what the function calls, too', () => {
   expect(judged([use('3')], calls).status).toBe('pass');
 });
 
-const like: SearchPathOperator = { schema: 'extensions', name: '%', left: 'text', right: '' };
+const like: SearchPathOperator = { schema: 'extensions', name: '%', left: 'text', right: '', isReplaced: false };
 
 test('an operator is lost beside what pg_catalog has none for', () => {
   const argument = { types: ['text', 'int4'], names: ['word', 'n'] };
@@ -166,4 +169,24 @@ test('calls are followed through views', () => {
     'public.f3(text) (relation kinds; t_check on public.t)',
   ]);
   expect(judged([use('1')], [body('1', 'SELECT public.known()'), ...called]).status).toBe('pass');
+});
+
+test('a definition with a bare operator is rejected, or has other results for stored rows', () => {
+  const bare = (more: Partial<UnqualifiedOperatorUse> = {}) => ({
+    ...{ object: 'view public.v', operator: 'public.citext = public.citext', isMissing: false, stores: false },
+    ...more,
+  });
+  const outcome = (...all: readonly UnqualifiedOperatorUse[]) => judged([], [], [], [], all);
+  expect(short(outcome(bare()))).toBe('warn');
+  expect(short(outcome(bare(), bare({ stores: true })))).toBe('unknown');
+  expect(short(outcome(bare({ stores: true }), bare({ isMissing: true })))).toBe('fail continuous+dump');
+  expect(outcome(bare({ isMissing: true }))).toMatchObject({
+    observed: '1 definition',
+    objects: ['view public.v (public.citext = public.citext)'],
+  });
+  for (const one of [bare(), bare({ stores: true }), bare({ isMissing: true })]) expectText(outcome(one).detail);
+  // A function without which the copy fails comes first.
+  expect(short(judged([use('1')], [body('1', lost)], [kinds], [], [bare({ stores: true })]))).toBe(
+    'fail continuous+dump',
+  );
 });

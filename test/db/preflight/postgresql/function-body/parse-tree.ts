@@ -84,6 +84,7 @@ async function collectFromStatements(text: string, found: Collected): Promise<vo
       if (!name.startsWith('pg_catalog.')) found.types.add(name);
       addNamed(name, node.arg, found);
     }
+    if (kind === 'CaseExpr' && node.arg !== undefined) found.operators.add('=');
     if (kind === 'A_Expr' && operatorKinds.has(String(node.kind))) {
       const name = qualifiedName(node.name);
       if (!name.includes('.')) found.operators.add(name);
@@ -91,7 +92,17 @@ async function collectFromStatements(text: string, found: Collected): Promise<vo
   });
 }
 
-const operatorKinds: ReadonlySet<string> = new Set(['AEXPR_OP', 'AEXPR_OP_ANY', 'AEXPR_OP_ALL']);
+const operatorKinds: ReadonlySet<string> = new Set([
+  'AEXPR_OP',
+  'AEXPR_OP_ANY',
+  'AEXPR_OP_ALL',
+  'AEXPR_IN',
+  'AEXPR_LIKE',
+  'AEXPR_ILIKE',
+  'AEXPR_DISTINCT',
+  'AEXPR_NOT_DISTINCT',
+  'AEXPR_NULLIF',
+]);
 const relationByFunction: ReadonlySet<string> = new Set(['nextval', 'currval', 'setval', 'pg_get_serial_sequence']);
 
 /** INSERT, UPDATE, DELETE and MERGE hold their target without the tag `RangeVar`. */
