@@ -24,6 +24,7 @@ const required = [
   'schemas/inventory-report-1.json',
   'schemas/inventory-source-1.json',
   'schemas/preflight-report-1.json',
+  'schemas/sandbox-data-1.json',
 ];
 /** Bytes of the tarball: what an installation downloads. */
 const largestTarball = 1_850_000;

@@ -271,7 +271,7 @@ const notFollowed: Readonly<Record<string, Readonly<Record<string, readonly stri
       'free space where the output is written, then run the command again',
       'write the output to another place, and run the command again',
     ],
-    'sandbox/state/folder-lock.ts': ['name a folder on a local disk with `--state`'],
+    'sandbox/state/state-folder.ts': ['name a folder on a local disk with `--state`'],
   },
   'needs another machine, another system or its administrator': {
     'api/client.ts': ['check the host name, the dates of the certificate and the clock of this machine'],

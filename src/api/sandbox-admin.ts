@@ -37,9 +37,10 @@ export function createSandboxAdminClient(send: HttpSender, adminUrl: string, adm
         return json?.value;
       } catch (error) {
         if (!(error instanceof HttpSendError)) throw error;
-        throw new CliError('unreachable', `could not reach the sandbox: ${error.message}`, {
+        const isTls = error.kind === 'tls';
+        throw new CliError(isTls ? 'tls' : 'unreachable', `could not reach the sandbox: ${error.message}`, {
           detail: adminUrl,
-          hint: 'start a sandbox with `cloudctl sandbox start`',
+          hint: error.hint ?? (isTls ? undefined : 'start a sandbox with `cloudctl sandbox start`'),
         });
       }
     },

@@ -1,30 +1,30 @@
-import { decodeRequestedPersonInTeam, type SandboxPersonInTeam } from '../sandbox/admin/person-in-team.ts';
+import { decodeRequestedPersonInTeam, type SandboxPersonInTeam } from '../sandbox/admin.ts';
 import type { LiveSandboxState } from '../sandbox/live-sandbox-state.ts';
-import { buildSandboxGrantOfAuthorization } from '../sandbox/oauth/authorization-response.ts';
+import { buildSandboxGrantOfAuthorization } from '../sandbox/oauth/authorize.ts';
 import type { IssuedTokenPair } from '../sandbox/records.ts';
 import type { SandboxTokenOperations, SandboxTokenPair } from './sandbox-types.ts';
 
 export function createSandboxTokenOperations(world: LiveSandboxState): SandboxTokenOperations {
   const pairOf = (token: string): IssuedTokenPair => {
-    const pair = world.pair(token) ?? world.pairByRefreshToken(token);
+    const pair = world.grants.pair(token) ?? world.grants.pairByRefreshToken(token);
     if (pair === undefined) throw new RangeError('the token was not issued by this sandbox');
     return pair;
   };
   return {
     issue: ({ user = world.seed.people[0]?.uuid ?? '', team, scope = 'read' } = {}) => {
       const clientId = world.seed.applications[0]?.clientId ?? '';
-      const authorization = world.authorize({ ...findPersonInTeam(user, team, world), clientId, scope });
-      return tokenPairOf(world.issuePair(buildSandboxGrantOfAuthorization(authorization, scope), 'admin_issue'));
+      const authorization = world.grants.authorize({ ...findPersonInTeam(user, team, world), clientId, scope });
+      return tokenPairOf(world.grants.issuePair(buildSandboxGrantOfAuthorization(authorization, scope), 'admin_issue'));
     },
-    expire: (token) => world.expire(pairOf(token)),
-    revoke: (token) => world.revoke(pairOf(token)),
+    expire: (token) => world.grants.expire(pairOf(token)),
+    revoke: (token) => world.grants.revoke(pairOf(token)),
     refresh: (token) => {
       const pair = pairOf(token);
-      const state = world.pairState(pair);
+      const state = world.grants.pairState(pair);
       if (state === 'refreshed' || state === 'revoked') throw new RangeError(`the token pair is ${state}`);
-      return tokenPairOf(world.refresh(pair, { by: 'admin_refresh' }));
+      return tokenPairOf(world.grants.refresh(pair, { by: 'admin_refresh' }));
     },
-    state: (token) => world.pairState(pairOf(token)),
+    state: (token) => world.grants.pairState(pairOf(token)),
   };
 }
 

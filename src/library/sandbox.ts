@@ -1,3 +1,4 @@
+import type { SandboxData } from '../sandbox/data.ts';
 import { decodeFault } from '../sandbox/faults/decode-fault.ts';
 import type { LiveSandboxState } from '../sandbox/live-sandbox-state.ts';
 import { type SandboxServers, startSandboxServers } from '../sandbox/sandbox.ts';
@@ -11,9 +12,11 @@ export type * from './sandbox-types.ts';
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const offset = options.clock?.startAt === undefined ? 0 : options.clock.startAt.getTime() - Date.now();
   if (Number.isNaN(offset)) throw new TypeError('clock.startAt is not a valid date');
-  const { stateFolder: state, clusters, seed, callbackUrls, rateLimit, dropletLimit } = options;
+  const { stateFolder: state, data, clusters, seed, callbackUrls, rateLimit, dropletLimit } = options;
+  // The type that callers see has the members that the sandbox decodes.
+  data satisfies SandboxData | undefined;
   const servers = await startSandboxServers({
-    ...definedMembers({ state, clusters, seed, callbackUrls, rateLimit, dropletLimit }),
+    ...definedMembers({ state, data, clusters, seed, callbackUrls, rateLimit, dropletLimit }),
     now: () => Date.now() + offset,
   });
   try {
@@ -52,6 +55,9 @@ function sandboxOf({ ready, world, faults, requests, reset, close }: SandboxServ
     apiUrl: ready.base_url,
     panelUrl: ready.panel_url,
     client: { id: ready.client_id, secret: ready.client_secret, callbackUrl: ready.callback_url },
+    applications: ready.applications.map(({ name, client_id, client_secret, callback_urls }) => {
+      return { name, id: client_id, secret: client_secret, callbackUrls: callback_urls };
+    }),
     users: ready.users,
     clusters: ready.clusters.map(({ uuid, name, engine }) => ({ uuid, name, engine })),
     tokens: createSandboxTokenOperations(world),

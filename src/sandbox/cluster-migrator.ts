@@ -10,7 +10,7 @@ import {
   type MigrationEngine,
   type RequestedSource,
 } from '../db/engine/index.ts';
-
+import type { NewSandboxCluster } from './data.ts';
 import type { LiveSandboxState } from './live-sandbox-state.ts';
 import {
   getSandboxMigrationDeadline,
@@ -19,7 +19,6 @@ import {
   markSandboxMigrationStopped,
 } from './migration-store.ts';
 import type { SandboxCluster, SandboxMigration } from './records.ts';
-import type { NewSandboxCluster } from './seed-data.ts';
 
 /** The database server of a cluster; its URL contains a password. */
 export interface SandboxClusterDatabaseServer {

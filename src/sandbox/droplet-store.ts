@@ -1,5 +1,5 @@
 import type { SandboxDroplet, SandboxDropletAction } from './records.ts';
-import type { SandboxStateTable } from './state/state-table.ts';
+import type { SandboxStateTable } from './state/tables.ts';
 
 /** Stores the droplets and actions of every account. The lists of an account are sorted by id, which is the order of creation. */
 export interface SandboxDropletStore {
@@ -49,9 +49,10 @@ export function addSandboxDroplet(
   name: string,
   spec: DropletSpec,
   at: number,
+  id = store.nextId++,
 ): CreatedSandboxDroplet {
   const activeAt = at + CREATION_MS;
-  const droplet: SandboxDroplet = { ...spec, id: store.nextId++, account, name, createdAt: at, activeAt };
+  const droplet: SandboxDroplet = { ...spec, id, account, name, createdAt: at, activeAt };
   store.droplets.put(droplet);
   listsOf(store, account).droplets.push(droplet);
   return { droplet, action: recordAction(store, 'create', droplet, at, activeAt) };

@@ -7,22 +7,7 @@ import type {
   SandboxGrant,
   TokenIssuance,
 } from './records.ts';
-import type { SandboxStateTable } from './state/state-table.ts';
-
-/** Stores authorizations, and the codes and tokens that were issued under them. */
-export interface SandboxGrantStore {
-  readonly authorizations: SandboxStateTable<ApplicationAuthorization>;
-  /**
-   * Authorization ids by the key of `authorizationKey`, because a person approves an application separately for each context
-   * (personal or team).
-   */
-  readonly authorizationIds: Map<string, string>;
-  readonly codes: SandboxStateTable<AuthorizationCode>;
-  /** The token pairs, by their access token. */
-  readonly pairs: SandboxStateTable<IssuedTokenPair>;
-  /** Access tokens by the refresh token that was issued with them. */
-  readonly refreshTokens: Map<string, string>;
-}
+import type { SandboxStateTable } from './state/tables.ts';
 
 export type AuthorizationCodeStatus = 'valid' | 'used' | 'revoked' | 'expired';
 export type TokenPairState = 'valid' | 'expired' | 'revoked' | 'refreshed';
@@ -30,191 +15,186 @@ export type TokenPairState = 'valid' | 'expired' | 'revoked' | 'refreshed';
 const CODE_LIFETIME_MS = 10 * 60_000;
 const ACCESS_TOKEN_LIFETIME_MS = 30 * 86_400_000;
 
-export function createSandboxGrantStore(
-  tables: Pick<SandboxGrantStore, 'authorizations' | 'codes' | 'pairs'>,
-): SandboxGrantStore {
-  const { authorizations, codes, pairs } = tables;
-  const store: SandboxGrantStore = {
-    authorizations,
-    codes,
-    pairs,
-    authorizationIds: new Map(),
-    refreshTokens: new Map(),
-  };
-  for (const authorization of authorizations.rows()) {
-    store.authorizationIds.set(authorizationKey(authorization), authorization.id);
+interface GrantTables {
+  readonly authorizations: SandboxStateTable<ApplicationAuthorization>;
+  readonly codes: SandboxStateTable<AuthorizationCode>;
+  /** The token pairs, by their access token. */
+  readonly pairs: SandboxStateTable<IssuedTokenPair>;
+}
+
+/** The authorizations, and the codes and tokens that were issued under them. */
+export class SandboxGrantStore {
+  readonly #tables: GrantTables;
+  readonly #random: Random;
+  readonly #now: () => number;
+  /**
+   * Authorization ids by the key of `authorizationKey`, because a person approves an application separately for each context
+   * (personal or team).
+   */
+  readonly #authorizationIds = new Map<string, string>();
+  /** Access tokens by the refresh token that was issued with them. */
+  readonly #refreshTokens = new Map<string, string>();
+
+  constructor(tables: GrantTables, random: Random, now: () => number) {
+    this.#tables = tables;
+    this.#random = random;
+    this.#now = now;
+    for (const authorization of tables.authorizations.rows())
+      this.#authorizationIds.set(authorizationKey(authorization), authorization.id);
+    for (const { refreshToken, accessToken } of tables.pairs.rows())
+      if (refreshToken !== undefined) this.#refreshTokens.set(refreshToken, accessToken);
   }
-  for (const { refreshToken, accessToken } of pairs.rows()) {
-    if (refreshToken !== undefined) store.refreshTokens.set(refreshToken, accessToken);
+
+  /**
+   * The most recent authorization that the person gave to the application, for a personal or a team context. A request with
+   * prompt=none uses this authorization.
+   */
+  latestAuthorization(person: string, clientId: string): ApplicationAuthorization | undefined {
+    return this.authorizationsOf(person)
+      .filter((one) => one.clientId === clientId)
+      .at(-1);
   }
-  return store;
-}
 
-/**
- * The most recent authorization that the person gave to the application, for a personal or a team context. A request with
- * prompt=none uses this authorization.
- */
-export function findLatestAuthorizationOfPerson(
-  store: SandboxGrantStore,
-  person: string,
-  clientId: string,
-): ApplicationAuthorization | undefined {
-  return authorizationsOfPerson(store, person)
-    .filter((one) => one.clientId === clientId)
-    .at(-1);
-}
+  /** The authorizations of a person, in the order in which the person last approved them. */
+  authorizationsOf(person: string): readonly ApplicationAuthorization[] {
+    return this.#tables.authorizations.rows().filter((one) => one.person === person);
+  }
 
-/** The authorizations of a person, in the order in which the person last approved them. */
-export function authorizationsOfPerson(store: SandboxGrantStore, person: string): readonly ApplicationAuthorization[] {
-  return [...store.authorizations.rows()].filter((one) => one.person === person);
-}
+  /**
+   * Stores the approval of an application. Within the same context, approving `read` does not reduce an earlier approval of
+   * `read write`.
+   */
+  authorize(grant: Omit<SandboxGrant, 'authorization'>): ApplicationAuthorization {
+    const { person, clientId, scope, team } = grant;
+    const { authorizations } = this.#tables;
+    const known = authorizations.get(this.#authorizationIds.get(authorizationKey(grant)) ?? '');
+    const keepsWriteScope = known?.scope === 'read write';
+    const authorization: ApplicationAuthorization = {
+      id: known?.id ?? randomString(this.#random, 24),
+      person,
+      clientId,
+      scope: keepsWriteScope ? 'read write' : scope,
+      ...(team === undefined ? {} : { team }),
+      since: known?.since ?? this.#now(),
+    };
+    // The authorization is moved to the end of the table, because the table is sorted by the last approval.
+    authorizations.drop(authorization.id);
+    authorizations.put(authorization);
+    this.#authorizationIds.set(authorizationKey(authorization), authorization.id);
+    return authorization;
+  }
 
-function authorizationKey({ person, clientId, team }: Pick<SandboxGrant, 'person' | 'clientId' | 'team'>): string {
-  return `${person} ${clientId} ${team ?? ''}`;
-}
+  /**
+   * Revokes every code and token that was issued under the authorization, because they are valid only while the authorization
+   * exists.
+   */
+  revokeAuthorization(authorization: ApplicationAuthorization): void {
+    this.#tables.authorizations.drop(authorization.id);
+    this.#authorizationIds.delete(authorizationKey(authorization));
+  }
 
-/**
- * Stores the approval of an application. Within the same context, approving `read` does not reduce an earlier approval of `read
- * write`.
- */
-export function saveApplicationAuthorization(
-  store: SandboxGrantStore,
-  random: Random,
-  grant: Omit<SandboxGrant, 'authorization'>,
-  now: number,
-): ApplicationAuthorization {
-  const { person, clientId, scope, team } = grant;
-  const known = store.authorizations.get(store.authorizationIds.get(authorizationKey(grant)) ?? '');
-  const keepsWriteScope = known?.scope === 'read write';
-  const authorization: ApplicationAuthorization = {
-    id: known?.id ?? randomString(random, 24),
-    person,
-    clientId,
-    scope: keepsWriteScope ? 'read write' : scope,
-    ...(team === undefined ? {} : { team }),
-    since: known?.since ?? now,
-  };
-  // The authorization is moved to the end of the table, because the table is sorted by the last approval.
-  store.authorizations.drop(authorization.id);
-  store.authorizations.put(authorization);
-  store.authorizationIds.set(authorizationKey(authorization), authorization.id);
-  return authorization;
-}
+  issueCode(grant: SandboxGrant, redirectUri: string, challenge: string | undefined): AuthorizationCode {
+    const code: AuthorizationCode = {
+      ...pickGrant(grant),
+      code: randomString(this.#random, 43),
+      redirectUri,
+      ...(challenge === undefined ? {} : { challenge }),
+      expiresAt: this.#now() + CODE_LIFETIME_MS,
+    };
+    this.#tables.codes.put(code);
+    return code;
+  }
 
-/**
- * Revokes every code and token that was issued under the authorization, because they are valid only while the authorization
- * exists.
- */
-export function revokeApplicationAuthorizationInStore(
-  store: SandboxGrantStore,
-  authorization: ApplicationAuthorization,
-): void {
-  store.authorizations.drop(authorization.id);
-  store.authorizationIds.delete(authorizationKey(authorization));
-}
+  code(value: string): AuthorizationCode | undefined {
+    return this.#tables.codes.get(value);
+  }
 
-export function getAuthorizationCodeStatus(
-  store: SandboxGrantStore,
-  code: AuthorizationCode,
-  now: number,
-): AuthorizationCodeStatus {
-  if (code.usedFor !== undefined) return 'used';
-  if (!store.authorizations.has(code.authorization)) return 'revoked';
-  return now < code.expiresAt ? 'valid' : 'expired';
-}
+  codeState(code: AuthorizationCode): AuthorizationCodeStatus {
+    if (code.usedFor !== undefined) return 'used';
+    if (!this.#tables.authorizations.has(code.authorization)) return 'revoked';
+    return this.#now() < code.expiresAt ? 'valid' : 'expired';
+  }
 
-export function getIssuedTokenPairState(store: SandboxGrantStore, pair: IssuedTokenPair, now: number): TokenPairState {
-  if (pair.end !== undefined) return pair.end;
-  if (!store.authorizations.has(pair.authorization)) return 'revoked';
-  return now < pair.expiresAt ? 'valid' : 'expired';
-}
+  /** Issues tokens for an authorization code and marks the code as used. */
+  exchange(code: AuthorizationCode): IssuedTokenPair {
+    const pair = this.#addPair(code, { by: 'code', client: code.clientId, chain: secretFingerprint(code.code) });
+    this.#tables.codes.put({ ...code, usedFor: pair.accessToken });
+    return pair;
+  }
 
-export function addAuthorizationCode(
-  store: SandboxGrantStore,
-  random: Random,
-  grant: SandboxGrant,
-  options: { readonly redirectUri: string; readonly challenge: string | undefined; readonly now: number },
-): AuthorizationCode {
-  const { redirectUri, challenge, now } = options;
-  const code: AuthorizationCode = {
-    ...pickGrant(grant),
-    code: randomString(random, 43),
-    redirectUri,
-    ...(challenge === undefined ? {} : { challenge }),
-    expiresAt: now + CODE_LIFETIME_MS,
-  };
-  store.codes.put(code);
-  return code;
-}
+  issuePair(grant: SandboxGrant, by: 'implicit' | 'admin_issue'): IssuedTokenPair {
+    return this.#addPair(grant, { by });
+  }
 
-/**
- * Adds a token pair. Without `issue.chain`, the token pair is the first of a new chain of refreshes. The implicit flow
- * issues no refresh token.
- */
-export function addTokenPair(
-  store: SandboxGrantStore,
-  random: Random,
-  grant: SandboxGrant,
-  { issue, now }: { readonly issue: Omit<TokenIssuance, 'chain'> & Partial<TokenIssuance>; readonly now: number },
-): IssuedTokenPair {
-  const accessToken = randomToken(random);
-  const pair: IssuedTokenPair = {
-    ...pickGrant(grant),
-    accessToken,
-    ...(issue.by === 'implicit' ? {} : { refreshToken: randomToken(random) }),
-    issuedAt: now,
-    expiresAt: now + ACCESS_TOKEN_LIFETIME_MS,
-    issue: { ...issue, chain: issue.chain ?? secretFingerprint(accessToken) },
-  };
-  store.pairs.put(pair);
-  if (pair.refreshToken !== undefined) store.refreshTokens.set(pair.refreshToken, pair.accessToken);
-  return pair;
-}
+  /** The token pairs of a person, oldest first. */
+  pairsOf(person: string): readonly IssuedTokenPair[] {
+    return this.#tables.pairs.rows().filter((pair) => pair.person === person);
+  }
 
-/** Issues tokens for an authorization code and marks the code as used. */
-export function issueTokensForAuthorizationCode(
-  store: SandboxGrantStore,
-  random: Random,
-  code: AuthorizationCode,
-  now: number,
-): IssuedTokenPair {
-  const issue = { by: 'code', client: code.clientId, chain: secretFingerprint(code.code) } as const;
-  const pair = addTokenPair(store, random, code, { issue, now });
-  store.codes.put({ ...code, usedFor: pair.accessToken });
-  return pair;
-}
+  pair(accessToken: string): IssuedTokenPair | undefined {
+    return this.#tables.pairs.get(accessToken);
+  }
 
-/** Ends a token pair and issues a new token pair in its place. */
-export function replaceTokenPair(
-  store: SandboxGrantStore,
-  random: Random,
-  pair: IssuedTokenPair,
-  { issue, now }: { readonly issue: Omit<TokenIssuance, 'chain'>; readonly now: number },
-): IssuedTokenPair {
-  const successor = addTokenPair(store, random, pair, {
-    issue: { ...issue, chain: pair.issue.chain },
-    now,
-  });
-  store.pairs.put({ ...pair, end: 'refreshed', successor: successor.accessToken });
-  return successor;
-}
+  pairByRefreshToken(refreshToken: string): IssuedTokenPair | undefined {
+    return this.pair(this.#refreshTokens.get(refreshToken) ?? '');
+  }
 
-/**
- * The newest token pair that was issued by refreshing this token pair, directly or in several steps; the token pair itself
- * if it was not refreshed.
- */
-export function findLatestTokenPairSuccessor(
-  store: SandboxGrantStore,
-  accessToken: string,
-): IssuedTokenPair | undefined {
-  let pair = store.pairs.get(accessToken);
-  while (pair?.successor !== undefined) pair = store.pairs.get(pair.successor);
-  return pair;
+  pairState(pair: IssuedTokenPair): TokenPairState {
+    if (pair.end !== undefined) return pair.end;
+    if (!this.#tables.authorizations.has(pair.authorization)) return 'revoked';
+    return this.#now() < pair.expiresAt ? 'valid' : 'expired';
+  }
+
+  /** Ends a token pair and issues a new token pair in its place. */
+  refresh(pair: IssuedTokenPair, issue: Omit<TokenIssuance, 'chain'>): IssuedTokenPair {
+    const successor = this.#addPair(pair, { ...issue, chain: pair.issue.chain });
+    this.#tables.pairs.put({ ...pair, end: 'refreshed', successor: successor.accessToken });
+    return successor;
+  }
+
+  revoke(pair: IssuedTokenPair): void {
+    if (pair.end === undefined) this.#tables.pairs.put({ ...pair, end: 'revoked' });
+  }
+
+  /** Revokes the newest token pair that was issued by refreshing this one, directly or in several steps. */
+  revokeSuccessors(accessToken: string): void {
+    let pair = this.pair(accessToken);
+    while (pair?.successor !== undefined) pair = this.pair(pair.successor);
+    if (pair !== undefined) this.revoke(pair);
+  }
+
+  expire(pair: IssuedTokenPair): void {
+    this.#tables.pairs.put({ ...pair, expiresAt: Math.min(pair.expiresAt, this.#now()) });
+  }
+
+  /**
+   * Adds a token pair. Without `chain`, the token pair is the first of a new chain of refreshes. The implicit flow issues no
+   * refresh token.
+   */
+  #addPair(grant: SandboxGrant, issue: Omit<TokenIssuance, 'chain'> & Partial<TokenIssuance>): IssuedTokenPair {
+    const now = this.#now();
+    const accessToken = randomToken(this.#random);
+    const pair: IssuedTokenPair = {
+      ...pickGrant(grant),
+      accessToken,
+      ...(issue.by === 'implicit' ? {} : { refreshToken: randomToken(this.#random) }),
+      issuedAt: now,
+      expiresAt: now + ACCESS_TOKEN_LIFETIME_MS,
+      issue: { ...issue, chain: issue.chain ?? secretFingerprint(accessToken) },
+    };
+    this.#tables.pairs.put(pair);
+    if (pair.refreshToken !== undefined) this.#refreshTokens.set(pair.refreshToken, pair.accessToken);
+    return pair;
+  }
 }
 
 /** Identifies a code or token without revealing it. */
 export function secretFingerprint(secret: string): string {
   return createHash('sha256').update(secret).digest('base64url').slice(0, 16);
+}
+
+function authorizationKey({ person, clientId, team }: Pick<SandboxGrant, 'person' | 'clientId' | 'team'>): string {
+  return `${person} ${clientId} ${team ?? ''}`;
 }
 
 /** Returns the members of the grant, without the other members of a code or token pair. */

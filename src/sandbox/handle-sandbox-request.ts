@@ -1,17 +1,17 @@
 import type { IncomingMessage } from 'node:http';
-import { applyFault } from './faults/apply-fault.ts';
+import { applyFault, applyHandlerInputAlteringFault } from './faults/apply.ts';
 import { type Fault, type FaultLogFields, isHandlerInputAlteringFaultAction } from './faults/fault.ts';
-import { applyHandlerInputAlteringFault } from './faults/handler-input-fault.ts';
+
 import type { SandboxHandlerContext } from './handler-context.ts';
-import { CORS_HEADERS, CORS_PREFLIGHT_REPLY, isCorsPreflight } from './http/cross-origin.ts';
-import { hasHostHeaderOfOrigin } from './http/host-header.ts';
-import type { SandboxHttpReply } from './http/http-reply.ts';
-import { parseSandboxHttpRequest, type SandboxHttpRequest } from './http/http-request.ts';
-import type { RouteMatch, Router } from './http/router.ts';
-import type { SandboxServerOriginAndHosts } from './http/sandbox-server-origin-and-hosts.ts';
-import { addRedirectToLoginCorrelation } from './login-trace.ts';
+import { hasHostHeaderOfOrigin, type SandboxServerOriginAndHosts } from './http/origin.ts';
+import { CORS_HEADERS, CORS_PREFLIGHT_REPLY, isCorsPreflight, type SandboxHttpReply } from './http/reply.ts';
+
+import { parseSandboxHttpRequest, type SandboxHttpRequest } from './http/request.ts';
+import { createRouter, type RouteMatch, type Router } from './http/router.ts';
+
+import { addRedirectToLoginCorrelation } from './login-timeline.ts';
 import { type RequestLogFields, redactLoggedRequest, type SandboxLoginCorrelation } from './request-log.ts';
-import type { SandboxRoute } from './routes.ts';
+import { SANDBOX_ROUTES, type SandboxRoute } from './routes.ts';
 
 /** The functions with which the pipeline answers requests to one origin: the authorization server or the resource API. */
 export interface SandboxOriginHandlers<R extends SandboxRoute> {
@@ -47,6 +47,8 @@ export interface SandboxOriginHandlers<R extends SandboxRoute> {
   readonly otherOrigin: (service: SandboxHandlerContext) => string;
 }
 
+const routeOfBothOrigins = createRouter(SANDBOX_ROUTES.both);
+
 /** Processes a request and returns its reply. */
 export type SandboxRequestProcessor = () => SandboxHttpReply | Promise<SandboxHttpReply>;
 
@@ -74,8 +76,11 @@ export function handleSandboxRequest<R extends SandboxRoute>(
   const request = parseSandboxHttpRequest(
     message,
     body ?? Buffer.alloc(0),
+    names.origin.startsWith('https:') ? 'https' : 'http',
     names.origin === names.localOrigin ? undefined : names.origin,
   );
+  const shared = routeOfBothOrigins(request.method, request.path);
+  if (shared.found === 'route') return shared.route.handle();
   const allowsCrossOrigin = server.allowsCrossOrigin(request.path);
   const reject = (status: HttpRejectionStatus, match?: RouteMatch<R>): SandboxHttpReply => {
     const received = { request, logFields: {}, ...(match === undefined ? {} : { match, allowsCrossOrigin }) };

@@ -1,7 +1,7 @@
 import type { SandboxClusterMigrator } from './cluster-migrator.ts';
 import type { FaultList } from './faults/fault-list.ts';
-import type { SandboxHttpReply } from './http/http-reply.ts';
-import type { SandboxHttpRequest } from './http/http-request.ts';
+import type { SandboxHttpReply } from './http/reply.ts';
+import type { SandboxHttpRequest } from './http/request.ts';
 import type { LiveSandboxState } from './live-sandbox-state.ts';
 import type { SandboxAccessDetails } from './ready-line.ts';
 import type { SandboxRequestLog } from './request-log.ts';
@@ -30,6 +30,7 @@ export interface SandboxSettings {
   /** Whether the pages of the control panel, except the sign-in page, require the admin token. */
   readonly panelNeedsAdminToken: boolean;
   readonly cookieName: string;
+  readonly isHttps: boolean;
   readonly dropletLimit: number;
   readonly revokeOnReplay: boolean;
   readonly unknownTokenStatus: 404 | 401;

@@ -1,4 +1,3 @@
-import { addCsrfTokenToSession, consumeCsrfToken } from './csrf-token.ts';
 import {
   addSandboxDroplet,
   type CreatedSandboxDroplet,
@@ -7,36 +6,16 @@ import {
   listSandboxDropletsOfAccount,
   removeSandboxDroplet,
 } from './droplet-store.ts';
-import {
-  type AuthorizationCodeStatus,
-  addAuthorizationCode,
-  addTokenPair,
-  authorizationsOfPerson,
-  findLatestAuthorizationOfPerson,
-  findLatestTokenPairSuccessor,
-  getAuthorizationCodeStatus,
-  getIssuedTokenPairState,
-  issueTokensForAuthorizationCode,
-  replaceTokenPair,
-  revokeApplicationAuthorizationInStore,
-  saveApplicationAuthorization,
-  type TokenPairState,
-} from './grant-store.ts';
+import type { SandboxGrantStore } from './grant-store.ts';
 import { type Random, randomString, randomUuid } from './random.ts';
 import type {
-  ApplicationAuthorization,
-  AuthorizationCode,
   AuthorizationConsentMode,
-  IssuedTokenPair,
   SandboxBrowserSession,
   SandboxDroplet,
   SandboxDropletAction,
-  SandboxGrant,
-  TokenIssuance,
 } from './records.ts';
-import type { SandboxSeedData } from './seed-data.ts';
-import { createSandboxSeedDataIndex, type SandboxSeedDataIndex } from './seed-data-index.ts';
-import type { SandboxState } from './state/sandbox-state.ts';
+import { createSandboxSeedDataIndex, type SandboxSeedData, type SandboxSeedDataIndex } from './seed.ts';
+import type { SandboxState } from './state/tables.ts';
 import {
   createRunningSandboxState,
   initialSandboxState,
@@ -152,70 +131,8 @@ export class LiveSandboxState {
     return updated !== undefined;
   }
 
-  latestAuthorization(person: string, clientId: string): ApplicationAuthorization | undefined {
-    return findLatestAuthorizationOfPerson(this.#state.grantStore, person, clientId);
-  }
-
-  authorizationsOf(person: string): readonly ApplicationAuthorization[] {
-    return authorizationsOfPerson(this.#state.grantStore, person);
-  }
-
-  authorize(grant: Omit<SandboxGrant, 'authorization'>): ApplicationAuthorization {
-    return saveApplicationAuthorization(this.#state.grantStore, this.#random, grant, this.now());
-  }
-
-  revokeAuthorization(authorization: ApplicationAuthorization): void {
-    revokeApplicationAuthorizationInStore(this.#state.grantStore, authorization);
-  }
-
-  issueCode(grant: SandboxGrant, redirectUri: string, challenge: string | undefined): AuthorizationCode {
-    const request = { redirectUri, challenge, now: this.now() };
-    return addAuthorizationCode(this.#state.grantStore, this.#random, grant, request);
-  }
-
-  code(value: string): AuthorizationCode | undefined {
-    return this.#state.tables.codes.get(value);
-  }
-
-  codeState(code: AuthorizationCode): AuthorizationCodeStatus {
-    return getAuthorizationCodeStatus(this.#state.grantStore, code, this.now());
-  }
-
-  exchange(code: AuthorizationCode): IssuedTokenPair {
-    return issueTokensForAuthorizationCode(this.#state.grantStore, this.#random, code, this.now());
-  }
-
-  issuePair(grant: SandboxGrant, by: 'implicit' | 'admin_issue'): IssuedTokenPair {
-    return addTokenPair(this.#state.grantStore, this.#random, grant, { issue: { by }, now: this.now() });
-  }
-
-  pair(accessToken: string): IssuedTokenPair | undefined {
-    return this.#state.tables.pairs.get(accessToken);
-  }
-
-  pairByRefreshToken(refreshToken: string): IssuedTokenPair | undefined {
-    return this.pair(this.#state.grantStore.refreshTokens.get(refreshToken) ?? '');
-  }
-
-  pairState(pair: IssuedTokenPair): TokenPairState {
-    return getIssuedTokenPairState(this.#state.grantStore, pair, this.now());
-  }
-
-  refresh(pair: IssuedTokenPair, issue: Omit<TokenIssuance, 'chain'>): IssuedTokenPair {
-    return replaceTokenPair(this.#state.grantStore, this.#random, pair, { issue, now: this.now() });
-  }
-
-  revoke(pair: IssuedTokenPair): void {
-    if (pair.end === undefined) this.#state.tables.pairs.put({ ...pair, end: 'revoked' });
-  }
-
-  revokeSuccessors(accessToken: string): void {
-    const pair = findLatestTokenPairSuccessor(this.#state.grantStore, accessToken);
-    if (pair !== undefined) this.revoke(pair);
-  }
-
-  expire(pair: IssuedTokenPair): void {
-    this.#state.tables.pairs.put({ ...pair, expiresAt: Math.min(pair.expiresAt, this.now()) });
+  get grants(): SandboxGrantStore {
+    return this.#state.grantStore;
   }
 
   createDroplets(account: string, names: readonly string[], spec: DropletSpec): readonly CreatedSandboxDroplet[] {
@@ -245,6 +162,29 @@ export class LiveSandboxState {
   }
 
   #createState(image: SandboxState): MutableSandboxState {
-    return createRunningSandboxState(image, (part, key) => this.#notify(part, key));
+    return createRunningSandboxState(image, { random: this.#random, now: () => this.now() }, (part, key) =>
+      this.#notify(part, key),
+    );
   }
 }
+
+/** Adds a CSRF token that is valid for one submission of the form. A browser session keeps its latest 64 CSRF tokens. */
+export function addCsrfTokenToSession(
+  session: SandboxBrowserSession,
+  form: string,
+  token: string,
+): SandboxBrowserSession {
+  return { ...session, forms: [...session.forms, { token, form }].slice(-MAX_TOKENS) };
+}
+
+/** Returns the browser session without the CSRF token; undefined when the token is unknown or belongs to another form. */
+export function consumeCsrfToken(
+  session: SandboxBrowserSession,
+  form: string,
+  token: string,
+): SandboxBrowserSession | undefined {
+  const forms = session.forms.filter((one) => one.token !== token || one.form !== form);
+  return forms.length === session.forms.length ? undefined : { ...session, forms };
+}
+
+const MAX_TOKENS = 64;

@@ -1,5 +1,5 @@
 import type { SandboxMigration, SandboxMigrationEnd } from './records.ts';
-import type { SandboxStateTable } from './state/state-table.ts';
+import type { SandboxStateTable } from './state/tables.ts';
 
 /** Stores the online migrations; at most one migration runs for each cluster. */
 export interface SandboxMigrationStore {

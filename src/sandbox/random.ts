@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 
 /** A function that returns random bytes. */
 export type Random = (count: number) => Uint8Array;
@@ -67,3 +67,15 @@ export function randomUuid(random: Random): string {
 const POOL_BYTES = 4096;
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 const UNBIASED_LIMIT = 256 - (256 % ALPHABET.length);
+
+/**
+ * Compares secrets in constant time. The hashes of the secrets are compared, which also hides a difference in length. Like all
+ * of the sandbox it shares no code with the client, so that an error in one of them is noticed by the other.
+ */
+export function equalSecrets(left: string, right: string): boolean {
+  return timingSafeEqual(digest(left), digest(right));
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}

@@ -1,5 +1,5 @@
 import type { SandboxCluster } from './records.ts';
-import type { SandboxSeedData } from './seed-data.ts';
+import type { SandboxSeedData } from './seed.ts';
 
 /** The JSON line that a sandbox prints after its start: addresses, credentials and users. */
 export interface SandboxAccessDetails {
@@ -11,8 +11,16 @@ export interface SandboxAccessDetails {
   readonly client_id: string;
   readonly client_secret: string;
   readonly callback_url: string;
+  readonly applications: readonly SandboxAccessDetailsApplication[];
   readonly users: readonly SandboxAccessDetailsUser[];
   readonly clusters: readonly SandboxAccessDetailsCluster[];
+}
+
+export interface SandboxAccessDetailsApplication {
+  readonly name: string;
+  readonly client_id: string;
+  readonly client_secret: string;
+  readonly callback_urls: readonly string[];
 }
 
 export interface SandboxAccessDetailsUser {
@@ -53,6 +61,7 @@ export function buildSandboxAccessDetails(
   { authUrl, baseUrl, adminToken, planeOf }: SandboxAccessDetailsInput,
 ): SandboxAccessDetails {
   const [first] = seed.applications;
+  const teamOf = new Map(seed.teams.map((team) => [team.uuid, team]));
   return {
     auth_url: authUrl,
     base_url: baseUrl,
@@ -62,11 +71,14 @@ export function buildSandboxAccessDetails(
     client_id: first?.clientId ?? '',
     client_secret: first?.clientSecret ?? '',
     callback_url: first?.callbackUrls[0] ?? '',
+    applications: seed.applications.map(({ name, clientId, clientSecret, callbackUrls }) => {
+      return { name, client_id: clientId, client_secret: clientSecret, callback_urls: callbackUrls };
+    }),
     users: seed.people.map(({ email, password, uuid, teams }) => ({
       email,
       password,
       uuid,
-      teams: seed.teams.filter((team) => teams.includes(team.uuid)),
+      teams: teams.flatMap((team) => teamOf.get(team) ?? []),
     })),
     clusters: seed.clusters.map((cluster) => readyCluster(cluster, cluster.owner, planeOf(cluster))),
   };

@@ -1,39 +1,46 @@
-import { handleChangeClock, handleGetClock } from './admin/clock.ts';
-import { handleChangeAuthorizationConsentMode, handleGetAuthorizationConsentMode } from './admin/consent-script.ts';
-import { handleAddFault, handleClearFaults, handleListFaults } from './admin/faults.ts';
-import { handleClearRequestLog, handleListLoggedRequests } from './admin/request-log.ts';
-import { handleResetSandbox } from './admin/reset.ts';
-import { handleRestoreSandboxSnapshot } from './admin/restore-snapshot.ts';
-import { handleGetSandboxDescription } from './admin/sandbox-description.ts';
-import { handleGetSandboxSnapshot } from './admin/snapshot.ts';
 import {
+  handleAddFault,
   handleAdminExpireAccessToken,
   handleAdminIssueTokenPair,
   handleAdminRefreshAsOtherClient,
   handleAdminRevokeTokenPair,
-} from './admin/tokens.ts';
-import { handleGetUnspecifiedBehaviors } from './admin/unspecified-behaviors.ts';
+  handleChangeAuthorizationConsentMode,
+  handleChangeClock,
+  handleClearFaults,
+  handleClearRequestLog,
+  handleGetAuthorizationConsentMode,
+  handleGetClock,
+  handleGetSandboxDescription,
+  handleGetSandboxSnapshot,
+  handleGetUnspecifiedBehaviors,
+  handleHealth,
+  handleListFaults,
+  handleListLoggedRequests,
+  handleResetSandbox,
+  handleRestoreSandboxSnapshot,
+} from './admin.ts';
+
 import type { SandboxRequestHandler } from './handler-context.ts';
-import type { SandboxHttpReply } from './http/http-reply.ts';
-import type { SandboxHttpRequest } from './http/http-request.ts';
-import type { LoginCorrelationFinder } from './login-trace.ts';
+import type { SandboxHttpReply } from './http/reply.ts';
+import type { SandboxHttpRequest } from './http/request.ts';
+import type { LoginCorrelationFinder } from './login-timeline.ts';
 import {
   findLoginCorrelationOfAuthorizeEndpoint,
   getLogFieldsOfAuthorizationRequest,
   handleAuthorizationRequest,
-} from './oauth/authorization-endpoint.ts';
-import { handleConsentForm } from './oauth/consent-form.ts';
+  handleConsentForm,
+} from './oauth/authorize.ts';
+
 import {
   findLoginCorrelationOfRevocation,
-  getLogFieldsOfRevocationRequest,
-  handleTokenRevocationRequest,
-} from './oauth/revocation-endpoint.ts';
-import {
   findLoginCorrelationOfTokenRequest,
+  getLogFieldsOfRevocationRequest,
   getLogFieldsOfTokenRequest,
+  handleTokenInfoRequest,
   handleTokenRequest,
-} from './oauth/token-endpoint.ts';
-import { handleTokenInfoRequest } from './oauth/token-info-endpoint.ts';
+  handleTokenRevocationRequest,
+} from './oauth/token.ts';
+
 import { handleRevokeApplicationForm, renderApplicationsPanelPage } from './panel/applications.ts';
 import { handleClockForm, handleFaultForm, renderClockAndFaultsPanelPage } from './panel/clock-and-faults.ts';
 import { renderDropletsPanelPage } from './panel/droplets.ts';
@@ -51,15 +58,7 @@ import { renderLoginTimelinePanelPage } from './panel/timeline.ts';
 import { renderTokensPanelPage } from './panel/tokens.ts';
 import type { SandboxOAuthScope } from './records.ts';
 import type { RequestLogFields } from './request-log.ts';
-import { handleGetAccountRequest } from './v2/account.ts';
-import { handleGetActionRequest, handleGetActionsRequest } from './v2/actions.ts';
-import {
-  type ApiRequestHandler,
-  findLoginCorrelationOfBearerToken,
-  getLogFieldsOfBearerToken,
-} from './v2/api-caller.ts';
-import { handleGetImagesRequest, handleGetRegionsRequest, handleGetSizesRequest } from './v2/catalogue-lists.ts';
-import { handleGetDatabasesRequest } from './v2/databases.ts';
+import { type ApiRequestHandler, findLoginCorrelationOfBearerToken, getLogFieldsOfBearerToken } from './v2/api.ts';
 import {
   handleDeleteDropletRequest,
   handleDeleteDropletsByTagRequest,
@@ -67,6 +66,15 @@ import {
   handleGetDropletsRequest,
   handlePostDropletsRequest,
 } from './v2/droplets.ts';
+import {
+  handleGetAccountRequest,
+  handleGetActionRequest,
+  handleGetActionsRequest,
+  handleGetDatabasesRequest,
+  handleGetImagesRequest,
+  handleGetRegionsRequest,
+  handleGetSizesRequest,
+} from './v2/lists.ts';
 import { handleDeleteMigrationRequest, handleGetMigrationRequest, handlePutMigrationRequest } from './v2/migrations.ts';
 
 interface Endpoint {
@@ -98,6 +106,9 @@ export type ApiServerRoute = Endpoint & {
   readonly handle: ApiRequestHandler;
 };
 
+/** For programs that wait until the sandbox serves requests: no token, any Host header, no faults, and not in the request log. */
+type HealthRoute = Endpoint & { readonly scope: 'none'; readonly handle: () => SandboxHttpReply };
+
 export type SandboxRoute = AuthServerRoute | ApiServerRoute;
 
 const AUTHORIZATION_LOGGING = {
@@ -107,7 +118,13 @@ const AUTHORIZATION_LOGGING = {
 const MIGRATION = '/v2/databases/{uuid}/online-migration';
 
 /** Lists every endpoint of the sandbox, by origin. A route for GET also replies to HEAD requests. */
-export const SANDBOX_ROUTES: { readonly auth: readonly AuthServerRoute[]; readonly api: readonly ApiServerRoute[] } = {
+export const SANDBOX_ROUTES: {
+  /** Of both origins. */
+  readonly both: readonly HealthRoute[];
+  readonly auth: readonly AuthServerRoute[];
+  readonly api: readonly ApiServerRoute[];
+} = {
+  both: [{ method: 'GET', path: '/healthz', scope: 'none', handle: handleHealth }],
   auth: [
     {
       method: 'GET',

@@ -1,30 +1,31 @@
 import type { IncomingMessage } from 'node:http';
-import { determineRequestBodyLimit } from './admin/body-limit.ts';
-import { resetSandboxState } from './admin/reset.ts';
-import { requireRegistrableCallbackUrl } from './callback-url.ts';
+import { changeConsentMode, determineRequestBodyLimit, resetSandboxState } from './admin.ts';
 import {
   createSandboxClusterMigrator,
   type SandboxClusterDatabaseServer,
   type SandboxClusterMigrator,
 } from './cluster-migrator.ts';
+import { createSeed, decodeSandboxData, extendSavedSeed, requireRegistrableCallbackUrl, requireUsers } from './data.ts';
+
 import { createFaultList, type FaultList } from './faults/fault-list.ts';
 import { handleSandboxRequest, type SandboxOriginHandlers } from './handle-sandbox-request.ts';
 import type { SandboxHandlerContext } from './handler-context.ts';
-import { DEFAULT_BODY_LIMIT, type HttpHandler } from './http/http-server.ts';
-import { type ListeningHttpServers, startListeningHttpServers } from './http/listening-http-servers.ts';
+import { isLoopbackListenHost, type SandboxPublicAddress, type SandboxServerOriginAndHosts } from './http/origin.ts';
 import {
-  isLoopbackListenHost,
-  type SandboxPublicAddress,
-  type SandboxServerOriginAndHosts,
-} from './http/sandbox-server-origin-and-hosts.ts';
+  DEFAULT_BODY_LIMIT,
+  type HttpHandler,
+  type ListeningHttpServers,
+  requireUsableCertificate,
+  startListeningHttpServers,
+  type TlsCertificate,
+} from './http/server.ts';
 import { LiveSandboxState } from './live-sandbox-state.ts';
+import { sandboxApiOriginHandlers, sandboxAuthOriginHandlers } from './origins.ts';
 import { randomString, systemRandom } from './random.ts';
 import { buildSandboxAccessDetails, type SandboxAccessDetails } from './ready-line.ts';
 import { createSandboxRequestLog, type LoggedRequest } from './request-log.ts';
 import type { SandboxRoute } from './routes.ts';
-import { applyStartOptionsToSeedData, createSandboxSeedDataFromOptions } from './seed-options.ts';
-import { sandboxApiOriginHandlers } from './servers/api-server.ts';
-import { sandboxAuthOriginHandlers } from './servers/auth-server.ts';
+
 import type { SavedState } from './state/saved-state.ts';
 import { openStateFolder } from './state/state-folder.ts';
 import type { StateWriter } from './state/state-writer.ts';
@@ -44,8 +45,17 @@ export interface SandboxServerOptions {
    * token.
    */
   readonly publicName?: SandboxPublicAddress;
+  /** With a certificate both origins use HTTPS. */
+  readonly tls?: TlsCertificate;
   /** The admin token (default: the admin token of the saved state, else a random one). */
   readonly adminToken?: string;
+  /**
+   * What the sandbox contains: a SandboxData or a snapshot, which is checked before anything starts. A saved state takes its
+   * place.
+   */
+  readonly data?: unknown;
+  /** E-mail addresses of further people. */
+  readonly users?: readonly string[];
   readonly callbackUrls?: readonly string[];
   readonly apps?: readonly { readonly name: string; readonly callbackUrl: string }[];
   /**
@@ -90,6 +100,8 @@ export interface SandboxServers {
   readonly faults: FaultList;
   /** The logged requests to one endpoint (`METHOD path`) or to all endpoints, oldest first. */
   readonly requests: (endpoint?: string) => readonly LoggedRequest[];
+  /** As `POST /_sandbox/consent`; the result is the error message for a member of the body. */
+  readonly setConsent: (body: ReadonlyMap<string, unknown>) => string | undefined;
   /** As `POST /_sandbox/reset`. */
   readonly reset: () => void;
 }
@@ -102,7 +114,10 @@ export async function startSandboxServers(options: SandboxServerOptions = {}): P
   const limiter = createSandboxRateLimiter(
     options.rateLimit === undefined ? undefined : parseSandboxRateLimitRules(options.rateLimit),
   );
-  const { callbackUrls = [], apps = [] } = options;
+  const data = options.data === undefined ? undefined : decodeSandboxData(options.data);
+  const { callbackUrls = [], apps = [], users = [] } = options;
+  requireUsers(users);
+  if (options.tls !== undefined) requireUsableCertificate(options.tls);
   for (const url of [...callbackUrls, ...apps.map(({ callbackUrl }) => callbackUrl)])
     requireRegistrableCallbackUrl(url);
 
@@ -145,11 +160,13 @@ export async function startSandboxServers(options: SandboxServerOptions = {}): P
       publicHost,
       handlerOf: serve(sandboxAuthOriginHandlers),
       limitOf,
+      tls: options.tls,
     });
     origins.push(auth);
     const api = await startListeningHttpServers(host, options.apiPort ?? apiPort ?? savedIdentity?.apiPort ?? 0, {
       publicHost,
       handlerOf: serve(sandboxApiOriginHandlers),
+      tls: options.tls,
     });
     origins.push(api);
     const created = await createService(options, {
@@ -159,6 +176,7 @@ export async function startSandboxServers(options: SandboxServerOptions = {}): P
       saved: state?.saved,
       closing: closing.signal,
       planes,
+      data,
     });
     const { world, faults, log, settings } = created;
     const seedNumber = options.seed ?? savedIdentity?.seedNumber;
@@ -172,7 +190,8 @@ export async function startSandboxServers(options: SandboxServerOptions = {}): P
     });
     service = created;
     const leftovers = await planes.recover(world);
-    const notice = [state?.notice, ...leftovers].filter((line) => line !== undefined).join('\n');
+    const unused = data !== undefined && state?.saved !== undefined ? UNUSED_DATA : undefined;
+    const notice = [state?.notice, unused, ...leftovers].filter((line) => line !== undefined).join('\n');
     const failure = writer?.failure ?? new Promise<Error>(() => {});
     const requests: SandboxServers['requests'] = (endpoint) => log.list(endpoint);
     return {
@@ -183,6 +202,7 @@ export async function startSandboxServers(options: SandboxServerOptions = {}): P
       world,
       faults,
       requests,
+      setConsent: (body) => changeConsentMode(body, world),
       reset: () => resetSandboxState(created),
       close,
     };
@@ -192,6 +212,8 @@ export async function startSandboxServers(options: SandboxServerOptions = {}): P
   }
 }
 
+const UNUSED_DATA = 'the saved state is used; data is read only for a new state folder';
+
 interface ServiceParts {
   readonly limiter: SandboxRateLimiter;
   readonly auth: ListeningHttpServers;
@@ -199,20 +221,20 @@ interface ServiceParts {
   readonly saved: SavedState | undefined;
   readonly closing: AbortSignal;
   readonly planes: SandboxClusterMigrator;
+  readonly data: ReturnType<typeof decodeSandboxData> | undefined;
 }
 
 async function createService(
   options: SandboxServerOptions,
-  { limiter, auth, api, saved, closing, planes }: ServiceParts,
+  { limiter, auth, api, saved, closing, planes, data }: ServiceParts,
 ): Promise<SandboxHandlerContext> {
   const random = systemRandom();
-  const seedOptions = { ...options, clusters: planes.clusters };
+  const seedOptions = { ...options, clusters: planes.clusters, data };
   const seed =
-    saved === undefined
-      ? await createSandboxSeedDataFromOptions(seedOptions, random)
-      : applyStartOptionsToSeedData(saved, seedOptions, random);
+    saved === undefined ? await createSeed(seedOptions, random) : extendSavedSeed(saved, seedOptions, random);
   const adminToken = options.adminToken ?? saved?.identity.adminToken ?? randomString(random, 43);
   const world = new LiveSandboxState(seed, random, options.now ?? Date.now, saved?.world);
+  if (saved === undefined && data !== undefined && 'format' in data) world.restore(seed, data.world, data.now);
   return {
     world,
     log: createSandboxRequestLog(),
@@ -236,6 +258,7 @@ async function createService(
       panelNeedsAdminToken: options.publicName !== undefined,
       // Browsers send a cookie to all ports of a host, so the cookie of each sandbox has its own name.
       cookieName: `sandbox_session_${auth.port}`,
+      isHttps: options.tls !== undefined,
       dropletLimit: options.dropletLimit ?? Number.POSITIVE_INFINITY,
       revokeOnReplay: options.revokeOnReplay ?? false,
       unknownTokenStatus: options.unknownTokenStatus ?? 404,

@@ -1,8 +1,8 @@
 import { SPEC_GAPS_OF_AUTHORIZATION } from './spec-gaps/authorization-gaps.ts';
-import { SPEC_GAPS_OF_FAULTS } from './spec-gaps/fault-gaps.ts';
+import { SPEC_GAPS_OF_FAULTS, SPEC_GAPS_OF_RESTARTS } from './spec-gaps/fault-gaps.ts';
 import { SPEC_GAPS_OF_MIGRATIONS } from './spec-gaps/migration-gaps.ts';
 import { SPEC_GAPS_OF_RESOURCES } from './spec-gaps/resource-gaps.ts';
-import { SPEC_GAPS_OF_RESTARTS } from './spec-gaps/restart-gaps.ts';
+
 import type { SpecGap } from './spec-gaps/spec-gap.ts';
 import { SPEC_GAPS_OF_TOKENS } from './spec-gaps/token-gaps.ts';
 

@@ -136,16 +136,16 @@ const samples: readonly Sample[] = [
     good: {
       'src/platform/external-program.ts': "import { spawn } from 'node:child_process';",
       'src/platform/pager.ts': "import type { ChildProcess } from 'node:child_process';",
-      'src/sandbox/state/folder-lock.ts':
+      'src/sandbox/state/state-folder.ts':
         "import { spawnSync } from 'node:child_process';\nspawnSync('flock', { env: { PATH: path } });",
     },
     bad: {
       'src/platform/pager.ts': "import { type ChildProcess, spawn } from 'child_process';",
-      'src/sandbox/state/folder-lock.ts': "spawnSync('flock', { stdio });",
+      'src/sandbox/state/state-folder.ts': "spawnSync('flock', { stdio });",
     },
     says: [
       "src/platform/pager.ts:1: import { type ChildProcess, spawn } from 'child_process';",
-      'src/sandbox/state/folder-lock.ts starts a child without an environment of its own',
+      'src/sandbox/state/state-folder.ts starts a child without an environment of its own',
     ],
   },
   {

@@ -89,11 +89,11 @@ export const postgresqlStatementsHaveOnePlace: Rule = (project) => [
 export const childrenAreStartedInOnePlace: Rule = (project) => [
   ...lines(
     project.files,
-    /^src\/(?!platform\/external-program\.ts$|sandbox\/state\/folder-lock\.ts$)/,
+    /^src\/(?!platform\/external-program\.ts$|sandbox\/state\/state-folder\.ts$)/,
     /^(?!import type ).*['"](?:(?:node:)?child_process|node:cluster)['"]/,
   ),
   ...Object.entries(project.files)
-    .filter(([path, text]) => path === 'src/sandbox/state/folder-lock.ts' && !/\benv: \{ PATH: /.test(text))
+    .filter(([path, text]) => path === 'src/sandbox/state/state-folder.ts' && !/\benv: \{ PATH: /.test(text))
     .map(([path]) => `${path} starts a child without an environment of its own`),
 ];
 

@@ -11,6 +11,26 @@ export interface DeliberateFault {
   readonly traffic?: (sandbox: SandboxServers) => TrafficChange;
 }
 
+/** Changes the store of codes and tokens, also the one that a reset or a restored snapshot creates. */
+function ofGrants(
+  change: (grants: SandboxServers['world']['grants'], sandbox: SandboxServers) => void,
+): (sandbox: SandboxServers) => void {
+  return (sandbox) => {
+    const { world } = sandbox;
+    const changed = new WeakSet<object>();
+    Object.defineProperty(world, 'grants', {
+      get: () => {
+        const grants = world.state.grantStore;
+        if (!changed.has(grants)) {
+          changed.add(grants);
+          change(grants, sandbox);
+        }
+        return grants;
+      },
+    });
+  };
+}
+
 const grantPath = /^\/v1\/oauth\/token$/;
 const authorizePath = /^\/v1\/oauth\/authorize$/;
 const migrationPath = /online-migration/;
@@ -20,82 +40,82 @@ export const stateFaults: readonly DeliberateFault[] = [
   {
     name: 'a refresh token can be used again',
     breaks: ['51', '52a', '52b'],
-    spoil: ({ world }) => {
-      const state = world.pairState.bind(world);
-      world.pairState = (pair) => (state(pair) === 'refreshed' ? 'valid' : state(pair));
-    },
+    spoil: ofGrants((grants) => {
+      const state = grants.pairState.bind(grants);
+      grants.pairState = (pair) => (state(pair) === 'refreshed' ? 'valid' : state(pair));
+    }),
   },
   {
     name: 'a revoked token stays valid',
     breaks: ['50', '84', '85', 'revoke-pair'],
-    spoil: ({ world }) => {
-      world.revoke = () => undefined;
-    },
+    spoil: ofGrants((grants) => {
+      grants.revoke = () => undefined;
+    }),
   },
   {
     name: 'a code never expires',
     breaks: ['12', '48'],
-    spoil: ({ world }) => {
-      const state = world.codeState.bind(world);
-      world.codeState = (code) => (state(code) === 'expired' ? 'valid' : state(code));
-    },
+    spoil: ofGrants((grants) => {
+      const state = grants.codeState.bind(grants);
+      grants.codeState = (code) => (state(code) === 'expired' ? 'valid' : state(code));
+    }),
   },
   {
     name: 'a code expires after nine minutes',
     breaks: ['11'],
-    spoil: ({ world }) => {
-      const state = world.codeState.bind(world);
-      world.codeState = (code) =>
+    spoil: ofGrants((grants, { world }) => {
+      const state = grants.codeState.bind(grants);
+      grants.codeState = (code) =>
         state(code) === 'valid' && world.now() > code.expiresAt - 60_000 ? 'expired' : state(code);
-    },
+    }),
   },
   {
     name: 'a code can be used again',
     breaks: ['13', '47'],
-    spoil: ({ world }) => {
-      const state = world.codeState.bind(world);
-      world.codeState = (code) => (state(code) === 'used' ? 'valid' : state(code));
-    },
+    spoil: ofGrants((grants) => {
+      const state = grants.codeState.bind(grants);
+      grants.codeState = (code) => (state(code) === 'used' ? 'valid' : state(code));
+    }),
   },
   {
     name: 'a code of another client is exchanged',
     breaks: ['121'],
-    spoil: ({ world, ready }) => {
-      const find = world.code.bind(world);
-      world.code = (value) => {
+    spoil: ofGrants((grants, { ready }) => {
+      const find = grants.code.bind(grants);
+      grants.code = (value) => {
         const code = find(value);
         return code === undefined ? undefined : { ...code, clientId: ready.client_id };
       };
-    },
+    }),
   },
   {
     name: 'an access token never expires',
     breaks: ['49'],
-    spoil: ({ world }) => {
-      const state = world.pairState.bind(world);
-      world.pairState = (pair) => (state(pair) === 'expired' ? 'valid' : state(pair));
-    },
+    spoil: ofGrants((grants) => {
+      const state = grants.pairState.bind(grants);
+      grants.pairState = (pair) => (state(pair) === 'expired' ? 'valid' : state(pair));
+    }),
   },
   {
     name: 'the control panel revokes nothing',
     breaks: ['14', '53', 'panel-revoke'],
-    spoil: ({ world }) => {
-      const state = [world.pairState.bind(world), world.codeState.bind(world)] as const;
-      world.pairState = (pair) => (pair.end === undefined && state[0](pair) === 'revoked' ? 'valid' : state[0](pair));
-      world.codeState = (code) => (state[1](code) === 'revoked' ? 'valid' : state[1](code));
-      world.revokeAuthorization = () => undefined;
-    },
+    spoil: ofGrants((grants) => {
+      const state = [grants.pairState.bind(grants), grants.codeState.bind(grants)] as const;
+      grants.pairState = (pair) => (pair.end === undefined && state[0](pair) === 'revoked' ? 'valid' : state[0](pair));
+      grants.codeState = (code) => (state[1](code) === 'revoked' ? 'valid' : state[1](code));
+      grants.revokeAuthorization = () => undefined;
+    }),
   },
   {
     name: 'every token has the scope read write',
     breaks: ['28a', '28b', '28c', '113', 'scope-status'],
-    spoil: ({ world }) => {
-      const find = world.pair.bind(world);
-      world.pair = (token) => {
+    spoil: ofGrants((grants) => {
+      const find = grants.pair.bind(grants);
+      grants.pair = (token) => {
         const pair = find(token);
         return pair === undefined ? undefined : { ...pair, scope: 'read write' };
       };
-    },
+    }),
   },
   {
     name: 'every token reads a droplet of another account by its id',
@@ -471,7 +491,7 @@ export const trafficFaults: readonly DeliberateFault[] = [
     breaks: ['98'],
     traffic: () => ({
       request: (request) => {
-        request.body = request.body?.replace('db.ondigitalocean.com', 'db.example.com');
+        request.body = request.body?.replace('"host":"orders"', '"host":"db.example.com"');
       },
     }),
   },

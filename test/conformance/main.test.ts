@@ -51,10 +51,10 @@ it('the script tests the sandbox: exit 0, one line for each statement, then the 
   });
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
   const lines = stdout.trim().split('\n');
-  expect(lines).toHaveLength(218);
+  expect(lines).toHaveLength(219);
   expect(stdout).toMatch(/^59 +\S+ +holds +client_id is required\.$/m);
   expect(stdout).toMatch(/^unknown-token-status +\S+ +open_choice .*404 not_found/m);
-  expect(lines.at(-1)).toMatch(/^108 .* 0 .* 55 .* 54 /);
+  expect(lines.at(-1)).toMatch(/^108 .* 0 .* 55 .* 55 /);
 });
 
 describe('another server', () => {
@@ -79,8 +79,8 @@ describe('another server', () => {
     const env = { CLOUDCTL_ACCESS_TOKEN: access_token, CLOUDCTL_SANDBOX_ADMIN_TOKEN: ready.admin_token };
     const words = ['--auth-url', ready.auth_url, '--base-url', ready.base_url, '--admin-url', ready.admin_url];
     expect((await play([...words, '--allow-writes'], env)).code).toBe(0);
-    const pair = world.pair(access_token);
-    expect(pair === undefined ? undefined : world.pairState(pair)).toBe('valid');
+    const pair = world.grants.pair(access_token);
+    expect(pair === undefined ? undefined : world.grants.pairState(pair)).toBe('valid');
     expect(world.droplets(pair?.person ?? '').some(({ name }) => name.startsWith('conformance'))).toBe(false);
   });
 

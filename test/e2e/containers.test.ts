@@ -21,6 +21,7 @@ interface ComposeFile {
         readonly command: readonly string[];
         readonly environment: Readonly<Record<string, string>>;
         readonly ports?: readonly string[];
+        readonly healthcheck?: { readonly test: readonly string[] };
       }
     >
   >;
@@ -82,6 +83,14 @@ async function startSandbox(
   return { sandbox, ready: JSON.parse(line) };
 }
 
+/** The exit status of the health check of a service. */
+async function healthOf(service: string): Promise<number | null> {
+  const [kind, program, ...words] = compose.services[service]?.healthcheck?.test ?? [];
+  expect([kind, program]).toEqual(['CMD', 'node']);
+  const [file, ...before] = network.inContainer(service);
+  return (await startProgram(file, [...before, node, ...words], { folders, limit: 30_000 }).ended).code;
+}
+
 async function end(running: Running): Promise<Ran> {
   running.kill('SIGTERM');
   return running.ended;
@@ -114,6 +123,7 @@ describe.skipIf(lacksNamespaces())('the services of docker/compose.yaml', { time
     expect(app).toMatchObject({ code: 0, stderr: '' });
     expect(app.stdout.trim().split('\n').length).toBeGreaterThan(1);
 
+    expect(await healthOf('sandbox')).toBe(0);
     expect((await runIn('sandbox', ['sandbox', 'clock'])).code).toBe(0);
     expect((await send('http://127.0.0.1:8080', '/panel/sign-in')).status).toBe(200);
     expect((await send('http://127.0.0.1:8080', '/panel')).status).toBe(401);
@@ -122,6 +132,7 @@ describe.skipIf(lacksNamespaces())('the services of docker/compose.yaml', { time
     const wrong = { headers: { 'x-admin-token': 'a-wrong-token-of-length' } };
     expect((await send('http://127.0.0.1:8080', '/_sandbox/clock', wrong)).status).toBe(403);
     expect((await end(sandbox)).code).toBe(0);
+    expect(await healthOf('sandbox')).toBe(1);
   });
 
   test('a login in a container receives the redirect of a browser outside, and no other container ends it', async () => {

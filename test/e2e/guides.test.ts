@@ -17,12 +17,26 @@ const guides = readdirSync(join(root, 'docs/guides'))
   .filter((name) => !ownTests.includes(name))
   .map((name) => `docs/guides/${name}`);
 
-/** The code blocks of a page. Every block is for a shell, so that none is left out for its language. */
-function blocksOf(page: string): readonly string[] {
+interface Block {
+  readonly text: string;
+  readonly isShell: boolean;
+  /** What the page says below the block that it prints, word by word. */
+  readonly prints: readonly string[];
+}
+
+/** The code blocks of a page. Every block is for a shell or for Node, so that none is left out for its language. */
+function blocksOf(page: string): readonly Block[] {
   const text = readFileSync(join(root, page), 'utf8');
-  const blocks = [...text.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)];
-  expect(blocks.map(([, language]) => language)).toEqual(blocks.map(() => 'sh'));
-  return blocks.map(([, , block = '']) => block);
+  const blocks = [...text.matchAll(/^```(\w*)\n([\s\S]*?)^```$(?=\n*(.*))/gm)];
+  return blocks.map(([, language = '', block = '', below = '']) => {
+    expect(['sh', 'js']).toContain(language);
+    const [, said = ''] = /^It prints (.*?)\.(?:\s|$)/.exec(below) ?? [];
+    return {
+      text: block,
+      isShell: language === 'sh',
+      prints: [...said.matchAll(/`([^`]+)`/g)].map(([, words = '']) => words),
+    };
+  });
 }
 
 /** What a page needs beside the sandbox: a test replaces the addresses of example.com by those of its servers. */
@@ -151,6 +165,45 @@ child.on('exit', (code) => process.exit(code ?? 1));
   return folder;
 }
 
+/**
+ * The command that runs a block of JavaScript. Its package `testcontainers` starts the program instead of a container, waits as
+ * it says, and ends it; the ports of the example are free ones of this machine.
+ */
+function nodeCommand(block: string, folders: Folders, at: number): string {
+  const folder = join(folders.home, 'node_modules', 'testcontainers');
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'package.json'), '{"type":"module","exports":"./index.js"}');
+  const fake = `
+import { spawn } from 'node:child_process';
+export const Wait = { forHttp: (path, port) => ({ path, port }) };
+export class GenericContainer {
+  withCommand(words) { this.words = words; return this; }
+  withEnvironment(env) { this.env = env; return this; }
+  withExposedPorts(...ports) { this.ports = ports; return this; }
+  withWaitStrategy(wait) { this.wait = wait; return this; }
+  async start() {
+    const words = [${JSON.stringify(bin)}, ...this.words, '--no-profile'];
+    // \`sandbox env\` of the page has set variables that a container does not have.
+    const own = Object.entries(process.env).filter(([name]) => !name.startsWith('CLOUDCTL_') || name.endsWith('_DIR'));
+    const child = spawn(process.execPath, words, { env: { ...Object.fromEntries(own), ...this.env }, stdio: 'ignore' });
+    const ended = new Promise((resolve) => child.on('exit', resolve));
+    if (!this.ports.some(({ host }) => host === this.wait.port)) throw new Error('the port is not published');
+    for (let tries = 0; ; tries += 1) {
+      const response = await fetch(\`http://localhost:\${this.wait.port}\${this.wait.path}\`).catch(() => undefined);
+      if (response?.status === 200) break;
+      if (tries > 200 || child.exitCode !== null) throw new Error('the container is not ready');
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    return { stop: () => { child.kill('SIGTERM'); return ended; } };
+  }
+}
+`;
+  writeFileSync(join(folder, 'index.js'), fake);
+  const file = join(folders.home, `block-${at}.mjs`);
+  writeFileSync(file, block.replaceAll('8080', '18080').replaceAll('8081', '18081'));
+  return `'${node}' '${file}'`;
+}
+
 /** The fixture runs it with the options of the test. */
 const sandboxStart = 'cloudctl sandbox start';
 
@@ -178,7 +231,9 @@ test.for(['README.md', ...guides])('every code block of %s works', { timeout: 18
   onTestFinished(async () => void (await sandbox.stop()));
   const folder = programFolder(folders);
   const script = blocks.flatMap((block, at) => [
-    ...block.split('\n').filter((line) => line !== sandboxStart && !isRunByCi(line)),
+    ...(block.isShell
+      ? block.text.split('\n').filter((line) => line !== sandboxStart && !isRunByCi(line))
+      : [nodeCommand(block.text, folders, at)]),
     `echo ${at + 1} >>"$HOME/blocks"`,
   ]);
   const text = Object.entries(needed?.replace(sandbox, folders) ?? {}).reduce((all, [example, real]) => {
@@ -199,6 +254,9 @@ test.for(['README.md', ...guides])('every code block of %s works', { timeout: 18
     code: 0,
     stderr: '',
   });
+  for (const { text: block, prints } of blocks)
+    for (const words of [...prints, ...[...block.matchAll(/\|\| echo "([^"]*)"/g)].map(([, said = '']) => said)])
+      expect(ran.stdout.split('\n')).toContain(words);
   const done = readFileSync(join(folders.home, 'blocks'), 'utf8').trim().split('\n').length;
   counts.run += done;
   expect(done).toBe(blocks.length);

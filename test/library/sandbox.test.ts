@@ -73,4 +73,24 @@ describe('startSandbox', () => {
     await expect(startSandbox({ clock: { startAt: new Date(Number.NaN) } })).rejects.toThrow(TypeError);
     await expect(startSandbox({ faults: [{ match: {}, action: 'nothing' }] })).rejects.toThrow(TypeError);
   });
+
+  test('data: people, applications and droplets of the caller', async () => {
+    const data = {
+      people: [{ email: 'me@example.com', password: 'secret' }],
+      applications: [{ name: 'Mine', clientId: 'mine', callbackUrls: ['http://127.0.0.1:9/cb'] }, { name: 'Other' }],
+      droplets: [{ name: 'web', id: 7 }],
+    };
+    await using sandbox = await startSandbox({ data });
+    expect(sandbox.users).toMatchObject([{ email: 'me@example.com', password: 'secret' }]);
+    expect(sandbox.client).toMatchObject({ id: 'mine', callbackUrl: 'http://127.0.0.1:9/cb' });
+    expect(sandbox.applications).toMatchObject([{ name: 'Mine', id: 'mine' }, { name: 'Other' }]);
+    const { accessToken } = sandbox.tokens.issue();
+    const response = await fetch(`${sandbox.apiUrl}/v2/droplets/7`, {
+      headers: { authorization: `Bearer ${accessToken}` },
+    });
+    expect(await response.json()).toMatchObject({ droplet: { name: 'web' } });
+    const wrong = { people: [{ email: 'me@example.com', pasword: 'secret' }] };
+    // A caller without types can pass anything.
+    await expect(startSandbox({ data: wrong })).rejects.toThrow(/people\[0\].*"pasword"/);
+  });
 });

@@ -8,7 +8,7 @@ import { childEnvironment, runExternalProgram, runPrintingProgram } from '../../
 import { startKeychainHelper } from '../../src/platform/keychain-helper.ts';
 import { tryLockOpenFileWithFlockProgram } from '../../src/platform/locks.ts';
 import { startPager } from '../../src/platform/pager.ts';
-import { listSandboxLockKinds } from '../../src/sandbox/state/folder-lock.ts';
+import { listSandboxLockKinds } from '../../src/sandbox/state/state-folder.ts';
 import { makeFolders } from '../fixtures/folders.ts';
 
 /** Each value has the word `canary`, which no child may receive. */

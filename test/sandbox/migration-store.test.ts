@@ -8,7 +8,7 @@ import {
   type SandboxMigrationStore,
 } from '../../src/sandbox/migration-store.ts';
 import type { SandboxMigration } from '../../src/sandbox/records.ts';
-import { createSandboxStateTable } from '../../src/sandbox/state/state-table.ts';
+import { createSandboxStateTable } from '../../src/sandbox/state/tables.ts';
 
 const DAY = 86_400_000;
 const source = { host: 'db.example.com', disableSsl: false, ignoreDbs: [] };

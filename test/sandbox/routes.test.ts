@@ -40,4 +40,21 @@ describe('the table of routes', () => {
     }
     expect((await admin(sandbox, 'HEAD', '/_sandbox/nothing')).status).toBe(404);
   });
+
+  it('replies to GET /healthz of both origins without a token, whatever the Host header and the faults, and logs nothing', async () => {
+    const sandbox = await sandboxFor({ rateLimit: '1/h' });
+    sandbox.faults.add({ match: { path: '*' }, action: 'reset', nth: 1, times: 99 });
+    for (const origin of [sandbox.ready.auth_url, sandbox.ready.base_url]) {
+      // A mapped port of a container has another number.
+      for (const host of [new URL(origin).host, 'localhost:49153']) {
+        const answer = await send(origin, '/healthz', { headers: { host } });
+        expect([answer.status, answer.body]).toEqual([200, '{"status":"ok"}']);
+      }
+      expect(await send(origin, '/healthz?x', { method: 'HEAD' })).toMatchObject({ status: 200, body: '' });
+    }
+    expect(sandbox.requests()).toEqual([]);
+    expect(sandbox.faults.list()).toMatchObject([{ applied: 0 }]);
+    sandbox.faults.clear();
+    expect((await send(sandbox.ready.auth_url, '/healthz', { method: 'POST' })).status).toBe(404);
+  });
 });

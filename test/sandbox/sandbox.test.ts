@@ -15,6 +15,7 @@ describe('HTTP framing', () => {
       'client_id',
       'client_secret',
       'callback_url',
+      'applications',
       'users',
       'clusters',
     ]);

@@ -20,6 +20,8 @@ export async function forgetEndedSandboxes(context: CommandContext): Promise<voi
       return;
     } catch (error) {
       if (!(error instanceof CliError)) throw error;
+      // A sandbox whose certificate this process does not trust is running.
+      if (error.code === 'tls') return;
       forgetSandbox(state, place);
     }
   }

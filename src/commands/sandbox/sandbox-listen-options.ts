@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { usageError } from '../../base/errors.ts';
 import { sanitizeLine } from '../../base/sanitize.ts';
 import type { OptionSpec, ParsedArgs } from '../../cli/command.ts';
+import { readFileNamedByUser } from '../../cli/user-file.ts';
 import { requireWholeNumber } from '../../cli/values.ts';
 import { normalizeEnvironmentVariableValue } from '../../config/settings.ts';
 import { browserBlockedPorts } from '../../config/urls.ts';
@@ -10,7 +11,8 @@ import {
   isLoopbackListenHost,
   parseSandboxPublicAddress,
   type SandboxPublicAddress,
-} from '../../sandbox/http/sandbox-server-origin-and-hosts.ts';
+} from '../../sandbox/http/origin.ts';
+import { requireUsableCertificate } from '../../sandbox/http/server.ts';
 import type { SandboxServerOptions } from '../../sandbox/sandbox.ts';
 
 /** The options of `sandbox start` that determine its addresses. */
@@ -32,11 +34,23 @@ export const sandboxListenOptionSpecs: readonly OptionSpec[] = [
     valueName: 'HOST:PORT',
     description: 'host and port of all URLs, with --listen; the API has --api-port (default: the next port)',
   },
+  {
+    name: 'tls-cert',
+    valueName: 'FILE',
+    description: 'certificate of all origins, which then use HTTPS (PEM file with its chain); requires --tls-key',
+    completion: 'file',
+  },
+  {
+    name: 'tls-key',
+    valueName: 'FILE',
+    description: 'private key of --tls-cert (PEM file without a passphrase)',
+    completion: 'file',
+  },
 ];
 
 export type SandboxListenOptions = Pick<
   SandboxServerOptions,
-  'host' | 'port' | 'apiPort' | 'publicName' | 'adminToken'
+  'host' | 'port' | 'apiPort' | 'publicName' | 'adminToken' | 'tls'
 >;
 
 /** Reads the addresses of the sandbox, before anything is started. Throws `usage` for options that contradict each other. */
@@ -48,11 +62,13 @@ export function readSandboxListenOptions(args: ParsedArgs, env: ProcessEnvironme
   const listen = readListenAddress(args);
   const host = listen ?? args.value('host');
   const publicName = readPublicName(args, listen);
+  const tls = readCertificate(args);
   if (publicName === undefined)
     return {
       ...(host === undefined ? {} : { host }),
       ...(port === undefined ? {} : { port }),
       ...(apiPort === undefined ? {} : { apiPort }),
+      ...(tls === undefined ? {} : { tls }),
     };
   requirePublicPorts(publicName, port, apiPort);
   const adminToken = readAdminToken(env);
@@ -61,19 +77,51 @@ export function readSandboxListenOptions(args: ParsedArgs, env: ProcessEnvironme
     publicName,
     ...(apiPort === undefined ? {} : { apiPort }),
     ...(adminToken === undefined ? {} : { adminToken }),
+    ...(tls === undefined ? {} : { tls }),
   };
+}
+
+function readCertificate(args: ParsedArgs): SandboxListenOptions['tls'] {
+  const [certFile, keyFile] = [args.value('tls-cert'), args.value('tls-key')];
+  if (certFile === undefined && keyFile === undefined) return undefined;
+  if (keyFile === undefined)
+    throw usageError(
+      '--tls-cert requires --tls-key',
+      'add the private key of the certificate, such as `--tls-key key.pem`',
+    );
+  if (certFile === undefined)
+    throw usageError('--tls-key requires --tls-cert', 'add the certificate of the key, such as `--tls-cert cert.pem`');
+  const tls = { cert: readPem('--tls-cert', certFile), key: readPem('--tls-key', keyFile) };
+  try {
+    requireUsableCertificate(tls);
+  } catch (error) {
+    throw usageError(
+      error instanceof Error ? error.message : String(error),
+      'pass a certificate and its own private key without a passphrase, both as PEM',
+    );
+  }
+  return tls;
+}
+
+function readPem(option: string, file: string): string {
+  const text = readFileNamedByUser(file);
+  if (text !== undefined) return text;
+  throw usageError(
+    `the file of ${option} does not exist: ${sanitizeLine(file)}`,
+    `pass an existing PEM file with \`${option}\``,
+  );
 }
 
 /** The warning that other machines reach the sandbox; undefined when only this machine reaches it. */
 export function exposedSandboxWarning(
-  { host, publicName }: SandboxListenOptions,
+  { host, publicName, tls }: SandboxListenOptions,
   isSeeded: boolean,
 ): string | undefined {
   if (host === undefined || publicName === undefined || isLoopbackListenHost(host)) return undefined;
   const secrets = isSeeded
     ? 'with --seed, everyone can compute the passwords of its users and the client secrets; '
     : '';
-  return `the sandbox listens on ${host}: every machine that reaches this address can use its sign-in page, token endpoint and API without encryption; ${secrets}the admin API and the control panel require the admin token`;
+  return `the sandbox listens on ${host}: every machine that reaches this address can use its sign-in page, token endpoint and API${tls === undefined ? ' without encryption' : ''}; ${secrets}the admin API and the control panel require the admin token`;
 }
 
 function readListenAddress(args: ParsedArgs): string | undefined {

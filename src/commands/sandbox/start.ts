@@ -1,14 +1,17 @@
 import { CliError, usageError } from '../../base/errors.ts';
+import { tryParseJson } from '../../base/json.ts';
+import { sanitizeLine } from '../../base/sanitize.ts';
 import { storageError } from '../../base/storage-error.ts';
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
 import { wrapForTerminal } from '../../cli/text.ts';
+import { readUserInput } from '../../cli/user-file.ts';
 import { requireWholeNumber } from '../../cli/values.ts';
 import { forgetSandbox } from '../../config/sandbox-urls-and-credentials.ts';
 import { parseOrigin } from '../../config/urls.ts';
 import type { CommandContext } from '../../context.ts';
-import type { ProcessEnvironment } from '../../platform/host.ts';
+import { SandboxDataError } from '../../sandbox/data.ts';
 import { type SandboxServers, startSandboxServers } from '../../sandbox/sandbox.ts';
-import { SandboxStateFolderError } from '../../sandbox/state/state-error.ts';
+import { SandboxStateFolderError } from '../../sandbox/state/journal.ts';
 import { findClusterOptionPasswordWarning, readSandboxClusterServerUrls } from './cluster-servers.ts';
 import { forgetEndedSandboxes } from './forget-ended.ts';
 import { recordStartedSandboxOrWarn, replaceSandboxProfile } from './record-start.ts';
@@ -18,7 +21,6 @@ import {
   type SandboxListenOptions,
   sandboxListenOptionSpecs,
 } from './sandbox-listen-options.ts';
-import { setAuthorizationConsentMode } from './set-authorization-consent-mode.ts';
 
 type SandboxReady = SandboxServers['ready'];
 
@@ -34,6 +36,18 @@ export const sandboxStartCommand: CommandSpec<CommandContext> = {
       description: 'callback URL to register (default: one on a free port)',
     },
     { name: 'app', valueName: 'NAME=URL', multiple: 'repeat', description: 'additional application to register' },
+    {
+      name: 'user',
+      valueName: 'EMAIL',
+      multiple: 'repeat',
+      description: 'additional user, with a generated password',
+    },
+    {
+      name: 'data',
+      valueName: 'FILE',
+      description: 'own users, teams, applications, droplets, clusters and clock (JSON; - is standard input)',
+      completion: 'file',
+    },
     { name: 'seed', valueName: 'N', description: 'seed of ids and secrets, which makes them the same at every start' },
     {
       name: 'state',
@@ -76,11 +90,12 @@ export const sandboxStartCommand: CommandSpec<CommandContext> = {
       text: 'Run in CI: no pages, any port, JSON output',
       command: 'cloudctl sandbox start -o json --consent "approve maya@example.com" &',
     },
+    { text: 'Start with your own users and droplets', command: 'cloudctl sandbox start --data data.json' },
     { text: 'Keep users, tokens and droplets between starts', command: 'cloudctl sandbox start --state DIR' },
   ],
   run: async (context, args) => {
     const listen = readSandboxListenOptions(args, context.host.env);
-    const sandbox = await startFromOptions(args, context.host.env, listen);
+    const sandbox = await startFromOptions(args, context, listen);
     const warnings = [
       findClusterOptionPasswordWarning(args),
       exposedSandboxWarning(listen, args.value('seed') !== undefined),
@@ -101,7 +116,7 @@ export const sandboxStartCommand: CommandSpec<CommandContext> = {
     });
     try {
       const consent = args.value('consent');
-      if (consent !== undefined) await setAuthorizationConsentMode(await context.send(), local, consent);
+      if (consent !== undefined) setConsent(sandbox, consent);
       if (hasProfile) await replaceSandboxProfile(context, ready);
       isRecorded = recordStartedSandboxOrWarn(context, local, !hasProfile);
       const { isTTY, columns } = host.stdout;
@@ -127,11 +142,26 @@ export const sandboxStartCommand: CommandSpec<CommandContext> = {
   },
 };
 
+/** Sets how the consent page responds, also after a reset: `approve EMAIL [TEAM]`, `deny` or `ask`. */
+function setConsent(sandbox: SandboxServers, script: string): void {
+  const [mode = '', user, ...words] = script.trim().split(/\s+/);
+  const team = words.join(' ');
+  const members = { mode, lasting: true, ...(user === undefined ? {} : { user }), ...(team === '' ? {} : { team }) };
+  const problem = sandbox.setConsent(new Map(Object.entries(members)));
+  if (problem === undefined) return;
+  throw usageError(
+    '--consent is not a valid consent script',
+    'use a form such as `--consent "approve maya@example.com"`; `cloudctl sandbox start` prints the users',
+    problem,
+  );
+}
+
 async function startFromOptions(
   args: ParsedArgs,
-  env: ProcessEnvironment,
+  context: CommandContext,
   listen: SandboxListenOptions,
 ): Promise<SandboxServers> {
+  const { env } = context.host;
   const number = (name: string, max: number): number | undefined => {
     const text = args.value(name);
     return text === undefined ? undefined : requireWholeNumber(text, `--${name}`, { min: 0, max });
@@ -139,7 +169,8 @@ async function startFromOptions(
   const [seed, dropletLimit] = [number('seed', 2 ** 31 - 1), number('droplet-limit', 1_000_000)];
   const rateLimit = args.value('rate-limit');
   const callbackUrls = args.values('callback-url');
-  const state = args.value('state');
+  const [state, file] = [args.value('state'), args.value('data')];
+  const data = file === undefined ? undefined : await readData(context, file);
   try {
     return await startSandboxServers({
       ...listen,
@@ -152,13 +183,38 @@ async function startFromOptions(
       env,
       finishWhenIdle: args.has('finish-when-idle'),
       allowSuperuserObjects: args.has('allow-superuser-objects'),
+      data,
+      users: args.values('user'),
       apps: args.values('app').map(parseAppOption),
       revokeOnReplay: args.has('revoke-on-replay'),
       unknownTokenStatus: args.value('unknown-token-status') === '401' ? 401 : 404,
     });
   } catch (error) {
-    throw startError(error, state);
+    throw error instanceof SandboxDataError ? dataError(file, error.message) : startError(error, state);
   }
+}
+
+async function readData({ host, output }: CommandContext, file: string): Promise<unknown> {
+  const what = file === '-' ? 'the data on standard input' : `the data in ${sanitizeLine(file)}`;
+  const content = await readUserInput({ stdin: host.stdin, note: output.note }, file, {
+    what,
+    readError: (reason) => usageError(`could not read ${what}: ${reason}`, 'pass a JSON file that you can read'),
+    maxBytes: { bytes: MAX_DATA, hint: 'pass a smaller file' },
+  });
+  const json = tryParseJson(content.toString('utf8'));
+  if (!json.ok) throw dataError(file, `the text ${json.reason}`);
+  return json.value;
+}
+
+const MAX_DATA = 64 * 1024 * 1024;
+
+function dataError(file: string | undefined, problem: string): CliError {
+  const what = file === undefined || file === '-' ? 'standard input' : sanitizeLine(file);
+  return usageError(
+    `${what} is not valid sandbox data`,
+    'correct the data; schemas/sandbox-data-1.json in the package describes them',
+    problem,
+  );
 }
 
 function parseAppOption(text: string): { readonly name: string; readonly callbackUrl: string } {
@@ -204,7 +260,7 @@ function unsavedStateError(failure: Error, state: string | undefined): CliError 
 
 /** Rows whose cells begin at the same columns. */
 function alignCells(rows: readonly (readonly string[])[]): readonly string[] {
-  const widthOf = (column: number): number => Math.max(...rows.map((row) => row[column]?.length ?? 0));
+  const widthOf = (column: number): number => rows.reduce((width, row) => Math.max(width, row[column]?.length ?? 0), 0);
   return rows.map((row) =>
     row
       .map((cell, column) => cell.padEnd(widthOf(column)))
@@ -224,27 +280,36 @@ function startText(ready: SandboxReady, hasProfile: boolean, { publicName }: San
   const people = ready.users.map(({ email, password, teams }) => [
     `  ${email}`,
     `password ${password}`,
-    ...(teams.length === 0 ? [] : [`team ${teams.map((team) => team.name).join(', ')}`]),
+    ...(teams.length === 0 ? [] : [`team ${sanitizeLine(teams.map(({ name }) => name).join(', '))}`]),
   ]);
-  const emailOf = (owner: string): string => ready.users.find((user) => user.uuid === owner)?.email ?? '';
-  const owners = [...new Set(ready.clusters.map(({ owner }) => emailOf(owner)))].filter((email) => email !== '');
+  const teams = new Map(ready.users.flatMap((user) => user.teams.map((team) => [team.uuid, team.name])));
+  const emails = new Map(ready.users.map(({ uuid, email }) => [uuid, email]));
+  const ownerOf = (owner: string): string => emails.get(owner) ?? sanitizeLine(teams.get(owner) ?? owner);
+  const owners = [...new Set(ready.clusters.map(({ owner }) => ownerOf(owner)))];
   const clusters = ready.clusters.map(({ name, engine, version, uuid, owner }) => [
     `  ${name}`,
     uuid,
     `${engine} ${version}`,
-    ...(owners.length > 1 ? [emailOf(owner)] : []),
+    ...(owners.length > 1 ? [ownerOf(owner)] : []),
+  ]);
+  const applications = ready.applications.flatMap(({ name, client_id, client_secret, callback_urls }) => [
+    `  ${sanitizeLine(name)}`,
+    `    Client ID         ${client_id}`,
+    `    Client secret     ${client_secret}`,
+    ...callback_urls.map((url) => `    Callback URL      ${url}`),
   ]);
   return [
     `Authorization server  ${ready.auth_url}`,
     `Resource API          ${ready.base_url}`,
     `Control panel         ${ready.panel_url}`,
-    `Client ID             ${ready.client_id}`,
-    `Callback URL          ${ready.callback_url}`,
     ...(publicName === undefined ? [] : [`Admin token           ${ready.admin_token}`]),
+    'Applications',
+    ...applications,
     'Users',
     ...alignCells(people),
-    `Database clusters${owners.length === 1 ? ` of ${owners[0]}` : ''}`,
-    ...alignCells(clusters),
+    ...(clusters.length === 0
+      ? []
+      : [`Database clusters${owners.length === 1 ? ` of ${owners[0]}` : ''}`, ...alignCells(clusters)]),
     ...(hasProfile || publicName === undefined ? tryCommands : []),
   ].join('\n');
 }

@@ -68,6 +68,22 @@ function parseSource<S>(
     return { ok: true, source: build(password === undefined || password === '' ? undefined : new Secret(password)) };
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
-    return { ok: false, message: `${error.message}.` };
+    return { ok: false, message: `${inFields(error.message)}.` };
   }
 }
+
+/** The parsers name the options of the command line; a request has fields. */
+function inFields(message: string): string {
+  return message.replaceAll(/--(source|host|port|dbname|username|disable-ssl)\b/g, (option, name: string) => {
+    return FIELDS[name] ?? option;
+  });
+}
+
+const FIELDS: Readonly<Record<string, string>> = {
+  source: 'source.host',
+  host: 'source.host',
+  port: 'source.port',
+  dbname: 'source.dbname',
+  username: 'source.username',
+  'disable-ssl': 'disable_ssl',
+};

@@ -1,5 +1,5 @@
-import { parseSandboxDurationToMilliseconds } from '../admin/duration.ts';
-import { isJsonObject } from '../http/json-text.ts';
+import { isJsonObject } from '../http/request.ts';
+import { parseSandboxDurationToMilliseconds } from '../virtual-clock.ts';
 import {
   DELAY_REQUIRING_FAULT_ACTION_NAMES,
   FAULT_ACTION_NAMES,

@@ -1,16 +1,16 @@
 import { html } from 'hono/html';
 import type { SandboxHandlerContext } from '../handler-context.ts';
-import { type HtmlMarkup, redirectReply } from '../http/http-reply.ts';
+import { type HtmlMarkup, redirectReply } from '../http/reply.ts';
 import type { ApplicationAuthorization } from '../records.ts';
 import { describeScopeOnConsentPage } from './consent-page.ts';
-import { renderUsedFormPage } from './error-page.ts';
 import { describeAuthorizedAccount, formatUtcMinute, getApplicationName } from './listing.ts';
-import { renderPanelPage } from './panel-page.ts';
+import { renderPanelPage, renderUsedFormPage } from './panel-page.ts';
+
 import { consumeFormCsrfToken, type PanelRequestHandler, type PanelSession } from './panel-session.ts';
 
 /** Shows the applications that the person has authorized, each with a button that revokes the authorization. */
 export const renderApplicationsPanelPage: PanelRequestHandler = (_request, service, session) => {
-  const authorizations = service.world.authorizationsOf(session.person.uuid);
+  const authorizations = service.world.grants.authorizationsOf(session.person.uuid);
   const content = html`<h1>My applications</h1>
 <p>Applications that you have authorized. Revoking an authorization invalidates its codes and tokens immediately.</p>
 ${authorizations.length === 0 ? html`<p class="soft">You have not authorized any application.</p>` : ''}
@@ -24,8 +24,8 @@ export const handleRevokeApplicationForm: PanelRequestHandler = (request, servic
     return renderUsedFormPage('/panel/applications');
   }
   const { world } = service;
-  const authorization = world.authorizationsOf(session.person.uuid).find((one) => one.id === id);
-  if (authorization !== undefined) world.revokeAuthorization(authorization);
+  const authorization = world.grants.authorizationsOf(session.person.uuid).find((one) => one.id === id);
+  if (authorization !== undefined) world.grants.revokeAuthorization(authorization);
   return redirectReply(303, '/panel/applications');
 };
 

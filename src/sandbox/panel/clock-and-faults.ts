@@ -1,13 +1,17 @@
 import { html } from 'hono/html';
-import { parseSandboxDurationToMilliseconds } from '../admin/duration.ts';
 import { decodeFault } from '../faults/decode-fault.ts';
 import { FAULT_ACTION_NAMES, type FaultMatchCriteria, type FaultWithCounters } from '../faults/fault.ts';
 import type { SandboxHandlerContext } from '../handler-context.ts';
-import { type HtmlMarkup, redirectReply, type SandboxHttpReply } from '../http/http-reply.ts';
-import { advanceVirtualClock, freezeVirtualClock, resumeVirtualClock } from '../virtual-clock.ts';
-import { renderUsedFormPage } from './error-page.ts';
+import { type HtmlMarkup, redirectReply, type SandboxHttpReply } from '../http/reply.ts';
+import {
+  advanceVirtualClock,
+  freezeVirtualClock,
+  parseSandboxDurationToMilliseconds,
+  resumeVirtualClock,
+} from '../virtual-clock.ts';
 import { formatElapsedTime, formatUtcSecond, renderPanelTable } from './listing.ts';
-import { renderPanelPage } from './panel-page.ts';
+import { renderPanelPage, renderUsedFormPage } from './panel-page.ts';
+
 import { consumeFormCsrfToken, type PanelRequestHandler, type PanelSession } from './panel-session.ts';
 
 /** The virtual clock and the faults, with forms that change them as the admin API does. */

@@ -1,9 +1,9 @@
 import { html } from 'hono/html';
 import type { SandboxHandlerContext } from '../handler-context.ts';
-import { toAsciiUrlQuery } from '../http/ascii-query.ts';
-import type { HtmlMarkup, SandboxHttpReply } from '../http/http-reply.ts';
-import type { SandboxHttpRequest } from '../http/http-request.ts';
-import type { SandboxAuthorizationRequest } from '../oauth/authorization-request.ts';
+import type { HtmlMarkup, SandboxHttpReply } from '../http/reply.ts';
+import { type SandboxHttpRequest, toAsciiUrlQuery } from '../http/request.ts';
+
+import type { SandboxAuthorizationRequest } from '../oauth/rules.ts';
 import type { SandboxOAuthScope, SandboxPerson } from '../records.ts';
 import { renderPanelPage } from './panel-page.ts';
 import type { PanelSession } from './panel-session.ts';

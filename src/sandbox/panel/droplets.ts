@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import type { HtmlMarkup } from '../http/http-reply.ts';
+import type { HtmlMarkup } from '../http/reply.ts';
 import type { SandboxDroplet } from '../records.ts';
 import { SANDBOX_IMAGES_BY_ID } from '../v2/catalogue.ts';
 import {

@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import { redirectReply, type SandboxHttpReply } from '../http/http-reply.ts';
+import { redirectReply, type SandboxHttpReply } from '../http/reply.ts';
 import { renderPanelPage } from './panel-page.ts';
 import type { PanelRequestHandler } from './panel-session.ts';
 
@@ -9,7 +9,7 @@ export function redirectToPanel(): SandboxHttpReply {
 
 export const renderHomePanelPage: PanelRequestHandler = (_request, { world }, { person }) => {
   const teams = person.teams.flatMap((uuid) => world.registry.team(uuid) ?? []);
-  const authorized = world.authorizationsOf(person.uuid).length;
+  const authorized = world.grants.authorizationsOf(person.uuid).length;
   const content = html`<h1>Welcome, ${person.name}</h1>
 <dl>
 <dt>E-mail address</dt><dd>${person.email}</dd>

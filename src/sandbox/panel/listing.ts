@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
-import type { HtmlMarkup } from '../http/http-reply.ts';
-import type { SandboxHttpRequest } from '../http/http-request.ts';
+import type { HtmlMarkup } from '../http/reply.ts';
+import type { SandboxHttpRequest } from '../http/request.ts';
 import type { LiveSandboxState } from '../live-sandbox-state.ts';
 
 /** The number of rows on one page. */

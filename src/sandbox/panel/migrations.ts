@@ -1,6 +1,14 @@
 import { html } from 'hono/html';
+import type {
+  DatabasePhase,
+  DatabaseState,
+  EngineState,
+  Leftover,
+  TableProgress,
+  TransferMethod,
+} from '../../db/engine/index.ts';
 import type { SandboxHandlerContext } from '../handler-context.ts';
-import { type HtmlMarkup, redirectReply } from '../http/http-reply.ts';
+import { type HtmlMarkup, redirectReply } from '../http/reply.ts';
 import { findLatestSandboxMigrationOfCluster, getSandboxMigrationDeadline } from '../migration-store.ts';
 import { formatClusterDatabaseServerAddress } from '../ready-line.ts';
 import type { SandboxCluster, SandboxMigration } from '../records.ts';
@@ -8,13 +16,10 @@ import {
   type CurrentSandboxMigrationState,
   getCurrentSandboxMigrationState,
   isStatusUnderWay,
-} from '../v2/migration-json.ts';
-import { stopSandboxMigration } from '../v2/migrations.ts';
-import { renderUsedFormPage } from './error-page.ts';
-import { formatUtcMinute } from './listing.ts';
-import { renderMigrationDiagram } from './migration-diagram.ts';
-import { renderSandboxMigrationProgress } from './migration-progress.ts';
-import { renderPanelPage } from './panel-page.ts';
+  stopSandboxMigration,
+} from '../v2/migrations.ts';
+import { formatElapsedTime, formatUtcMinute, renderPanelTable } from './listing.ts';
+import { renderPanelPage, renderUsedFormPage } from './panel-page.ts';
 import { consumeFormCsrfToken, type PanelRequestHandler, type PanelSession } from './panel-session.ts';
 
 /**
@@ -102,4 +107,137 @@ function stopButton(
 
 function stopFormId(id: string): string {
   return `stop ${id}`;
+}
+
+/** Renders the state of every database and table, the warnings, and the objects that could not be removed. */
+export function renderSandboxMigrationProgress({ databases, warnings, leftovers }: EngineState): HtmlMarkup {
+  return html`${databases.map(renderDatabase)}
+${list('Warnings', warnings)}
+${leftovers.length === 0 ? '' : html`<p class="alert">Some objects could not be removed. Run these statements:</p>`}
+${list('Statements to run', leftovers.map(describeLeftover))}`;
+}
+
+function renderDatabase({ name, phase, method, tables, lagBytes, reason, error, warnings }: DatabaseState): HtmlMarkup {
+  const count = (...stages: readonly TableProgress['stage'][]): number =>
+    tables.filter(({ stage }) => stages.includes(stage)).length;
+  const rows = tables.reduce((sum, one) => sum + one.rows, 0);
+  const facts = [
+    ...(tables.length === 0 ? ['no tables'] : [`${count('r')} of ${tables.length} tables ready`, `${rows} rows`]),
+    ...(method === undefined ? [] : [method]),
+    ...(lagBytes === undefined ? [] : [`${lagBytes} bytes behind`]),
+  ];
+  return html`<section class="database" aria-label="Database ${name}">
+<h3>${name}</h3>
+${renderPhases(phase, method)}
+${
+  tables.length === 0
+    ? html`<p>${facts.join(', ')}</p>`
+    : renderHtmlHorizontalBar(facts.join(', '), [
+        { kind: 'done', share: count('r') / tables.length },
+        { kind: 'active', share: count('f', 's') / tables.length },
+        { kind: 'early', share: count('d') / tables.length },
+      ])
+}
+${(error ?? reason) === undefined ? '' : html`<p class="alert">${error ?? reason}</p>`}
+${list(`Warnings about ${name}`, warnings)}
+${tables.length === 0 ? '' : html`<details><summary>Tables of ${name}</summary>${renderPanelTable(`Tables of ${name}`, TABLE_COLUMNS, tables.map(tableRow))}</details>`}
+</section>`;
+}
+
+/**
+ * The phases in their order, the current one marked. A phase that is not in this order, such as an unreachable source,
+ * is shown alone.
+ */
+function renderPhases(phase: DatabasePhase, method: TransferMethod | undefined): HtmlMarkup {
+  const phases = method === 'dump' ? DUMP_PHASES : PHASES;
+  const now = phases.indexOf(phase);
+  if (now === -1)
+    return html`<p><span class="badge ${phase === 'stopped' ? '' : 'bad'}">${phase.replaceAll('_', ' ')}</span></p>`;
+  const step = (one: string, at: number): HtmlMarkup =>
+    at === now && phase !== 'done'
+      ? html`<li class="now" aria-current="step">${one}</li>`
+      : html`<li class="${at <= now ? 'past' : 'later'}">${one}</li>`;
+  return html`<ol class="phases">${phases.map(step)}</ol>`;
+}
+
+function tableRow({ name, stage, rows }: TableProgress) {
+  return [name, STAGES[stage], rows];
+}
+
+const PHASES: readonly DatabasePhase[] = [
+  'waiting',
+  'schema',
+  'connecting',
+  'copying',
+  'streaming',
+  'finishing',
+  'done',
+];
+const DUMP_PHASES = PHASES.filter((phase) => phase !== 'connecting' && phase !== 'streaming');
+const TABLE_COLUMNS = [
+  { title: 'Table', kind: 'header' },
+  { title: 'State' },
+  { title: 'Rows', kind: 'number' },
+] as const;
+
+const STAGES: Readonly<Record<TableProgress['stage'], string>> = {
+  i: 'waiting',
+  d: 'copying',
+  f: 'copied',
+  s: 'catching up',
+  r: 'ready',
+};
+
+function describeLeftover({ side, database: where, object, statement, reason }: Leftover): string {
+  return `${object} on the ${side}${where === '' ? '' : `, database ${where}`}: ${statement} (${reason})`;
+}
+
+function list(label: string, lines: readonly string[]): HtmlMarkup | string {
+  if (lines.length === 0) return '';
+  return html`<ul class="plain" aria-label="${label}">${lines.map((line) => html`<li>${line}</li>`)}</ul>`;
+}
+
+export interface MigrationDiagramOptions {
+  readonly migration: SandboxMigration;
+  /** `host:port/database` of the source. */
+  readonly source: string;
+  readonly target: string;
+  readonly status: string;
+  /** The end of the migration in milliseconds of the virtual clock; the present time while the migration runs. */
+  readonly until: number;
+}
+
+/** Renders source, status and target in a row, and below the row how much of the time limit of two weeks has passed. */
+export function renderMigrationDiagram({
+  migration,
+  source,
+  target,
+  status,
+  until,
+}: MigrationDiagramOptions): HtmlMarkup {
+  const elapsed = Math.max(0, until - migration.startedAt);
+  const total = getSandboxMigrationDeadline(migration) - migration.startedAt;
+  const kind = status === 'error' || status === 'canceled' ? 'bad' : 'good';
+  return html`<div class="flow">
+<p class="end"><span class="soft">Source</span> <strong>${source}</strong></p>
+<p class="link"><span class="badge ${kind}">${status}</span></p>
+<p class="end"><span class="soft">Target</span> <strong>${target}</strong></p>
+</div>
+${renderHtmlHorizontalBar(`${formatElapsedTime(elapsed)} of two weeks`, [{ kind: 'done', share: elapsed / total }])}`;
+}
+
+export interface HorizontalBarSegment {
+  readonly kind: 'done' | 'active' | 'early';
+  /** The part of the width of the bar, from 0 to 1. */
+  readonly share: number;
+}
+
+/** A horizontal bar. The width that the parts do not fill stays empty. */
+export function renderHtmlHorizontalBar(label: string, parts: readonly HorizontalBarSegment[]): HtmlMarkup {
+  const widths = parts.map(({ share }) => Math.min(1, Math.max(0, share)) * 100);
+  const rectangles = parts.map(({ kind }, at) => {
+    const before = widths.slice(0, at).reduce((sum, width) => sum + width, 0);
+    return html`<rect class="${kind}" x="${before.toFixed(2)}" width="${(widths[at] ?? 0).toFixed(2)}" height="8"/>`;
+  });
+  return html`<p class="bar"><svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true"><rect class="empty" width="100" height="8"/>${rectangles}</svg> <span>${label}</span></p>`;
 }

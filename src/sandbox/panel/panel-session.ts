@@ -1,8 +1,8 @@
 import { parse, serialize } from 'hono/utils/cookie';
 import type { SandboxHandlerContext } from '../handler-context.ts';
-import { toAsciiUrlQuery } from '../http/ascii-query.ts';
-import { redirectReply, type SandboxHttpReply } from '../http/http-reply.ts';
-import type { SandboxHttpRequest } from '../http/http-request.ts';
+import { redirectReply, type SandboxHttpReply } from '../http/reply.ts';
+import { type SandboxHttpRequest, toAsciiUrlQuery } from '../http/request.ts';
+
 import type { SandboxBrowserSession, SandboxPerson } from '../records.ts';
 
 /** The session of a browser in which a person is signed in. */
@@ -42,7 +42,7 @@ export function addSessionCookie(
   { settings }: SandboxHandlerContext,
 ): SandboxHttpReply {
   if (!session.needsCookie) return reply;
-  return { ...reply, headers: { ...reply.headers, 'set-cookie': cookie(settings.cookieName, session.session.id) } };
+  return { ...reply, headers: { ...reply.headers, 'set-cookie': cookie(settings, session.session.id) } };
 }
 
 export function endPanelSession(
@@ -51,7 +51,7 @@ export function endPanelSession(
   { world, settings }: SandboxHandlerContext,
 ): SandboxHttpReply {
   world.signOut(session.session.id);
-  return { ...reply, headers: { ...reply.headers, 'set-cookie': cookie(settings.cookieName, '', 0) } };
+  return { ...reply, headers: { ...reply.headers, 'set-cookie': cookie(settings, '', 0) } };
 }
 
 /** Redirects to the sign-in page, which redirects back to the requested page after the sign-in. */
@@ -63,7 +63,7 @@ export function redirectToSignIn(request: SandboxHttpRequest): SandboxHttpReply 
 
 /** Whether the Origin header shows that another site submitted the form. */
 export function isCrossOriginForm(request: SandboxHttpRequest): boolean {
-  const own = `http://${request.authority}`;
+  const own = `${request.scheme}://${request.authority}`;
   return request.header('origin').some((origin) => origin.toLowerCase() !== own.toLowerCase());
 }
 
@@ -81,15 +81,13 @@ export function consumeFormCsrfToken(
   return !isCrossOriginForm(request) && world.consumeCsrfToken(session.session, formId, token);
 }
 
-/**
- * The cookie has SameSite=Lax, because applications link to the authorization endpoint; it is not Secure, because the sandbox
- * uses plain HTTP on the loopback interface.
- */
-function cookie(name: string, value: string, maxAge?: number): string {
-  return serialize(name, value, {
+/** The cookie has SameSite=Lax, because applications link to the authorization endpoint. It is Secure only with HTTPS. */
+function cookie({ cookieName, isHttps }: SandboxHandlerContext['settings'], value: string, maxAge?: number): string {
+  return serialize(cookieName, value, {
     path: '/',
     httpOnly: true,
     sameSite: 'Lax',
+    ...(isHttps ? { secure: true } : {}),
     ...(maxAge === undefined ? {} : { maxAge }),
   });
 }

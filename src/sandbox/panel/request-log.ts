@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import type { HtmlMarkup } from '../http/http-reply.ts';
+import type { HtmlMarkup } from '../http/reply.ts';
 import type { LoggedRequest } from '../request-log.ts';
 import {
   computePanelPageWindow,

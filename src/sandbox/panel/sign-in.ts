@@ -1,12 +1,11 @@
 import { html } from 'hono/html';
-import { equalSecrets } from '../equal-secrets.ts';
 import type { SandboxHandlerContext } from '../handler-context.ts';
-import { toAsciiUrlQuery } from '../http/ascii-query.ts';
-import { redirectReply, type SandboxHttpReply } from '../http/http-reply.ts';
-import type { SandboxHttpRequest } from '../http/http-request.ts';
-import { findLoginCorrelationOfAuthorizationRequest, type LoginCorrelationFinder } from '../login-trace.ts';
-import { renderErrorPage } from './error-page.ts';
-import { renderPanelPage } from './panel-page.ts';
+import { redirectReply, type SandboxHttpReply } from '../http/reply.ts';
+import { type SandboxHttpRequest, toAsciiUrlQuery } from '../http/request.ts';
+import { findLoginCorrelationOfAuthorizationRequest, type LoginCorrelationFinder } from '../login-timeline.ts';
+import { equalSecrets } from '../random.ts';
+import { renderErrorPage, renderPanelPage } from './panel-page.ts';
+
 import {
   addSessionCookie,
   endPanelSession,

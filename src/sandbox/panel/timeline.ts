@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import type { HtmlMarkup } from '../http/http-reply.ts';
+import type { HtmlMarkup } from '../http/reply.ts';
 import { buildLoginTimelines, type LoginTimeline, type LoginTimelineStep } from '../login-timeline.ts';
 import { formatElapsedTime, formatUtcSecond } from './listing.ts';
 import { renderPanelPage } from './panel-page.ts';

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import type { TokenPairState } from '../grant-store.ts';
-import type { HtmlMarkup } from '../http/http-reply.ts';
+import type { HtmlMarkup } from '../http/reply.ts';
 import type { LiveSandboxState } from '../live-sandbox-state.ts';
 import type { IssuedTokenPair } from '../records.ts';
 import { getLastTokenCharacters } from '../request-log.ts';
@@ -23,7 +23,7 @@ ${chains.length > CHAINS_SHOWN ? html`<p class="soft">${chains.length - CHAINS_S
 /** The token pairs of each login, oldest first. The login with the newest token pair comes first. */
 function chainsOf(world: LiveSandboxState, person: string): readonly (readonly IssuedTokenPair[])[] {
   const chains = new Map<string, IssuedTokenPair[]>();
-  const pairs = [...world.state.grantStore.pairs.rows()].filter((pair) => pair.person === person);
+  const pairs = [...world.grants.pairsOf(person)];
   for (const pair of pairs.sort((one, other) => one.issuedAt - other.issuedAt)) {
     const chain = pair.issue.chain;
     const earlier = chains.get(chain) ?? [];
@@ -40,7 +40,7 @@ function chainSection(pairs: readonly IssuedTokenPair[], world: LiveSandboxState
   const { clientId, scope, team } = last;
   const chain = last.issue.chain;
   const name = getApplicationName(clientId, world);
-  const state = world.pairState(last);
+  const state = world.grants.pairState(last);
   const account = describeAuthorizedAccount(team, world);
   const shown = pairs.slice(-PAIRS_SHOWN);
   const left = pairs.length - shown.length;
@@ -55,7 +55,7 @@ ${shown.map((pair) => pairStep(pair, world))}
 }
 
 function pairStep(pair: IssuedTokenPair, world: LiveSandboxState): HtmlMarkup {
-  const state = world.pairState(pair);
+  const state = world.grants.pairState(pair);
   const { accessToken, refreshToken, issuedAt } = pair;
   return html`<li class="${state === 'valid' ? 'good' : state === 'refreshed' ? 'minor' : 'bad'}">
 <span class="when">${formatUtcSecond(issuedAt)}</span>
@@ -93,7 +93,7 @@ function describeState(
   if (state === 'valid') return `valid until ${expiry}`;
   if (state === 'expired')
     return `expired ${expiry}${refreshToken === undefined ? '' : '; the refresh token is still valid'}`;
-  const next = world.pair(successor ?? '');
+  const next = world.grants.pair(successor ?? '');
   return next === undefined ? 'revoked' : `replaced ${formatUtcSecond(next.issuedAt)} UTC`;
 }
 

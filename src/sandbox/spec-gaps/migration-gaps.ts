@@ -83,7 +83,7 @@ export const SPEC_GAPS_OF_MIGRATIONS: readonly SpecGap[] = [
     rule: 'S9.5',
     question: 'Required fields of an online migration request',
     choice:
-      'An online migration request requires source.host, and source.dbname for PostgreSQL unless host is a connection string. Null is treated as absent. Wrong types, and a managed cluster as source (its name or the address of its database server), are answered with 422. If the source is such a database server under another host name, the migration ends with an error.',
+      'An online migration request requires source.host, and source.dbname for PostgreSQL unless host is a connection string. Null is treated as absent. Wrong types, and a managed cluster of any account as source (its name or UUID, also as a host name under db.cloud-sandbox.invalid, or the address of its database server), are answered with 422. If the source is such a database server under another host name, the migration ends with an error.',
     observed: {
       'no source.host': '422 unprocessable_entity',
       'no source.dbname': '422 unprocessable_entity',
@@ -96,7 +96,7 @@ export const SPEC_GAPS_OF_MIGRATIONS: readonly SpecGap[] = [
     rule: 'S9.2',
     question: 'Forms of source.host',
     choice:
-      'The field source.host accepts a host name, an IP address (IPv6 with or without brackets), a URL (postgres, postgresql, redis or rediss), and for PostgreSQL keywords and values (host=H dbname=D). Only host and port are stored, of a URL also the scheme; of a field in another form nothing is stored, because it may contain a password. If the cluster has no database server, the form is not checked further. If the cluster has one, a form that its engine does not support, several hosts, a port after a host name (PostgreSQL) and a Unix socket are answered with 422.',
+      'The field source.host accepts a host name, an IP address (IPv6 with or without brackets), a URL (postgres, postgresql, redis or rediss), and for PostgreSQL keywords and values (host=H dbname=D). Only host and port are stored, of a URL also the scheme; of a field in another form nothing is stored, because it may contain a password. A text that is neither a connection string nor can be a host name or an address is answered with 422. If the cluster has no database server, the form is not checked further. If the cluster has one, a form that its engine does not support, several hosts and a port after a host name (PostgreSQL) are answered with 422.',
     observed: {
       '2001:db8::1': '200',
       'postgres://mover@source.example.com/shop': '200',

@@ -126,4 +126,12 @@ export const SPEC_GAPS_OF_TOKENS: readonly SpecGap[] = [
       'prompt=none after a revocation': 'redirect consent_required',
     },
   },
+  {
+    id: 'additional-members',
+    rule: 'S1.6',
+    question: 'Members of responses beyond the specification',
+    choice:
+      'With `outsideSpecification` in its data, the sandbox adds members to every token response and to every droplet, for tests of clients that read such members or must ignore them. They replace no other member.',
+    unobserved: 'the tested sandbox has no such data',
+  },
 ];

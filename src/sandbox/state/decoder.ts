@@ -13,8 +13,17 @@ export class JsonDecodeError extends Error {
 }
 
 export const decodeString: JsonDecoder<string> = (value, path) => {
-  return typeof value === 'string' ? value : fail(path, 'is not a string');
+  return typeof value === 'string' ? value : fail(path, value === undefined ? 'is missing' : 'is not a string');
 };
+
+/** @param problemOf completes the sentence "<path> …"; undefined for a valid text */
+export function decodeTextThat(problemOf: (text: string) => string | undefined): JsonDecoder<string> {
+  return (value, path) => {
+    const text = decodeString(value, path);
+    const problem = problemOf(text);
+    return problem === undefined ? text : fail(path, problem);
+  };
+}
 
 export const decodeInteger: JsonDecoder<number> = (value, path) => {
   return typeof value === 'number' && Number.isSafeInteger(value) ? value : fail(path, 'is not an integer');

@@ -1,12 +1,12 @@
-import type { SandboxSeedData } from '../seed-data.ts';
+import type { SandboxSeedData } from '../seed.ts';
 import {
   SANDBOX_STATE_ROW_KEY_FUNCTIONS,
   SANDBOX_STATE_TABLE_NAMES,
   type SandboxState,
+  type SandboxStateRowKey,
   type SandboxStateRowLists,
   type SandboxStateTableName,
-} from './sandbox-state.ts';
-import type { SandboxStateRowKey } from './state-table.ts';
+} from './tables.ts';
 
 /**
  * Describes the first duplicate key or the first reference to a missing record; undefined when the state is consistent. The

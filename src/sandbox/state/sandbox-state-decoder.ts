@@ -32,11 +32,11 @@ import {
   SANDBOX_STATE_TABLE_NAMES,
   type SandboxState,
   type SandboxStateRecordTypes,
+  type SandboxStateRowKey,
   type SandboxStateRowLists,
   type SandboxStateTableName,
   type StateChange,
-} from './sandbox-state.ts';
-import type { SandboxStateRowKey } from './state-table.ts';
+} from './tables.ts';
 
 const scope = createEnumDecoder('read', 'read write');
 const clock = createObjectDecoder<VirtualClockState>({

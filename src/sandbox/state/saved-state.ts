@@ -1,7 +1,7 @@
 import type { LiveSandboxState } from '../live-sandbox-state.ts';
-import type { SandboxSeedData } from '../seed-data.ts';
+import type { SandboxSeedData } from '../seed.ts';
+import { decodeSandboxSeedData } from '../seed.ts';
 import { VIRTUAL_CLOCK_AT_SYSTEM_TIME } from '../virtual-clock.ts';
-import { decodeSandboxSeedData } from './decode-seed-data.ts';
 import {
   createEnumDecoder,
   createObjectDecoder,
@@ -12,19 +12,20 @@ import {
   type JsonDecoder,
 } from './decoder.ts';
 import { findSandboxStateInconsistency } from './inconsistency.ts';
+import { damagedStateError } from './journal.ts';
+import { decodeStateChange } from './sandbox-state-decoder.ts';
 import {
   createSandboxStateTables,
   EMPTY_SANDBOX_STATE_ROWS,
   listSandboxStateRows,
   SANDBOX_STATE_TABLE_NAMES,
   type SandboxState,
+  type SandboxStateRowKey,
   type SandboxStateRowLists,
   type SandboxStateTableName,
   type SandboxStateTables,
-} from './sandbox-state.ts';
-import { decodeStateChange } from './sandbox-state-decoder.ts';
-import { damagedStateError } from './state-error.ts';
-import type { SandboxStateRowKey } from './state-table.ts';
+} from './tables.ts';
+
 import { type ChangedSandboxStatePart, captureRunningSandboxState, type MutableSandboxState } from './world-state.ts';
 
 // The first line of the journal is the head, each other line one change. The state is what the changes give, one after the

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { LiveSandboxState } from '../live-sandbox-state.ts';
-import type { SandboxSeedData } from '../seed-data.ts';
-import { decodeSandboxSeedData } from './decode-seed-data.ts';
+import type { SandboxSeedData } from '../seed.ts';
+import { decodeSandboxSeedData } from '../seed.ts';
 import {
   createEnumDecoder,
   createObjectDecoder,
@@ -11,8 +11,8 @@ import {
   JsonDecodeError,
 } from './decoder.ts';
 import { findSandboxStateInconsistency } from './inconsistency.ts';
-import type { SandboxState } from './sandbox-state.ts';
 import { decodeSandboxState } from './sandbox-state-decoder.ts';
+import type { SandboxState } from './tables.ts';
 import { captureRunningSandboxState } from './world-state.ts';
 
 /**
@@ -35,7 +35,7 @@ export interface SandboxSnapshot {
   readonly world: SandboxState;
 }
 
-const SNAPSHOT_FORMAT = 'cloudctl-sandbox-snapshot';
+export const SNAPSHOT_FORMAT = 'cloudctl-sandbox-snapshot';
 
 export function takeSandboxSnapshot(world: LiveSandboxState): SandboxSnapshot {
   const now = world.now();

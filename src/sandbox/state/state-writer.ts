@@ -1,8 +1,8 @@
-import { emptyReply, type SandboxHttpReply } from '../http/http-reply.ts';
+import { emptyReply, type SandboxHttpReply } from '../http/reply.ts';
 import type { LiveSandboxState } from '../live-sandbox-state.ts';
 import { Journal } from './journal.ts';
 import { type ChangedParts, encodeChange, encodeState, type ServerIdentity } from './saved-state.ts';
-import type { SandboxStateRowKey } from './state-table.ts';
+import type { SandboxStateRowKey } from './tables.ts';
 import type { ChangedSandboxStatePart } from './world-state.ts';
 
 /**

@@ -1,18 +1,19 @@
 import { addSandboxDroplet, createSandboxDropletStore, type SandboxDropletStore } from '../droplet-store.ts';
-import { createSandboxGrantStore, type SandboxGrantStore } from '../grant-store.ts';
+import { SandboxGrantStore } from '../grant-store.ts';
 import { createSandboxMigrationStore, type SandboxMigrationStore } from '../migration-store.ts';
+import { type Random, systemRandom } from '../random.ts';
 import type { AuthorizationConsentMode } from '../records.ts';
-import type { SandboxSeedData } from '../seed-data.ts';
-import { VIRTUAL_CLOCK_AT_SYSTEM_TIME, type VirtualClockState } from '../virtual-clock.ts';
+import type { SandboxSeedData } from '../seed.ts';
+import type { VirtualClockState } from '../virtual-clock.ts';
 import {
   createSandboxStateTables,
   EMPTY_SANDBOX_STATE_ROWS,
   listSandboxStateRows,
   type SandboxState,
+  type SandboxStateRowKey,
   type SandboxStateTableName,
   type SandboxStateTables,
-} from './sandbox-state.ts';
-import type { SandboxStateRowKey } from './state-table.ts';
+} from './tables.ts';
 
 /** Everything that changes while a sandbox runs: the tables, and the stores that index the tables. */
 export interface MutableSandboxState {
@@ -32,6 +33,7 @@ export type SandboxStateChangeListener = (part: ChangedSandboxStatePart, key?: S
 
 export function createRunningSandboxState(
   image: SandboxState,
+  { random, now }: { readonly random: Random; readonly now: () => number },
   onChange: SandboxStateChangeListener,
 ): MutableSandboxState {
   const tables = createSandboxStateTables(image, onChange);
@@ -39,7 +41,7 @@ export function createRunningSandboxState(
     clock: image.clock,
     consent: image.consent,
     tables,
-    grantStore: createSandboxGrantStore(tables),
+    grantStore: new SandboxGrantStore(tables, random, now),
     dropletStore: createSandboxDropletStore(tables, image.nextId),
     migrationStore: createSandboxMigrationStore(tables.migrations),
   };
@@ -55,16 +57,17 @@ export function captureRunningSandboxState({
 }
 
 /** The state of a new sandbox, and of a sandbox after a reset. */
-export function initialSandboxState(seed: SandboxSeedData, now: number): SandboxState {
+export function initialSandboxState(seed: SandboxSeedData, systemTime: number): SandboxState {
+  const { startAt, isFrozen = false } = seed.clock ?? {};
+  const now = startAt === undefined ? systemTime : Date.parse(startAt);
   const empty: SandboxState = {
-    clock: VIRTUAL_CLOCK_AT_SYSTEM_TIME,
+    clock: { offset: now - systemTime, frozenAt: isFrozen ? now : null },
     consent: { mode: 'ask' },
     nextId: seed.firstId,
     ...EMPTY_SANDBOX_STATE_ROWS,
   };
-  const state = createRunningSandboxState(empty, () => {});
-  for (const { account, name, age, ...spec } of seed.droplets) {
-    addSandboxDroplet(state.dropletStore, account, name, { ...spec, features: [] }, now - age);
-  }
+  const state = createRunningSandboxState(empty, { random: systemRandom(), now: () => now }, () => {});
+  for (const { account, name, age, id, ...spec } of seed.droplets)
+    addSandboxDroplet(state.dropletStore, account, name, { ...spec, features: [] }, now - age, id);
   return captureRunningSandboxState(state);
 }

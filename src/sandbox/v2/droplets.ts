@@ -1,13 +1,22 @@
 import type { SandboxHandlerContext } from '../handler-context.ts';
-import type { SandboxHttpRequest } from '../http/http-request.ts';
+import type { SandboxHttpRequest } from '../http/request.ts';
 import type { SandboxDroplet } from '../records.ts';
-import type { ApiCaller, ApiRequestHandler } from './api-caller.ts';
-import { notFoundReply, unprocessableReply } from './api-errors.ts';
-import { apiReply, apiReplyOfJsonText, type SandboxApiReply } from './api-reply.ts';
+import {
+  type ApiCaller,
+  type ApiRequestHandler,
+  apiReply,
+  apiReplyOfJsonText,
+  notFoundReply,
+  readApiJsonRequest,
+  readIdFromRequestPath,
+  type SandboxApiReply,
+  unprocessableReply,
+} from './api.ts';
+
 import { decodeSandboxDropletCreationRequest } from './droplet-creation.ts';
-import { readApiJsonRequest } from './json-request.ts';
+
 import { buildListReply, readListPageRequest, sliceListPage, sliceMatchingListPage } from './paging.ts';
-import { readIdFromRequestPath } from './read-id-from-path.ts';
+
 import { serializeDroplet } from './resource-json.ts';
 
 /**
@@ -27,7 +36,7 @@ export const handleGetDropletsRequest: ApiRequestHandler = (request, { world, se
       ? sliceListPage(droplets, page, 'forwards')
       : sliceMatchingListPage(droplets, page, isWanted);
   const now = world.now();
-  const views = slice.items.map((droplet) => serializeDroplet(droplet, now));
+  const views = slice.items.map((droplet) => serializeDroplet(droplet, now, world.seed.outsideSpecification?.droplet));
   return buildListReply(request, 'droplets', page, slice, views);
 };
 
@@ -35,7 +44,10 @@ export const handleGetDropletRequest: ApiRequestHandler = (request, { world }, c
   const droplet = ownDroplet(request, world, caller);
   return droplet === undefined
     ? notFoundReply()
-    : apiReplyOfJsonText(200, `{"droplet":${serializeDroplet(droplet, world.now())}}`);
+    : apiReplyOfJsonText(
+        200,
+        `{"droplet":${serializeDroplet(droplet, world.now(), world.seed.outsideSpecification?.droplet)}}`,
+      );
 };
 
 /** Creates a droplet for every name in the request, or for none of them. */
@@ -52,7 +64,7 @@ export const handlePostDropletsRequest: ApiRequestHandler = (request, { world, s
     return dropletLimitReply(settings.dropletLimit);
   const created = world.createDroplets(caller.account, names, spec);
   const now = world.now();
-  const views = created.map(({ droplet }) => serializeDroplet(droplet, now));
+  const views = created.map(({ droplet }) => serializeDroplet(droplet, now, world.seed.outsideSpecification?.droplet));
   const actions = created.map(({ action }) => {
     return { id: action.id, rel: 'create', href: `${request.linkOrigin}/v2/actions/${action.id}` };
   });

@@ -1,17 +1,26 @@
+import { isIPv6 } from 'node:net';
+import { domainToASCII } from 'node:url';
+import type { DatabaseState, EngineState, RequestedSource } from '../../db/engine/index.ts';
 import type { SandboxHandlerContext } from '../handler-context.ts';
-import type { SandboxHttpRequest } from '../http/http-request.ts';
+import { isJsonObject, isStringArray, type SandboxHttpRequest } from '../http/request.ts';
 import {
   addSandboxMigrationUnlessOneRuns,
   findLatestSandboxMigrationOfCluster,
+  getSandboxMigrationDeadline,
+  getSandboxMigrationStatusAtTime,
   markSandboxMigrationStopped,
 } from '../migration-store.ts';
-import type { SandboxCluster, SandboxMigration } from '../records.ts';
-import type { ApiCaller, ApiRequestHandler } from './api-caller.ts';
-import { apiErrorReply, notFoundReply, unprocessableReply } from './api-errors.ts';
-import { apiReply } from './api-reply.ts';
-import { readApiJsonRequest } from './json-request.ts';
-import { buildSandboxMigrationJson, getCurrentSandboxMigrationState, isStatusUnderWay } from './migration-json.ts';
-import { decodeSandboxMigrationRequest, readRequestedMigrationSource } from './migration-request.ts';
+import { formatClusterDatabaseServerAddress } from '../ready-line.ts';
+import type { SandboxCluster, SandboxMigration, SandboxMigrationSource } from '../records.ts';
+import {
+  type ApiCaller,
+  type ApiRequestHandler,
+  apiErrorReply,
+  apiReply,
+  notFoundReply,
+  readApiJsonRequest,
+  unprocessableReply,
+} from './api.ts';
 import { formatTimestampInWholeSeconds } from './resource-json.ts';
 
 /**
@@ -36,9 +45,11 @@ export const handlePutMigrationRequest: ApiRequestHandler = (request, { world, p
   const source = decodeSandboxMigrationRequest(body.value, cluster.engine);
   if (typeof source === 'string') return unprocessableReply(source);
   const requested = readRequestedMigrationSource(body.value, source);
-  if (containsManagedHost(requested.host)) {
-    return unprocessableReply('source.host is a managed cluster; a managed cluster cannot be migrated to another one.');
-  }
+  const managed = findManagedCluster(requested.host, world.seed.clusters);
+  if (managed !== undefined)
+    return unprocessableReply(
+      `source.host is the managed cluster ${managed.name}; a managed cluster cannot be migrated to another one.`,
+    );
   const plane = planes.planeOf(cluster);
   const migration = {
     id: world.newId(),
@@ -98,7 +109,212 @@ function clusterOf(
   return registry.clustersOf(account).find(({ uuid }) => uuid === named);
 }
 
-/** Whether the host field, which may be a connection string of any form, contains the name of a managed cluster. */
-function containsManagedHost(host: string): boolean {
-  return /\.db\.(ondigitalocean\.com|cloud-sandbox\.invalid)(?![\w.-])/i.test(host);
+/** The cluster that the host field means: by its name or UUID, alone or as a host name in the domain of the clusters. */
+function findManagedCluster(host: string, clusters: readonly SandboxCluster[]): SandboxCluster | undefined {
+  const named = getSourceHostName(host);
+  // A text that is not completely recognized may be read in several ways; each place of a host counts.
+  const names = named === undefined ? [...host.matchAll(HOST_PLACES)].map(([, found = '']) => found) : [named];
+  const known = new Set(names.map((name) => name.toLowerCase().replace(/\.$/, '').replace(CLUSTER_DOMAIN, '')));
+  return clusters.find(({ name, uuid }) => known.has(name.toLowerCase()) || known.has(uuid));
+}
+
+/** A domain that no name server knows (RFC 6761 §6.4). */
+const CLUSTER_DOMAIN = /\.db\.cloud-sandbox\.invalid$/;
+const HOST_PLACES = /(?:^|@|\/\/|,|host\s*=\s*'?)([a-z0-9_][a-z0-9_.-]*)(?![\w.@-])/gi;
+
+/**
+ * Decodes an online migration request (docs/service.md S9.2); if the result is a string, it is the error message for one field. The type of
+ * the password is checked, but the password is not stored. libpq also reads a connection string in the field dbname.
+ */
+export function decodeSandboxMigrationRequest(
+  value: unknown,
+  engine: 'postgresql' | 'redis',
+): SandboxMigrationSource | string {
+  if (!isJsonObject(value)) return 'The request body must be a JSON object.';
+  const { source, disable_ssl: disableSsl, ignore_dbs: ignoreDbs } = withoutNulls(value);
+  if (source === undefined) return 'source is required.';
+  if (!isJsonObject(source)) return 'source must be an object.';
+  const { host, port, dbname, username, password } = withoutNulls(source);
+  if (typeof host !== 'string' || host.trim() === '') return 'source.host is required and must be a non-empty string.';
+  if (!isSourceHost(host)) return 'source.host is not a host name, an IP address or a connection string.';
+  if (port !== undefined && !(Number.isInteger(port) && Number(port) >= 1 && Number(port) <= 65_535)) {
+    return 'source.port must be an integer from 1 to 65535.';
+  }
+  const strings = { dbname, username, password };
+  const invalid = Object.entries(strings).find(([, text]) => text !== undefined && typeof text !== 'string');
+  if (invalid !== undefined) return `source.${invalid[0]} must be a string.`;
+  if (engine === 'postgresql' && dbname === undefined && !isPostgresqlConnectionString(host))
+    return 'source.dbname is required.';
+  if (disableSsl !== undefined && typeof disableSsl !== 'boolean') return 'disable_ssl must be true or false.';
+  if (ignoreDbs !== undefined && !isStringArray(ignoreDbs)) return 'ignore_dbs must be an array of strings.';
+  if (engine === 'redis' && isStringArray(ignoreDbs) && ignoreDbs.length > 0)
+    return 'ignore_dbs is only valid for PostgreSQL sources.';
+  return {
+    host: getStorableSourceHost(host),
+    ...(typeof port === 'number' ? { port } : {}),
+    ...(typeof dbname === 'string' ? { dbname: /=|:\/\//.test(dbname) ? SOURCE_FIELD_NOT_STORED : dbname } : {}),
+    ...(typeof username === 'string' ? { username } : {}),
+    disableSsl: disableSsl === true,
+    ignoreDbs: isStringArray(ignoreDbs) ? ignoreDbs : [],
+  };
+}
+
+/**
+ * Reads the source with its password, which must not be stored. The caller must call the function only after
+ * `decodeSandboxMigrationRequest` has accepted the request.
+ */
+export function readRequestedMigrationSource(value: unknown, { disableSsl }: SandboxMigrationSource): RequestedSource {
+  const source = isJsonObject(value) ? withoutNulls(value).source : undefined;
+  const { host, port, dbname, username, password } = isJsonObject(source) ? withoutNulls(source) : {};
+  return {
+    host: typeof host === 'string' ? host : '',
+    ...(typeof port === 'number' ? { port } : {}),
+    ...(typeof dbname === 'string' ? { dbname } : {}),
+    ...(typeof username === 'string' ? { username } : {}),
+    ...(typeof password === 'string' ? { password } : {}),
+    disableSsl,
+  };
+}
+
+/** Whether the host field is a URL, or keywords and values with a database name (libpq). */
+function isPostgresqlConnectionString(host: string): boolean {
+  return host.includes('://') || /(^|\s)dbname\s*=/.test(host);
+}
+
+function withoutNulls(value: object): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(value).filter(([, one]) => one !== null));
+}
+
+/** Stands for a field of the source of which no part is stored. */
+export const SOURCE_FIELD_NOT_STORED = '(not stored)';
+
+/**
+ * Returns the part of the host field that the sandbox may store and show: a host name or address, with the scheme and the port
+ * of a URL. Connection strings have many forms, and each form has other places for a password. Therefore a text that is not
+ * completely recognized is not stored at all.
+ */
+export function getStorableSourceHost(host: string): string {
+  const text = host.trim();
+  if (isHostWithPort(text)) return text;
+  return hostOfUrl(text) ?? hostOfKeywords(text) ?? SOURCE_FIELD_NOT_STORED;
+}
+
+/** Whether the field may be a connection string, of whatever form, or the name or address of a host (docs/service.md S9.2). */
+export function isSourceHost(host: string): boolean {
+  const text = host.trim();
+  return /:\/\/|[=@]/.test(text) || isHostWithPort(text) || isHostWithPort(domainToASCII(text));
+}
+
+/** The name or address of the host alone, as names are compared; undefined for a text that is not completely recognized. */
+export function getSourceHostName(host: string): string | undefined {
+  const stored = getStorableSourceHost(host);
+  if (stored === SOURCE_FIELD_NOT_STORED) return undefined;
+  const authority = stored.replace(/^[a-z]+:\/\//i, '');
+  const [, bracketed, name = authority] = HOST_WITH_PORT.exec(authority) ?? [];
+  return (bracketed ?? name).toLowerCase().replace(/\.$/, '');
+}
+
+/** An `@` after the host may be part of a password that is not percent-encoded, so that the host is not the real one. */
+function hostOfUrl(text: string): string | undefined {
+  const [, scheme = '', host = ''] = SOURCE_URL.exec(text) ?? [];
+  return isHostWithPort(host) ? `${scheme}${host}` : undefined;
+}
+
+/** Reads keywords and values as libpq does (https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING). */
+function hostOfKeywords(text: string): string | undefined {
+  const hosts: string[] = [];
+  let end = 0;
+  for (const [pair, keyword, quoted, plain] of text.matchAll(KEYWORD_AND_VALUE)) {
+    end += pair.length;
+    if (keyword === 'host') hosts.push(quoted ?? plain ?? '');
+  }
+  const [host = '', ...more] = hosts;
+  return end === text.length && more.length === 0 && isHostWithPort(host) ? host : undefined;
+}
+
+function isHostWithPort(text: string): boolean {
+  const [, bracketed, name] = HOST_WITH_PORT.exec(text) ?? [];
+  return name !== undefined || isIPv6Address(bracketed ?? text);
+}
+
+/** The zone of an address (`fe80::1%eth0`) can be any text. */
+function isIPv6Address(text: string): boolean {
+  return isIPv6(text) && !text.includes('%');
+}
+
+const HOST_WITH_PORT = /^(?:\[([^\]]*)\]|([a-z0-9_][a-z0-9_.-]{0,252}))(?::\d{1,5})?$/i;
+const SOURCE_URL = /^((?:postgres|postgresql|redis|rediss):\/\/)(?:[^@/?#]*@)?([^@/?#]*)(?:[/?#][^@]*)?$/i;
+const KEYWORD_AND_VALUE =
+  /([a-z_]+)[ \t\n\r\f\v]*=[ \t\n\r\f\v]*(?:'((?:[^'\\]|\\.)*)'|((?:[^' \t\n\r\f\v\\]|\\.)+))(?:[ \t\n\r\f\v]+|$)/gsy;
+
+export interface CurrentSandboxMigrationState {
+  readonly status: string;
+  /** The end of the migration in milliseconds of the virtual clock; undefined while it runs. */
+  readonly endedAt: number | undefined;
+  readonly reason: string | undefined;
+  /**
+   * The state that the migration engine reports; undefined when the cluster has no database server, or when an earlier process
+   * ran the migration.
+   */
+  readonly live: EngineState | undefined;
+}
+
+/** The status that the migration engine reports until every database has ended; then the recorded status. */
+export function getCurrentSandboxMigrationState(
+  migration: SandboxMigration,
+  { world, planes }: Pick<SandboxHandlerContext, 'world' | 'planes'>,
+): CurrentSandboxMigrationState {
+  const { status, stop } = getSandboxMigrationStatusAtTime(migration, world.now());
+  const live = planes.stateOf(migration);
+  // A migration that was stopped, or whose two weeks are over, still runs while a database is finishing.
+  if (live !== undefined && (status === 'running' || isStatusUnderWay(live.status)))
+    return { status: live.status, endedAt: undefined, reason: live.reason, live };
+  return { status, endedAt: stop?.at, reason: stop?.reason ?? live?.reason, live };
+}
+
+/** Whether the migration still replicates, finishes or removes what it created. */
+export function isStatusUnderWay(status: string): boolean {
+  return status === 'running' || status === 'syncing';
+}
+
+export function buildSandboxMigrationJson(
+  migration: SandboxMigration,
+  cluster: SandboxCluster,
+  service: SandboxHandlerContext,
+): object {
+  const { status, endedAt, reason, live } = getCurrentSandboxMigrationState(migration, service);
+  return {
+    id: migration.id,
+    status,
+    created_at: formatTimestampInWholeSeconds(migration.startedAt),
+    deadline: formatTimestampInWholeSeconds(getSandboxMigrationDeadline(migration)),
+    ...(endedAt === undefined ? {} : { stopped_at: formatTimestampInWholeSeconds(endedAt) }),
+    ...(reason === undefined ? {} : { reason }),
+    data_plane: formatClusterDatabaseServerAddress(service.planes.planeOf(cluster)),
+    ...(live === undefined ? {} : liveView(live)),
+  };
+}
+
+function liveView({ method, databases, warnings, leftovers }: EngineState): object {
+  return {
+    ...(method === undefined ? {} : { method }),
+    databases: databases.map(databaseView),
+    ...(warnings.length === 0 ? {} : { warnings }),
+    ...(leftovers.length === 0 ? {} : { leftovers }),
+  };
+}
+
+function databaseView({ name, phase, method, tables, lagBytes, reason, error, warnings }: DatabaseState): object {
+  return {
+    name,
+    phase,
+    ...(method === undefined ? {} : { method }),
+    ...(lagBytes === undefined ? {} : { lag_bytes: lagBytes }),
+    tables_total: tables.length,
+    tables_ready: tables.filter(({ stage }) => stage === 'r').length,
+    tables: tables.map((table) => ({ name: table.name, state: table.stage, rows: table.rows })),
+    ...(reason === undefined ? {} : { reason }),
+    ...(error === undefined ? {} : { error }),
+    ...(warnings.length === 0 ? {} : { warnings }),
+  };
 }

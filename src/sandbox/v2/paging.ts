@@ -1,6 +1,5 @@
-import type { SandboxHttpRequest } from '../http/http-request.ts';
-import { unprocessableReply } from './api-errors.ts';
-import { apiReplyOfJsonText, type SandboxApiReply } from './api-reply.ts';
+import type { SandboxHttpRequest } from '../http/request.ts';
+import { apiReplyOfJsonText, type SandboxApiReply, unprocessableReply } from './api.ts';
 
 export interface ListPageRequest {
   readonly page: number;

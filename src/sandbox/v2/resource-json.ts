@@ -8,8 +8,11 @@ import {
   type SandboxRegion,
 } from './catalogue.ts';
 
-/** Serializes a droplet as JSON, with its state at an instant of the virtual clock. */
-export function serializeDroplet(droplet: SandboxDroplet, now: number): string {
+/**
+ * Serializes a droplet as JSON, with its state at an instant of the virtual clock.
+ * @param additional members that are outside the specification
+ */
+export function serializeDroplet(droplet: SandboxDroplet, now: number, additional: object = {}): string {
   const size = SANDBOX_SIZES.get(droplet.size);
   const isActive = now >= droplet.activeAt;
   const members = {
@@ -31,6 +34,7 @@ export function serializeDroplet(droplet: SandboxDroplet, now: number): string {
     networks: isActive ? networks(droplet) : { v4: [], v6: [] },
     tags: droplet.tags,
     vpc_uuid: droplet.vpc ?? null,
+    ...additional,
   };
   const image = SANDBOX_IMAGES_JSON.get(droplet.image) ?? 'null';
   const region = SANDBOX_REGIONS_JSON.get(droplet.region) ?? 'null';

@@ -78,7 +78,7 @@ describe('a refresh that answers for another context', () => {
     });
     const ran = await runCloudctl(host, ['droplets', 'list']);
     expect(ran.code).toBe(4);
-    const renewed = sandbox.world.pair(sandbox.world.pair(grant.access_token)?.successor ?? '');
+    const renewed = sandbox.world.grants.pair(sandbox.world.grants.pair(grant.access_token)?.successor ?? '');
     expect(stored()).toMatchObject({ otherGrant: { isRevoked: true }, team: 'personal' });
     expect(stored()?.refreshToken).toBeUndefined();
     expect(renewed?.end).toBe('revoked');

@@ -82,7 +82,7 @@ it('a session that a login replaced is revoked although the login cannot be repo
   const { run, dialog, paste } = setup(host, sandbox, { dialog: { report: () => Promise.reject(failure) } });
   paste(`${sandbox.ready.callback_url}?code=${await codeFor(sandbox)}&state=STATE`);
   await expect(logIn(run, request, dialog)).rejects.toBe(failure);
-  expect(sandbox.world.pair(grant.access_token)?.end).toBe('revoked');
+  expect(sandbox.world.grants.pair(grant.access_token)?.end).toBe('revoked');
 });
 
 it('a login with an account hint at a server that names no account leaves the replaced session to it', async () => {

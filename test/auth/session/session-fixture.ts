@@ -107,6 +107,7 @@ const readyLine = {
   client_id: 'client-1',
   client_secret: '',
   callback_url: '',
+  applications: [],
   users: [],
   clusters: [],
 };

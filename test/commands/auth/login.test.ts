@@ -476,7 +476,7 @@ describe('logging in again', () => {
   it('revokes the tokens of the session that it replaced', async () => {
     const { sandbox, host, grant, stored } = await loggedIn('read');
     expect((await runLogin(host)).code).toBe(0);
-    expect(sandbox.world.pair(grant.access_token)?.end).toBe('revoked');
+    expect(sandbox.world.grants.pair(grant.access_token)?.end).toBe('revoked');
     const token = stored()?.accessToken.reveal() ?? '';
     expect((await callApi(sandbox, token, 'GET', '/v2/actions')).status).toBe(200);
   });

@@ -3,7 +3,7 @@ import type { TestHost } from '../../fixtures/host.ts';
 import { type StartedRun, startCloudctl } from '../run-cloudctl.ts';
 
 export type StartedSandboxReady = Readonly<Record<string, string>> & {
-  readonly users: readonly { readonly email: string }[];
+  readonly users: readonly { readonly email: string; readonly password: string }[];
 };
 
 /** A sandbox that ends with the test. */

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -185,5 +185,94 @@ describe('without a sandbox', () => {
   it('that ended without a word is exit 6', async () => {
     const env = { CLOUDCTL_SANDBOX_ADMIN_URL: 'http://127.0.0.1:59999', CLOUDCTL_SANDBOX_ADMIN_TOKEN: 'x' };
     expect((await runCloudctl(testHost({ env }), ['sandbox', 'clock'])).code).toBe(6);
+  });
+});
+
+describe('sandbox start with own users and data', () => {
+  const file = (host: ReturnType<typeof testHost>, content: string | Buffer, name = 'data.json'): string => {
+    const path = join(host.folders.state, name);
+    mkdirSync(host.folders.state, { recursive: true });
+    writeFileSync(path, content);
+    return path;
+  };
+
+  it('adds --user, whose password in the ready line works', async () => {
+    const { ready } = await startSandboxCommand(testHost(), [
+      '--user',
+      'me@example.com',
+      '--user',
+      "o'neil@example.com",
+    ]);
+    expect(ready.users.map(({ email }) => email)).toEqual([
+      'maya@example.com',
+      'tomas@example.com',
+      'me@example.com',
+      "o'neil@example.com",
+    ]);
+    const { email = '', password = '' } = ready.users[2] ?? {};
+    const body = new URLSearchParams({ email, password, next: '/panel' });
+    const signedIn = await fetch(`${ready.auth_url}/panel/sign-in`, { method: 'POST', body, redirect: 'manual' });
+    expect(signedIn.status).toBe(303);
+  });
+
+  const json = JSON.stringify(
+    { people: [{ email: 'own@example.com', password: 'pw' }], droplets: [{ name: 'd' }] },
+    null,
+    2,
+  );
+  it.each([
+    ['a plain file', json],
+    ['a byte order mark', `\uFEFF${json}`],
+    ['CRLF', json.replaceAll('\n', '\r\n')],
+    ['UTF-16', Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from(json, 'utf16le')])],
+  ])('reads --data from %s', async (_, content) => {
+    const host = testHost();
+    const link = join(host.folders.state, 'link.json');
+    symlinkSync(file(host, content), link);
+    const { ready } = await startSandboxCommand(host, ['--data', link, '--consent', 'approve own@example.com']);
+    expect(ready.users).toMatchObject([{ email: 'own@example.com', password: 'pw' }]);
+  });
+
+  it('shows the id and secret of every application, and what an own cluster belongs to', async () => {
+    const host = testHost();
+    const data = {
+      people: [
+        { email: 'own@example.com', password: 'pw', uuid: '1b0c9d3e-5f6a-4b7c-8d9e-0f1a2b3c4d5e', teams: ['Ops'] },
+      ],
+      teams: [{ name: 'Ops' }],
+      applications: [
+        { name: 'Shop', clientId: 'shop', clientSecret: 'shop-secret', callbackUrls: ['https://shop.example/cb'] },
+        {
+          name: 'Work\u202Eer',
+          clientId: 'worker',
+          clientSecret: 'worker-secret',
+          callbackUrls: ['http://127.0.0.1:9/cb'],
+        },
+      ],
+      clusters: [{ name: 'main', engine: 'redis', uuid: '2b0c9d3e-5f6a-4b7c-8d9e-0f1a2b3c4d5e', owner: 'Ops' }],
+    };
+    const words = ['sandbox', 'start', '--no-profile', '--data', file(host, JSON.stringify(data))];
+    const sandbox = startCloudctl(host, words);
+    await sandbox.waitForOutput(/until Ctrl-C/);
+    sandbox.host.signal('SIGINT');
+    const text = (await sandbox.ended).out.replaceAll(/127\.0\.0\.1:\d{4,}/g, '127.0.0.1:PORT');
+    expectGolden('sandbox', text);
+  });
+
+  it.each<[string, string | undefined]>([
+    ['no file', undefined],
+    ['no JSON', '{"people": [{"password": "hunter2"'],
+    ['an unknown member', '{"people":[{"email":"a@b.c","pasword":"hunter2"}]}'],
+    ['the same address twice', '{"people":[{"email":"a@b.c"},{"email":"A@b.c"}]}'],
+    ['deep nesting', `{"people":${'['.repeat(5000)}${']'.repeat(5000)}}`],
+  ])('is a usage error before anything starts: %s', async (_, content) => {
+    const host = testHost();
+    const path = content === undefined ? join(host.folders.state, 'data.json') : file(host, content);
+    const state = join(host.folders.config, 'kept');
+    const ran = await runCloudctl(host, ['sandbox', 'start', '--state', state, '--data', path]);
+    expect(ran).toMatchObject({ code: 2, out: '' });
+    expect(ran.err).not.toContain('hunter2');
+    expect(existsSync(state)).toBe(false);
+    expectGolden('sandbox', ran.err.replaceAll(host.folders.state, 'STATE'));
   });
 });

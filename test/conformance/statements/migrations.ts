@@ -196,11 +196,11 @@ export const migrationStatements: readonly Statement[] = [
     number: '98',
     rule: 'S9.12',
     text: 'A migration from one managed cluster to another is unsupported.',
-    // Only for the sandbox it is known which host names are managed clusters.
+    // Only for the sandbox it is known which names are those of managed clusters.
     needs: ['client', 'secret', 'sandbox'],
     play: async (server) => {
-      const host = 'orders-do-user-1-0.b.db.ondigitalocean.com';
-      await refuseSource(server, { source: { ...migrationSource, host } });
+      for (const host of ['orders', 'cache.db.cloud-sandbox.invalid'])
+        await refuseSource(server, { source: { ...migrationSource, host } });
     },
   },
 ];

@@ -1,5 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { isServerSource, parsePostgresSource, parseRedisSource } from '../../../src/db/engine/request.ts';
+import {
+  isServerSource,
+  parsePostgresSource,
+  parseRedisSource,
+  type RequestedSource,
+} from '../../../src/db/engine/request.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 
 const whole = { host: 'db.example.com', port: 6000, dbname: 'd', username: 'u', password: "p'w", disableSsl: false };
@@ -63,5 +68,31 @@ describe('the source of a request', () => {
     expect(refused.ok).toBe(false);
     expectGolden('db-migrate', refused.ok ? '' : refused.message);
     expect(parseRedisSource({ host: '/tmp/redis.sock', disableSsl: false }).ok).toBe(false);
+  });
+
+  test.each<[string, Partial<RequestedSource>]>([
+    ['no user', { username: '' }],
+    ['no database', { dbname: '' }],
+    ['no host', { host: ' ' }],
+    ['a port in the host', { host: 'db.example.com:5432' }],
+    ['two hosts', { host: 'a.example.com,b.example.com' }],
+    ['two hosts in a URL', { host: 'postgres://u@a,b/d' }],
+    ['a port out of range', { port: 0 }],
+    ['a URL against a field', { host: 'postgres://other@db.example.com/d' }],
+    ['TLS against a field', { host: 'postgres://u@db.example.com/d?sslmode=require', disableSsl: true }],
+    ['an unknown sslmode', { host: 'postgres://u@db.example.com/d?sslmode=maybe' }],
+    ['an unknown parameter', { host: 'postgres://u@db.example.com/d?what=1' }],
+    ['a file of this machine', { host: 'postgres://u@db.example.com/d?sslmode=verify-full&sslrootcert=/etc/passwd' }],
+    ['another scheme', { host: 'mysql://u@db.example.com/d' }],
+    ['a URL of Redis with TLS', { host: 'rediss://db.example.com', disableSsl: true }],
+    ['a database that is no number', { host: 'redis://db.example.com/x' }],
+    ['a port twice', { host: 'redis://db.example.com:1', port: 2 }],
+  ])('%s is refused in words of the request, without an option of a command', (_name, change) => {
+    const requested = { ...whole, ...change };
+    const messages = [parsePostgresSource(requested), parseRedisSource(requested)].flatMap((read) =>
+      read.ok ? [] : [read.message],
+    );
+    expect(messages.length).toBeGreaterThan(0);
+    for (const message of messages) expect(message).not.toMatch(/--|CLOUDCTL/);
   });
 });

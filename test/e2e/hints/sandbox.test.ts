@@ -1,6 +1,7 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
+import { makeCertificates } from '../../platform/certificates.ts';
 import { type HintCase, hintCases } from './hint-cases.ts';
 import { becomeOrdinaryUser, logIn, type World, writeProfile } from './world.ts';
 
@@ -27,6 +28,12 @@ async function occupied(world: World): Promise<void> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   world.later(() => server.close());
   world.env.PORT = String((server.address() as AddressInfo).port);
+}
+
+function certify(world: World): void {
+  const { cert, key } = makeCertificates();
+  file('cert.pem', cert)(world);
+  file('key.pem', key)(world);
 }
 
 const cases: readonly HintCase[] = [
@@ -81,6 +88,25 @@ const cases: readonly HintCase[] = [
   }),
   starting('--app wrong', typed(start('--app "My tool=http://127.0.0.1:9000/callback"'))),
   starting('--callback-url nowhere', { isInstead: true }),
+  starting('--data none.json', { given: file('own.json', '{}'), ...typed(start('--data own.json')) }),
+  starting('--data own.json', {
+    given: file('own.json', '{"peple":[]}'),
+    person: file('own.json', '{"people":[{"email":"me@example.com"}]}'),
+  }),
+  starting('--data big.json', {
+    given: (world) => world.shell('truncate -s 70M big.json'),
+    person: file('big.json', '{}'),
+  }),
+  starting('--tls-cert cert.pem', { given: certify, ...typed(start('--tls-cert cert.pem --tls-key key.pem')) }),
+  starting('--tls-key key.pem', { given: certify, ...typed(start('--tls-cert cert.pem --tls-key key.pem')) }),
+  starting('--tls-cert none.pem --tls-key key.pem', {
+    given: certify,
+    ...typed(start('--tls-cert cert.pem --tls-key key.pem')),
+  }),
+  starting('--tls-cert key.pem --tls-key cert.pem', {
+    given: certify,
+    ...typed(start('--tls-cert cert.pem --tls-key key.pem')),
+  }),
   starting('--consent sometimes', { pick: [0] }),
   // Nobody listens there, which the next error says.
   starting('--cluster wrong', { ...typed(start('--cluster pg=postgres://me@127.0.0.1:1/postgres')), ends: 2 }),

@@ -60,8 +60,8 @@ export async function expectInvariants(
 
 /** What the server thinks of the pair of this refresh token: `expired` is its access token alone. */
 function fateOf({ sandbox: { world } }: FaultFixture, refreshToken: Secret | undefined): string {
-  const pair = world.pairByRefreshToken(refreshToken?.reveal() ?? '');
-  return pair === undefined ? 'unknown' : world.pairState(pair);
+  const pair = world.grants.pairByRefreshToken(refreshToken?.reveal() ?? '');
+  return pair === undefined ? 'unknown' : world.grants.pairState(pair);
 }
 
 /** No secret is in a file beside the record, in an output, or in the log of the server. */

@@ -44,8 +44,8 @@ describeStores('the fault matrix', ({ store, make }) => {
 /** What is stored is what the server takes at the next refresh. */
 async function isConsistent(fixture: FaultFixture): Promise<boolean> {
   const { world } = fixture.sandbox;
-  const pair = world.pairByRefreshToken((await fixture.item())?.refreshToken?.reveal() ?? '');
-  return pair !== undefined && ['valid', 'expired'].includes(world.pairState(pair));
+  const pair = world.grants.pairByRefreshToken((await fixture.item())?.refreshToken?.reveal() ?? '');
+  return pair !== undefined && ['valid', 'expired'].includes(world.grants.pairState(pair));
 }
 
 function describeFault({ call, at, error, isPermanent }: Fault): string {

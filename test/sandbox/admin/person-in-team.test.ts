@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { decodeRequestedPersonInTeam } from '../../../src/sandbox/admin/person-in-team.ts';
+import { decodeRequestedPersonInTeam } from '../../../src/sandbox/admin.ts';
 import { MAYA, sandboxFor, TOMAS, userOf } from '../requests.ts';
 
 test('a person is found by e-mail address or UUID, a team by name or UUID', async () => {

@@ -1,9 +1,10 @@
 import { expect, it } from 'vitest';
 import { admin, sandboxFor } from '../requests.ts';
 
-it('GET /_sandbox/world returns the ready line and all applications', async () => {
+it('GET /_sandbox/world returns the ready line with all applications', async () => {
   const sandbox = await sandboxFor({ apps: [{ name: 'Mine', callbackUrl: 'https://mine.example/cb' }] });
-  const { applications, ...ready } = JSON.parse((await admin(sandbox, 'GET', '/_sandbox/world')).body);
+  const ready: typeof sandbox.ready = JSON.parse((await admin(sandbox, 'GET', '/_sandbox/world')).body);
+  const { applications } = ready;
   expect(ready).toEqual(sandbox.ready);
   expect(applications).toHaveLength(3);
   expect(applications[0]).toMatchObject({

@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { checkHttpMessageFraming } from '../../../src/sandbox/http/framing.ts';
+import { checkHttpMessageFraming } from '../../../src/sandbox/http/server.ts';
 import { callApi, sandboxFor, sendBytes, tokenFor } from '../requests.ts';
 
 describe('the end of a message is unambiguous', () => {

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { DEFAULT_BODY_LIMIT } from '../../../src/sandbox/http/http-server.ts';
+import { DEFAULT_BODY_LIMIT } from '../../../src/sandbox/http/server.ts';
 import type { SandboxServers } from '../../../src/sandbox/sandbox.ts';
 import { openRawConnection } from '../raw-connection.ts';
 import { callApi, sandboxFor, send, sendBytes, tokenFor } from '../requests.ts';

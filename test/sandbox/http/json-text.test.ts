@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseJsonWithDuplicateKeys } from '../../../src/sandbox/http/json-text.ts';
+import { parseJsonWithDuplicateKeys } from '../../../src/sandbox/http/request.ts';
 
 describe('parseJsonText reports repeated keys', () => {
   it.each([

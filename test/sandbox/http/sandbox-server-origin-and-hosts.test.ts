@@ -3,7 +3,7 @@ import {
   buildSandboxServerOriginAndHosts,
   formatHttpOrigin,
   parseSandboxPublicAddress,
-} from '../../../src/sandbox/http/sandbox-server-origin-and-hosts.ts';
+} from '../../../src/sandbox/http/origin.ts';
 
 it.each([
   ['127.0.0.1', 8080, 'http://127.0.0.1:8080'],

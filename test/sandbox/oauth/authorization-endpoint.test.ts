@@ -246,7 +246,7 @@ describe('prompt=none', () => {
     await answerConsentPage(sandbox, cookie, authorizationQuery(sandbox), { decision: 'approve', account: team });
     const code =
       locationOf(await authorize(sandbox, authorizationQuery(sandbox, none), cookie)).searchParams.get('code') ?? '';
-    expect(sandbox.world.code(code)?.team).toBe(team);
+    expect(sandbox.world.grants.code(code)?.team).toBe(team);
   });
 });
 
@@ -257,7 +257,7 @@ describe('the consent script decides without pages', () => {
     const answer = await authorize(sandbox, authorizationQuery(sandbox));
     expect(answer.status).toBe(302);
     const code = locationOf(answer).searchParams.get('code') ?? '';
-    expect(sandbox.world.code(code)?.team).toBe(userOf(sandbox, TOMAS).teams[0]?.uuid);
+    expect(sandbox.world.grants.code(code)?.team).toBe(userOf(sandbox, TOMAS).teams[0]?.uuid);
     const cookie = answer.headers['set-cookie']?.split(';')[0];
     await admin(sandbox, 'POST', '/_sandbox/consent', { mode: 'ask' });
     expect(

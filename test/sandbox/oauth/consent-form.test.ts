@@ -135,7 +135,7 @@ describe('a code is bound to client, redirect URI, person, scope and team, for 1
       },
     );
     const code = locationOf(answer).searchParams.get('code') ?? '';
-    expect(sandbox.world.code(code)).toMatchObject({
+    expect(sandbox.world.grants.code(code)).toMatchObject({
       clientId: sandbox.ready.client_id,
       redirectUri: sandbox.ready.callback_url,
       person: userOf(sandbox, TOMAS).uuid,

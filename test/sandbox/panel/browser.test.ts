@@ -87,7 +87,7 @@ describe('a browser completes the pages of a login', () => {
     await page.keyboard.press('Enter');
     await page.waitForURL(`${callback}/**`);
     const code = new URL(page.url()).searchParams.get('code') ?? '';
-    expect(sandbox.world.code(code)?.team).toBe(userOf(sandbox, TOMAS).teams[0]?.uuid);
+    expect(sandbox.world.grants.code(code)?.team).toBe(userOf(sandbox, TOMAS).teams[0]?.uuid);
   });
 });
 

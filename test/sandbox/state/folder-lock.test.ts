@@ -6,7 +6,7 @@ import {
   listSandboxLockKinds,
   lockSandboxStateFolder,
   type SandboxLockKind,
-} from '../../../src/sandbox/state/folder-lock.ts';
+} from '../../../src/sandbox/state/state-folder.ts';
 import { lacks } from '../../fixtures/needs.ts';
 import { makeFolder } from './state-folders.ts';
 

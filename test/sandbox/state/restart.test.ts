@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, 
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type SandboxServerOptions, type SandboxServers, startSandboxServers } from '../../../src/sandbox/sandbox.ts';
-import { SandboxStateFolderError } from '../../../src/sandbox/state/state-error.ts';
+import { SandboxStateFolderError } from '../../../src/sandbox/state/journal.ts';
 import {
   admin,
   authorizationQuery,

@@ -2,13 +2,13 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { createSeed } from '../../../src/sandbox/data.ts';
 import { LiveSandboxState } from '../../../src/sandbox/live-sandbox-state.ts';
-import { seededRandom, systemRandom } from '../../../src/sandbox/random.ts';
-import { generateSandboxSeedData } from '../../../src/sandbox/seed-data.ts';
-import type { SandboxState } from '../../../src/sandbox/state/sandbox-state.ts';
+import { systemRandom } from '../../../src/sandbox/random.ts';
 import type { ServerIdentity } from '../../../src/sandbox/state/saved-state.ts';
 import { openStateFolder } from '../../../src/sandbox/state/state-folder.ts';
 import type { StateWriter } from '../../../src/sandbox/state/state-writer.ts';
+import type { SandboxState } from '../../../src/sandbox/state/tables.ts';
 
 /** A folder that is removed at the end of the test. */
 export function makeFolder(): string {
@@ -24,10 +24,18 @@ export const IDENTITY: ServerIdentity = {
   apiPort: 4002,
 };
 
-export const SEED = generateSandboxSeedData(seededRandom(7), [
-  { name: 'One', callbackUrls: ['http://127.0.0.1:4003/callback'] },
-  { name: 'Two', callbackUrls: ['http://127.0.0.1:4004/callback'] },
-]);
+export const SEED = await createSeed(
+  {
+    seed: 7,
+    data: {
+      applications: [
+        { name: 'One', callbackUrls: ['http://127.0.0.1:4003/callback'] },
+        { name: 'Two', callbackUrls: ['http://127.0.0.1:4004/callback'] },
+      ],
+    },
+  },
+  systemRandom(),
+);
 
 export interface OpenedWorld {
   readonly world: LiveSandboxState;

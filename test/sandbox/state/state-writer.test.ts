@@ -75,11 +75,13 @@ describe('the state folder', { timeout: 60_000 + runs * 500 }, () => {
     const { pairs, authorizations, migrations } = captureRunningSandboxState(first.world.state);
     expect(pairs.length * authorizations.length * migrations.length).toBeGreaterThan(0);
     for (const { person, clientId } of authorizations)
-      expect(second.world.latestAuthorization(person, clientId)).toEqual(
-        first.world.latestAuthorization(person, clientId),
+      expect(second.world.grants.latestAuthorization(person, clientId)).toEqual(
+        first.world.grants.latestAuthorization(person, clientId),
       );
     for (const { refreshToken = '' } of pairs)
-      expect(second.world.pairByRefreshToken(refreshToken)).toEqual(first.world.pairByRefreshToken(refreshToken));
+      expect(second.world.grants.pairByRefreshToken(refreshToken)).toEqual(
+        first.world.grants.pairByRefreshToken(refreshToken),
+      );
     for (const { uuid } of [...SEED.people, ...SEED.teams]) {
       expect(second.world.droplets(uuid)).toEqual(first.world.droplets(uuid));
       expect(second.world.actions(uuid)).toEqual(first.world.actions(uuid));

@@ -30,7 +30,7 @@ export const WORLD_CHANGES: Readonly<Record<string, WorldChange>> = {
     const person = one(world.seed.people, pick);
     const client = one(world.seed.applications, pick >> 1);
     const team = (pick & 4) === 0 ? undefined : person?.teams[0];
-    world.authorize({
+    world.grants.authorize({
       person: person?.uuid ?? '',
       clientId: client?.clientId ?? '',
       scope: (pick & 8) === 0 ? 'read' : 'read write',
@@ -39,38 +39,43 @@ export const WORLD_CHANGES: Readonly<Record<string, WorldChange>> = {
   },
   withdraw: (world, pick) => {
     const authorization = one(captureRunningSandboxState(world.state).authorizations, pick);
-    if (authorization !== undefined) world.revokeAuthorization(authorization);
+    if (authorization !== undefined) world.grants.revokeAuthorization(authorization);
   },
   issueCode: (world, pick) => {
     const authorization = one(captureRunningSandboxState(world.state).authorizations, pick);
     if (authorization === undefined) return;
     const challenge = pick % 2 === 0 ? undefined : 'c'.repeat(43);
-    world.issueCode({ ...authorization, authorization: authorization.id }, 'http://127.0.0.1/callback', challenge);
+    world.grants.issueCode(
+      { ...authorization, authorization: authorization.id },
+      'http://127.0.0.1/callback',
+      challenge,
+    );
   },
   exchange: (world, pick) => {
     const code = one(captureRunningSandboxState(world.state).codes, pick);
-    if (code !== undefined && world.codeState(code) === 'valid') world.exchange(code);
+    if (code !== undefined && world.grants.codeState(code) === 'valid') world.grants.exchange(code);
   },
   implicit: (world, pick) => {
     const authorization = one(captureRunningSandboxState(world.state).authorizations, pick);
-    if (authorization !== undefined) world.issuePair({ ...authorization, authorization: authorization.id }, 'implicit');
+    if (authorization !== undefined)
+      world.grants.issuePair({ ...authorization, authorization: authorization.id }, 'implicit');
   },
   refresh: (world, pick) => {
     const pair = one(captureRunningSandboxState(world.state).pairs, pick);
     if (pair?.refreshToken !== undefined && pair.end === undefined)
-      world.refresh(pair, { by: 'refresh', client: pair.clientId });
+      world.grants.refresh(pair, { by: 'refresh', client: pair.clientId });
   },
   revoke: (world, pick) => {
     const pair = one(captureRunningSandboxState(world.state).pairs, pick);
-    if (pair !== undefined) world.revoke(pair);
+    if (pair !== undefined) world.grants.revoke(pair);
   },
   revokeDescendants: (world, pick) => {
     const pair = one(captureRunningSandboxState(world.state).pairs, pick);
-    if (pair !== undefined) world.revokeSuccessors(pair.accessToken);
+    if (pair !== undefined) world.grants.revokeSuccessors(pair.accessToken);
   },
   expire: (world, pick) => {
     const pair = one(captureRunningSandboxState(world.state).pairs, pick);
-    if (pair !== undefined) world.expire(pair);
+    if (pair !== undefined) world.grants.expire(pair);
   },
   createDroplets: (world, pick) => {
     const account = one(world.seed.people, pick)?.uuid ?? '';

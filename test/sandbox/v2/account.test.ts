@@ -31,11 +31,11 @@ it('each context keeps its approval: revoking one leaves the tokens of the other
   const personal = await tokenFor(sandbox, { user: TOMAS });
   const team = await tokenFor(sandbox, { user: TOMAS, team: tomas.teams[0]?.uuid });
   const { world } = sandbox;
-  const approvals = world.authorizationsOf(tomas.uuid);
+  const approvals = world.grants.authorizationsOf(tomas.uuid);
   expect(approvals.map((one) => one.team)).toEqual([undefined, tomas.teams[0]?.uuid]);
-  expect(world.latestAuthorization(tomas.uuid, sandbox.ready.client_id)?.team).toBe(tomas.teams[0]?.uuid);
+  expect(world.grants.latestAuthorization(tomas.uuid, sandbox.ready.client_id)?.team).toBe(tomas.teams[0]?.uuid);
   const [first] = approvals;
-  if (first !== undefined) world.revokeAuthorization(first);
+  if (first !== undefined) world.grants.revokeAuthorization(first);
   expect((await callApi(sandbox, personal.access_token, 'GET', '/v2/droplets')).status).toBe(404);
   expect((await callApi(sandbox, team.access_token, 'GET', '/v2/droplets')).status).toBe(200);
 });

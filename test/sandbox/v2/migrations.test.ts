@@ -60,15 +60,41 @@ describe('PUT online-migration', () => {
     ['disable_ssl as text', { source: SOURCE, disable_ssl: 'no' }],
     ['ignore_dbs as text', { source: SOURCE, ignore_dbs: 'a' }],
     ['ignore_dbs with a number', { source: SOURCE, ignore_dbs: [1] }],
-    ['a managed cluster', { source: { ...SOURCE, host: 'pg-1.db.ondigitalocean.com' } }],
-    [
-      'a managed cluster in a connection string',
-      { source: { ...SOURCE, host: 'postgres://u:p@pg-1.db.ondigitalocean.com:25060/a' } },
-    ],
+    ['no host name', { source: { ...SOURCE, host: 'not a host' } }],
+    ['a Unix socket', { source: { ...SOURCE, host: '/var/run/postgresql' } }],
+    ['a managed cluster by name', { source: { ...SOURCE, host: 'orders' } }],
+    ['a managed cluster of the other engine', { source: { ...SOURCE, host: 'Cache.' } }],
+    ['a managed cluster in the domain', { source: { ...SOURCE, host: 'orders.db.cloud-sandbox.invalid' } }],
+    ['a managed cluster in a URL', { source: { ...SOURCE, host: 'postgres://u:p@ORDERS:25061/a' } }],
+    ['a managed cluster in keywords', { source: { host: "host='orders' dbname=a password='x y'" } }],
   ])('%s is 422 and starts nothing', async (_name, body) => {
     const { ask, pg } = await openFixture();
-    expect((await ask('PUT', pg, body)).status).toBe(422);
+    const { status, json } = await ask('PUT', pg, body);
+    expect(status).toBe(422);
+    expect(json.message).not.toContain('--');
     expect((await ask('GET', pg)).status).toBe(404);
+  });
+
+  it('a cluster of another account is refused by name and by UUID as well', async () => {
+    const uuid = '2b0c9d3e-5f6a-4b7c-8d9e-0f1a2b3c4d5e';
+    const people = [{ email: 'maya@example.com' }, { email: 'other@example.com' }];
+    const sandbox = await sandboxFor({
+      data: {
+        people,
+        clusters: [
+          { name: 'mine', engine: 'postgresql' },
+          { name: 'theirs', engine: 'postgresql', uuid, owner: 'other@example.com' },
+        ],
+      },
+    });
+    const { access_token } = await tokenFor(sandbox, { scope: 'read write' });
+    const path = `/v2/databases/${sandbox.ready.clusters[0]?.uuid}/online-migration`;
+    const put = async (host: string): Promise<number> =>
+      (await callApi(sandbox, access_token, 'PUT', path, { source: { ...SOURCE, host } })).status;
+    for (const host of ['theirs', uuid, uuid.toUpperCase(), 'mine:5432'])
+      expect([host, await put(host)]).toEqual([host, 422]);
+    // No domain of another service is known, and a name that only contains that of a cluster is another host.
+    expect(await put('theirs.db.ondigitalocean.com')).toBe(200);
   });
 
   it('an unknown cluster is 404, a read token 403, another media type 415', async () => {

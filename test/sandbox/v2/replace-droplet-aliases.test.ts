@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { SANDBOX_IMAGES, SANDBOX_REGIONS, SANDBOX_SIZES } from '../../../src/sandbox/v2/catalogue.ts';
-import { replaceDropletAliasesInRequestBody } from '../../../src/sandbox/v2/replace-droplet-aliases.ts';
+import { replaceDropletAliasesInRequestBody } from '../../../src/sandbox/v2/droplet-creation.ts';
 
 it.each([
   ['a region of the place', { region: 'nyc1' }, { region: 'nyc3' }],

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { getStorableSourceHost, SOURCE_FIELD_NOT_STORED } from '../../../src/sandbox/v2/storable-source-host.ts';
+import { getStorableSourceHost, SOURCE_FIELD_NOT_STORED } from '../../../src/sandbox/v2/migrations.ts';
 import { admin, callApi, MAYA, sandboxFor, send, signIn, tokenFor } from '../requests.ts';
 
 const SECRET = 'SECRETPW';
@@ -92,8 +92,8 @@ it('neither panel nor snapshot show the password, and a managed cluster in any f
     expect([host, (await put({ host, dbname: 'shop' })).status]).toEqual([host, 200]);
     expect((await callApi(sandbox, access_token, 'DELETE', path)).status).toBe(204);
     const managed = host
-      .replaceAll('@h', '@pg-1.db.ondigitalocean.com')
-      .replaceAll('//h', '//pg-1.db.ondigitalocean.com');
+      .replaceAll('@h', '@orders.db.cloud-sandbox.invalid')
+      .replaceAll('//h', '//orders.db.cloud-sandbox.invalid');
     if (managed !== host)
       expect([managed, (await put({ host: managed, dbname: 'shop' })).status]).toEqual([managed, 422]);
   }

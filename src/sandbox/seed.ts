@@ -1,0 +1,186 @@
+import type { RegisteredApplication, SandboxCluster, SandboxPerson, SandboxTeam } from './records.ts';
+import {
+  createArrayDecoder,
+  createEnumDecoder,
+  createObjectDecoder,
+  decodeAnyObject,
+  decodeBoolean,
+  decodeInteger,
+  decodeString,
+  decodeTextThat,
+  JsonDecodeError,
+  type JsonDecoder,
+  createOptionalMemberDecoder as optional,
+} from './state/decoder.ts';
+import { serializeDroplet } from './v2/resource-json.ts';
+
+/** The initial state of a sandbox, which every reset restores. */
+export interface SandboxSeedData {
+  readonly people: readonly SandboxPerson[];
+  readonly teams: readonly SandboxTeam[];
+  readonly applications: readonly RegisteredApplication[];
+  readonly clusters: readonly SandboxCluster[];
+  readonly droplets: readonly SandboxSeedDroplet[];
+  readonly firstId: number;
+  readonly clock?: SandboxSeedClock;
+  readonly outsideSpecification?: OutsideSpecification;
+}
+
+export interface SandboxSeedDroplet {
+  readonly account: string;
+  readonly name: string;
+  readonly region: string;
+  readonly size: string;
+  readonly image: number;
+  readonly tags: readonly string[];
+  /** The age of the droplet at the start of the sandbox, in milliseconds. */
+  readonly age: number;
+  readonly id?: number;
+}
+
+export interface SandboxSeedClock {
+  /** The time at the start and after a reset, in ISO 8601 with a time zone (default: that of this machine). */
+  readonly startAt?: string;
+  readonly isFrozen?: boolean;
+}
+
+/** Additional members of responses, which no client may expect of the service. */
+export interface OutsideSpecification {
+  readonly tokenResponse?: Readonly<Record<string, unknown>>;
+  readonly droplet?: Readonly<Record<string, unknown>>;
+}
+
+/** People, teams, applications and clusters, by their ids. Only restoring a snapshot changes the registry. */
+export interface SandboxSeedDataIndex {
+  readonly application: (clientId: string) => RegisteredApplication | undefined;
+  /** The clusters of an account, which is a person or a team. */
+  readonly clustersOf: (account: string) => readonly SandboxCluster[];
+  readonly person: (uuid: string) => SandboxPerson | undefined;
+  readonly personByEmail: (email: string) => SandboxPerson | undefined;
+  readonly team: (uuid: string) => SandboxTeam | undefined;
+}
+
+export function createSandboxSeedDataIndex(seed: SandboxSeedData): SandboxSeedDataIndex {
+  const applications = new Map(seed.applications.map((application) => [application.clientId, application]));
+  const people = new Map(seed.people.map((person) => [person.uuid, person]));
+  const peopleByEmail = new Map(seed.people.map((person) => [normalizeEmail(person.email), person]));
+  const teams = new Map(seed.teams.map((team) => [team.uuid, team]));
+  return {
+    application: (clientId) => applications.get(clientId),
+    clustersOf: (account) => seed.clusters.filter(({ owner }) => owner === account),
+    person: (uuid) => people.get(uuid),
+    personByEmail: (email) => peopleByEmail.get(normalizeEmail(email)),
+    team: (uuid) => teams.get(uuid),
+  };
+}
+
+/** The address in the form in which it is compared. */
+export function normalizeEmail(email: string): string {
+  return email.trim().toLowerCase();
+}
+
+/** A JSON object without members that the response has already. */
+function additional(taken: readonly string[]): JsonDecoder<Readonly<Record<string, unknown>>> {
+  return (value, path) => {
+    const given = { ...decodeAnyObject(value, path) };
+    const known = Object.keys(given).find((member) => taken.includes(member));
+    if (known !== undefined) throw new JsonDecodeError(`${path}.${known} is a member of the response already`);
+    const text = jsonOf(given);
+    if (text === undefined) throw new JsonDecodeError(`${path} is not JSON`);
+    if (text.length > MAX_ADDITIONAL)
+      throw new JsonDecodeError(`${path} has more than ${MAX_ADDITIONAL} characters of JSON`);
+    return JSON.parse(text);
+  };
+}
+
+/** Undefined for a value with a cycle, nested too deep, or with a number that JSON does not have. */
+function jsonOf(value: object): string | undefined {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return undefined;
+  }
+}
+
+const MAX_ADDITIONAL = 65_536;
+const TOKEN_RESPONSE = ['access_token', 'token_type', 'expires_in', 'refresh_token', 'scope', 'info'];
+const DROPLET = Object.keys(
+  JSON.parse(
+    serializeDroplet(
+      {
+        id: 1,
+        account: '',
+        name: '',
+        region: '',
+        size: '',
+        image: 0,
+        tags: [],
+        features: [],
+        createdAt: 0,
+        activeAt: 0,
+      },
+      0,
+    ),
+  ),
+);
+
+export const decodeOutsideSpecification = createObjectDecoder<OutsideSpecification>({
+  tokenResponse: optional(additional(TOKEN_RESPONSE)),
+  droplet: optional(additional(DROPLET)),
+});
+
+export const decodeSeedClock = createObjectDecoder<SandboxSeedClock>({
+  startAt: optional(
+    decodeTextThat((text) =>
+      /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d)$/.test(text) && !Number.isNaN(Date.parse(text))
+        ? undefined
+        : 'is not a time with a time zone, such as 2030-01-31T12:00:00Z',
+    ),
+  ),
+  isFrozen: optional(decodeBoolean),
+});
+
+export const decodeSandboxSeedData = createObjectDecoder<SandboxSeedData>({
+  people: createArrayDecoder(
+    createObjectDecoder<SandboxPerson>({
+      uuid: decodeString,
+      name: decodeString,
+      email: decodeString,
+      password: decodeString,
+      teams: createArrayDecoder(decodeString),
+    }),
+  ),
+  teams: createArrayDecoder(createObjectDecoder<SandboxTeam>({ uuid: decodeString, name: decodeString })),
+  applications: createArrayDecoder(
+    createObjectDecoder<RegisteredApplication>({
+      name: decodeString,
+      clientId: decodeString,
+      clientSecret: decodeString,
+      callbackUrls: createArrayDecoder(decodeString),
+    }),
+  ),
+  clusters: createArrayDecoder(
+    createObjectDecoder<SandboxCluster>({
+      uuid: decodeString,
+      name: decodeString,
+      engine: createEnumDecoder('postgresql', 'redis'),
+      version: decodeString,
+      owner: decodeString,
+    }),
+  ),
+  droplets: createArrayDecoder(
+    createObjectDecoder<SandboxSeedDroplet>({
+      account: decodeString,
+      name: decodeString,
+      region: decodeString,
+      size: decodeString,
+      image: decodeInteger,
+      tags: createArrayDecoder(decodeString),
+      age: decodeInteger,
+      id: optional(decodeInteger),
+    }),
+  ),
+  firstId: decodeInteger,
+  clock: optional(decodeSeedClock),
+  outsideSpecification: optional(decodeOutsideSpecification),
+});
