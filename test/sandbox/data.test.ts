@@ -1,4 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { startSandboxServers } from '../../src/sandbox/sandbox.ts';
 import { type JsonSchema, schemaErrors } from '../fixtures/json-schema.ts';
@@ -245,7 +247,9 @@ describe('data that is not valid', () => {
     ['outsideSpecification.droplet', { outsideSpecification: { droplet: { big: 'x'.repeat(70_000) } } }],
     ['digest', { format: 'cloudctl-sandbox-snapshot', version: 1 }],
   ])('names %s', async (path, data) => {
-    const error = await startSandboxServers({ data, state: '/nonexistent/never' }).catch((problem: unknown) => problem);
+    const state = join(mkdtempSync(join(tmpdir(), 'sandbox-data-')), 'never');
+    const error = await startSandboxServers({ data, state }).catch((problem: unknown) => problem);
+    expect(existsSync(state)).toBe(false);
     expect(error).toMatchObject({ name: 'SandboxDataError' });
     expect(String(error)).toContain(path === 'digest' ? 'snapshot' : path);
   });

@@ -1,5 +1,8 @@
+import { existsSync, mkdtempSync } from 'node:fs';
 import { request } from 'node:https';
 import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { startSandboxServers } from '../../../src/sandbox/sandbox.ts';
 import { type Certificates, makeCertificates } from '../../platform/certificates.ts';
@@ -96,6 +99,8 @@ describe('a sandbox with a certificate', () => {
     ['the key of another certificate', () => ({ cert: certificates.ca, key: certificates.key })],
     ['certificate and key exchanged', () => ({ cert: certificates.key, key: certificates.cert })],
   ])('does not start with %s', async (_, wrong) => {
-    await expect(startSandboxServers({ tls: wrong(), state: '/nonexistent/never' })).rejects.toThrow('for TLS');
+    const state = join(mkdtempSync(join(tmpdir(), 'sandbox-tls-')), 'never');
+    await expect(startSandboxServers({ tls: wrong(), state })).rejects.toThrow('for TLS');
+    expect(existsSync(state)).toBe(false);
   });
 });
