@@ -45,6 +45,8 @@ export function extractFileToPrivateFolder(folder: string, name: string, bytes: 
  * bytes, as after an update of the package, or when another user than root could have written or replaced it.
  */
 export function findInstalledFile(folder: string, name: string, bytes: Uint8Array): string | undefined {
+  // Without user IDs, as on Windows, nothing shows who can write there.
+  if (process.geteuid === undefined) return undefined;
   const path = join(folder, name);
   try {
     requireFileOfUser(path);

@@ -132,6 +132,17 @@ describe.skipIf(process.getuid?.() !== 0)('findInstalledFile', () => {
     change(path);
     expect(findInstalledFile(folder, 'a.node', bytes)).toBeUndefined();
   });
+
+  it('finds none where files have no user IDs, as on Windows', () => {
+    const folder = privateFolder();
+    writeFileSync(join(folder, 'a.node'), bytes);
+    vi.stubGlobal('process', { ...process, geteuid: undefined });
+    try {
+      expect(findInstalledFile(folder, 'a.node', bytes)).toBeUndefined();
+    } finally {
+      vi.unstubAllGlobals();
+    }
+  });
 });
 
 function replaceByLink(path: string): void {
