@@ -58,12 +58,10 @@ interface Servers {
 
 interface Library {
   readonly byId: ReadonlyMap<string, CallableObject>;
-  /** The body of a function; empty if it has none that can be read. */
-  text(one: CallableObject): string;
-  /** The types of the arguments of a function. */
-  types(one: CallableObject): readonly string[];
   /** The tokens of the body of a function; empty if it has none. */
   tokens(one: CallableObject): readonly SqlToken[];
+  /** Whether the body of a function can depend on the setting; each body is read once. */
+  isSwayed(one: CallableObject, setting: SourceSetting): boolean;
   /** The object, and all that it calls, directly or by name in a body. */
   reach(id: string): readonly CallableObject[];
 }
@@ -79,6 +77,13 @@ function createLibrary({ objects }: CallableObjects, bodies: readonly FunctionOr
   const types = new Map(bodies.map((one) => [one.oid, one.types]));
   const oidOf = (one: CallableObject) => one.id.replace(/^.*:/, '');
   const textOf = (one: CallableObject) => (one.kind === 'function' ? (texts.get(oidOf(one)) ?? one.body) : '');
+  const lowered = new Map<string, string>();
+  const lower = (id: string, text: string): string => {
+    const known = lowered.get(id) ?? text.toLowerCase();
+    lowered.set(id, known);
+    return known;
+  };
+  const swayed = new Map<string, boolean>();
   const known = new Map<string, readonly SqlToken[]>();
   const tokens = (one: CallableObject): readonly SqlToken[] => {
     const text = textOf(one);
@@ -118,8 +123,25 @@ function createLibrary({ objects }: CallableObjects, bodies: readonly FunctionOr
   return {
     byId,
     tokens,
-    text: textOf,
-    types: (one) => types.get(oidOf(one)) ?? [],
+    isSwayed(one, { name, value }) {
+      const key = `${name}\0${one.id}`;
+      const earlier = swayed.get(key);
+      if (earlier !== undefined) return earlier;
+      const text = textOf(one);
+      const is =
+        text !== '' &&
+        !one.sets.includes(name.toLowerCase()) &&
+        swayedBy[name]?.(
+          {
+            text: lower(one.id, text),
+            tokens: tokens(one),
+            body: { language: one.language, types: types.get(oidOf(one)) ?? [] },
+          },
+          value,
+        ) === true;
+      swayed.set(key, is);
+      return is;
+    },
     reach(id) {
       const start = byId.get(id);
       const earlier = reaches.get(id);
@@ -270,42 +292,44 @@ function swayedResults(
   library: Library,
   settings: readonly SourceSetting[],
 ): readonly string[] {
-  if (settings.length === 0) return [];
-  const reached = new Set(expression.uses.flatMap(({ on }) => library.reach(on)));
-  const bodies = [...reached].filter((one) => library.text(one) !== '');
-  return settings.flatMap(({ name, value }) => {
-    const sways = swayedBy[name];
+  const reached = new Set(settings.length === 0 ? [] : expression.uses.flatMap(({ on }) => library.reach(on)));
+  const texts = settings.length === 0 ? [] : [...expression.texts, expression.predicate].map(swayedText);
+  return settings.flatMap((setting) => {
+    const sways = swayedBy[setting.name];
     // An index that is not unique is rebuilt with the results of the target, unless its function fails there.
-    if (sways === undefined || (expression.kind === 'index' && name !== 'plpgsql.variable_conflict')) return [];
-    const direct = [...expression.texts, expression.predicate].some((text) =>
-      sways({ text: text.toLowerCase(), tokens: tokenizeSqlFunctionBody(text) }, value),
-    );
-    const called = bodies.filter(
-      (one) =>
-        !one.sets.includes(name.toLowerCase()) &&
-        sways(
-          {
-            text: library.text(one).toLowerCase(),
-            tokens: library.tokens(one),
-            body: { language: one.language, types: library.types(one) },
-          },
-          value,
-        ),
-    );
-    const who = called.map(describe).slice(0, 3).join(', ');
-    return direct || called.length > 0
-      ? [`${who === '' ? 'the result' : who} can depend on ${name}, which is ${value} here and is not migrated`]
-      : [];
+    if (sways === undefined || (expression.kind === 'index' && setting.name !== 'plpgsql.variable_conflict')) return [];
+    const called = [...reached].filter((one) => library.isSwayed(one, setting));
+    if (called.length === 0 && !texts.some((text) => sways(text, setting.value))) return [];
+    const who = called.length === 0 ? 'the result' : called.slice(0, 3).map(describe).join(', ');
+    return [`${who} can depend on ${setting.name}, which is ${setting.value} here and is not migrated`];
   });
 }
 
-const writesText =
-  /::\s*(?:text|varchar|character|name|bpchar|"char")|\bcast\s*\(|\b(?:concat|concat_ws|format|string_agg|quote_\w+|\w*jsonb?_?\w*|array_to_\w+)\s*\(|\|\|/;
+function swayedText(text: string): Swayed {
+  return { text: text.toLowerCase(), tokens: tokenizeSqlFunctionBody(text) };
+}
+
+/** Whether a text converts a value to text. The texts are of others, so this reads tokens: a pattern could take hours. */
+function writesText(tokens: readonly SqlToken[]): boolean {
+  return tokens.some((token, at) => {
+    const next = tokens[at + 1];
+    if (token.kind === 'symbol') return token.text === '||' || (token.text === '::' && isTextType(next));
+    return token.kind === 'word' && isGivenSqlSymbol(next, '(') && isWriter(token.text);
+  });
+}
+
+function isTextType(token: SqlToken | undefined): boolean {
+  return token?.kind === 'word' && /^(?:text|varchar|character|name|bpchar|char)$/.test(token.text);
+}
+
+function isWriter(name: string): boolean {
+  return /^(?:cast|concat|concat_ws|format|string_agg|quote_|array_to_)/.test(name) || name.includes('json');
+}
 
 /** An expression that writes a text, or a body with a value of the types: it may return it as a text. */
 function mayWrite(types: RegExp): (one: Swayed) => boolean {
-  return ({ text, body }) =>
-    body === undefined ? writesText.test(text) : types.test(text) || body.types.some((type) => types.test(type));
+  return ({ text, tokens, body }) =>
+    body === undefined ? writesText(tokens) : types.test(text) || body.types.some((type) => types.test(type));
 }
 
 const readsDates = /::\s*(?:date|timestamp)|\b(?:date|timestamp|timestamptz)\s*(?:'|:=)|\bas\s+(?:date|timestamp)/;
@@ -318,7 +342,7 @@ const swayedBy: Readonly<Partial<Record<SourceSetting['name'], (one: Swayed, val
   IntervalStyle: mayWrite(/interval|\bage\s*\(/),
   array_nulls: ({ text }) => /\[\]|'\{/.test(text),
   bytea_output: mayWrite(/bytea|digest|decode|sha\d|hmac|crypt|convert_to/),
-  default_text_search_config: ({ tokens }) => tokens.some((_token, at) => takesDefaultConfiguration(tokens, at)),
+  default_text_search_config: ({ tokens }) => takesDefaultConfiguration(tokens),
   extra_float_digits: mayWrite(/float|double|\breal\b|point|\bbox\b|circle|polygon|path|lseg|line/),
   lc_monetary: ({ text, body }) => /money/.test(`${text} ${body?.types.join(' ')}`),
   lc_numeric: ({ tokens }) => formatsOf(tokens).some((format) => /[09][DG]|[DGL][09]|^L|L$/.test(format)),
@@ -340,19 +364,23 @@ function formatsOf(tokens: readonly SqlToken[]): readonly string[] {
   return calls ? tokens.flatMap(({ kind, text }) => (kind === 'string' ? [text] : [])) : [];
 }
 
-/** Whether a call of a text search function names no configuration. */
-function takesDefaultConfiguration(tokens: readonly SqlToken[], at: number): boolean {
-  const [token, open] = [tokens[at], tokens[at + 1]];
-  if (token?.kind !== 'word' || !searchFunctions.test(token.text) || !isGivenSqlSymbol(open, '(')) return false;
-  let depth = 0;
-  for (const one of tokens.slice(at + 1)) {
-    if (one.kind !== 'symbol') continue;
-    if (one.text === '(' || one.text === '[') depth += 1;
-    if (one.text === ')' || one.text === ']') depth -= 1;
-    if (depth === 0) return true;
-    if (depth === 1 && one.text === ',') return false;
+/** Whether a call of a text search function names no configuration: it has one argument. */
+function takesDefaultConfiguration(tokens: readonly SqlToken[]): boolean {
+  const open: { readonly isSearch: boolean; hasMore: boolean }[] = [];
+  for (const [at, token] of tokens.entries()) {
+    if (token.kind !== 'symbol') continue;
+    const before = tokens[at - 1];
+    if (token.text === '(' || token.text === '[') {
+      open.push({ isSearch: before?.kind === 'word' && searchFunctions.test(before.text), hasMore: false });
+    } else if (token.text === ',') {
+      const call = open.at(-1);
+      if (call !== undefined) call.hasMore = true;
+    } else if (token.text === ')' || token.text === ']') {
+      const call = open.pop();
+      if (call?.isSearch === true && !call.hasMore) return true;
+    }
   }
-  return true;
+  return false;
 }
 
 const searchFunctions = /^(?:(?:jsonb?_)?to_tsvector|to_tsquery|(?:plainto|phraseto|websearch_to)_tsquery)$/;
