@@ -101,9 +101,6 @@ const notFollowed: Readonly<Record<string, Readonly<Record<string, readonly stri
         'the report has the reason of each; run the same command again',
       ],
       'db/preflight/options.ts': ['leave out `--target-version`'],
-      'db/preflight/postgresql/checks/event-triggers.ts': [
-        ' … can raise an exception: make sure that CREATE PUBLICATION on the source and CREATE SUBSCRIPTION on the target succeed.',
-      ],
       'db/preflight/postgresql/each-database.ts': [
         'give the names exactly as the server has them, including upper and lower case',
         'leave at least one database out of `--ignore-dbs`',

@@ -14,6 +14,9 @@ export const firstGenbkiObjectId = 10000;
 /** FirstUnpinnedObjectId: objects with a lower id were created by bootstrap, not by the scripts of initdb. */
 export const firstUnpinnedObjectId = 12000;
 
+/** BOOTSTRAP_SUPERUSERID: the role that initdb creates. */
+export const firstSuperuserOid = 10;
+
 /** Object ids of system catalogs, as in pg_depend.classid and refclassid. */
 export const oidsOfCatalogs = {
   pg_type: 1247,
@@ -34,7 +37,9 @@ export const oidsOfCatalogs = {
   pg_extension: 3079,
   pg_event_trigger: 3466,
   pg_ts_dict: 3600,
+  pg_ts_parser: 3601,
   pg_ts_config: 3602,
+  pg_ts_template: 3764,
   pg_publication_rel: 6106,
 } as const;
 

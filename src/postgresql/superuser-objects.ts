@@ -21,9 +21,9 @@ export function superuserObjectsSql(version: number): string {
   return `SELECT DISTINCT name, is_code FROM (
   SELECT format('%s %s.%s(%s)%s', ${kind}, n.nspname, p.proname,
       pg_get_function_identity_arguments(p.oid),
-      CASE WHEN l.lanpltrusted THEN ' with LEAKPROOF' ELSE ' in language ' || l.lanname END), NOT l.lanpltrusted
+      CASE WHEN NOT l.lanpltrusted THEN ' in language ' || l.lanname WHEN p.proleakproof THEN ' with LEAKPROOF' ELSE ' with SUPPORT' END), NOT l.lanpltrusted
     FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace AND ${isUserSchema} AND ${isUserObject('pg_proc', 'p.oid')}
-    JOIN pg_language l ON l.oid = p.prolang WHERE (p.proleakproof OR NOT l.lanpltrusted)
+    JOIN pg_language l ON l.oid = p.prolang WHERE (p.proleakproof OR NOT l.lanpltrusted${version < 120_000 ? '' : ' OR p.prosupport <> 0'})
       AND NOT EXISTS (SELECT FROM pg_aggregate WHERE aggfnoid = p.oid)
       AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'i')
   UNION ALL SELECT format('aggregate %s.%s(%s) with an internal state', n.nspname, p.proname, pg_get_function_identity_arguments(p.oid)), false

@@ -57,6 +57,7 @@ import { notPostgresCheck } from './checks/not-postgres.ts';
 import { notValidCheck } from './checks/not-valid.ts';
 import { orphanedRowsCheck } from './checks/orphaned-rows.ts';
 import { outputPluginCheck } from './checks/output-plugin.ts';
+import { ownerRightsCheck } from './checks/owner-rights.ts';
 import { partitionsCheck } from './checks/partitions.ts';
 import { poolerDetectedCheck } from './checks/pooler-detected.ts';
 import { portDefaultPoolerCheck } from './checks/port-default.ts';
@@ -203,6 +204,7 @@ export const postgresqlChecks: readonly PostgresqlCheck[] = [
   encodingCheck,
   collationCheck,
   rlsCheck,
+  ownerRightsCheck,
   dumpPrivsCheck,
   dumpQuiescedCheck,
   preparedXactsCheck,

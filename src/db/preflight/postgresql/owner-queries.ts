@@ -67,14 +67,14 @@ export function suggestValueQueriesForTableOwner(
 }
 
 /**
- * A sentence with the statement `setting` and the queries that show whether rows violate the constraints; empty if all
+ * A sentence with the statement `setting`, if there is one, and the queries that show whether rows violate the constraints; empty if all
  * constraints belong to domains.
  */
-export function describeConstraintQueriesForOwner(constraints: readonly NamedConstraint[], setting: string): string {
+export function describeConstraintQueriesForOwner(constraints: readonly NamedConstraint[], setting?: string): string {
   const queries = constraints.flatMap((one) => violatedByRowQuery(one) ?? []);
   return queries.length === 0
     ? ''
-    : ` The preflight does not evaluate expressions of users. The owner of the tables can run: ${[setting, ...limitFindingObjects(queries)].join('; ')}.`;
+    : ` The preflight does not evaluate expressions of users. The owner of the tables can run: ${[...(setting === undefined ? [] : [setting]), ...limitFindingObjects(queries)].join('; ')}.`;
 }
 
 /**

@@ -97,6 +97,8 @@ export interface PostgresqlTarget {
   readonly mayCreateDatabases: boolean;
   readonly mayCreateRoles: boolean;
   readonly maySubscribe: boolean;
+  /** Whether row-level security never applies to the login. */
+  readonly bypassesRls: boolean;
   /** Whether the service grants its administrator what PostgreSQL reserves for superusers, such as some extensions. */
   readonly isManaged: boolean;
   readonly extensions: ReadonlyMap<string, TargetExtension>;
@@ -143,6 +145,7 @@ export async function readPostgresqlTarget(
       mayCreateDatabases: decodeBooleanColumn(login, 'createdb'),
       mayCreateRoles: decodeBooleanColumn(login, 'createrole'),
       maySubscribe: decodeBooleanColumn(login, 'subscribes'),
+      bypassesRls: decodeBooleanColumn(login, 'bypasses'),
       isManaged: marks.length > 0,
       extensions: new Map(extensions.map((row) => [decodeTextColumn(row, 'name'), decodeExtension(row)])),
       languages: namesOf('language'),
@@ -180,6 +183,7 @@ const loginSql = `
     current_setting('server_version_num') AS version,
     rolname AS login,
     rolsuper AS superuser,
+    rolsuper OR rolbypassrls AS bypasses,
     rolsuper OR rolcreatedb AS createdb,
     rolsuper OR rolcreaterole AS createrole,
     rolsuper OR EXISTS (

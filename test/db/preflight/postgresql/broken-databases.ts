@@ -22,7 +22,7 @@ export const brokenDatabases: readonly BrokenDatabase[] = [
       "CREATE TYPE mood AS ENUM ('good', 'bad')",
       'CREATE DOMAIN word AS text CHECK (length(value) > 0)',
       'CREATE TYPE pair AS (l int, r text[])',
-      'CREATE TABLE full_plain (m mood, w word, p pair, r int4range, n numeric[], v varchar(10), c cidr, x xid, ts tsvector, o regclass)',
+      'CREATE TABLE full_plain (m mood, w word, p pair, r int4range, n int[], v varchar(10), c cidr, x xid, ts tsvector, o regclass)',
       'ALTER TABLE full_plain REPLICA IDENTITY FULL',
       'CREATE TABLE indexed (id int NOT NULL, extra text)',
       'CREATE UNIQUE INDEX indexed_id ON indexed (id) INCLUDE (extra)',

@@ -48,6 +48,6 @@ export function forBothMethods<V>(
 export function relations(more: Partial<RelationsWithUnusualProperties> = {}): {
   readonly relations: RelationsWithUnusualProperties;
 } {
-  const none = { unlogged: [], foreign: [], temporary: [], matviews: [], secured: [], placed: [] };
+  const none = { unlogged: [], foreign: [], temporary: [], matviews: [], secured: [], forced: [], placed: [] };
   return { relations: { ...none, ...more } };
 }

@@ -4,6 +4,7 @@ import { type CheckFinding, passOutcome } from '../../../../src/db/preflight/fin
 import { declareDatabasePreflightCheck } from '../../../../src/db/preflight/postgresql/check.ts';
 import { invalidIndexesQuery } from '../../../../src/db/preflight/postgresql/checks/invalid-index.ts';
 import { unvalidatedConstraintsQuery } from '../../../../src/db/preflight/postgresql/checks/not-valid.ts';
+import { ownerRightsQuery } from '../../../../src/db/preflight/postgresql/checks/owner-rights.ts';
 import { functionCallingConstraintsQuery } from '../../../../src/db/preflight/postgresql/checks/reading-checks.ts';
 import { sessionDependentConstraintsQuery } from '../../../../src/db/preflight/postgresql/checks/session-checks.ts';
 import { settingsDependentConstraintsQuery } from '../../../../src/db/preflight/postgresql/checks/setting-checks.ts';
@@ -161,6 +162,14 @@ const cases: readonly Case[] = [
       }),
     ],
     facts: notSuperuser,
+  },
+  {
+    id: 'owner-rights',
+    returned: [
+      returns(ownerRightsQuery, [
+        { table: 'public.t', owner: 'clerk', rights: 'INSERT', kind: 'TABLE', on: 'public.t' },
+      ]),
+    ],
   },
   {
     id: 'dump-privs',

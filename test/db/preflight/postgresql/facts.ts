@@ -106,6 +106,7 @@ export function postgresqlTarget(more: Partial<PostgresqlTarget> = {}): Postgres
     mayCreateDatabases: true,
     mayCreateRoles: true,
     maySubscribe: true,
+    bypassesRls: true,
     isManaged: false,
     extensions: new Map(),
     languages: new Set(['c', 'internal', 'plpgsql', 'sql']),

@@ -6,6 +6,20 @@ const root = "CREATE ROLE someone LOGIN SUPERUSER PASSWORD 'secret'";
 const reader = 'GRANT pg_read_all_data TO someone';
 const big = 'CREATE TABLE big AS SELECT repeat(md5(n::text), 32) AS a FROM generate_series(1, 80000) n';
 
+const forced = [
+  'CREATE TABLE held (a int PRIMARY KEY)',
+  'INSERT INTO held VALUES (1), (2)',
+  'ALTER TABLE held ENABLE ROW LEVEL SECURITY',
+  'ALTER TABLE held FORCE ROW LEVEL SECURITY',
+  'CREATE POLICY few ON held USING (a > 1)',
+];
+
+/** What the engine of the sandbox leaves out, and a service need not. */
+const ownersOfSource = {
+  truth: 'dump',
+  why: 'the engine of the sandbox leaves out owners and privileges; whether the service does is not known, and the report says so',
+} as const;
+
 /** What the role may do, and what is glued to it. */
 export const roleCases: readonly PostgresCase[] = [
   {
@@ -62,12 +76,69 @@ export const roleCases: readonly PostgresCase[] = [
   {
     name: 'row-level security that is forced, for a superuser',
     verdict: 'continuous',
+    setup: forced,
+  },
+  {
+    name: 'row-level security that is forced on an owner who is no superuser',
+    verdict: 'continuous',
+    unproven: ['rls'],
+    differs: ownersOfSource,
+    first: ['CREATE ROLE clerk'],
+    quiet: ['held'],
+    setup: [...forced, 'ALTER TABLE held OWNER TO clerk'],
+  },
+  {
+    name: 'row-level security that is forced on an owner who may bypass it on the source',
+    verdict: 'continuous',
+    unproven: ['rls'],
+    differs: ownersOfSource,
+    first: ['CREATE ROLE overseer BYPASSRLS'],
+    quiet: ['held'],
+    setup: [...forced, 'ALTER TABLE held OWNER TO overseer'],
+  },
+  {
+    name: 'an owner who may not insert into a table',
+    verdict: 'continuous',
+    unproven: ['owner-rights'],
+    differs: ownersOfSource,
+    quick: true,
+    first: ['CREATE ROLE clerk'],
+    quiet: ['held'],
     setup: [
       'CREATE TABLE held (a int PRIMARY KEY)',
       'INSERT INTO held VALUES (1), (2)',
-      'ALTER TABLE held ENABLE ROW LEVEL SECURITY',
-      'ALTER TABLE held FORCE ROW LEVEL SECURITY',
-      'CREATE POLICY few ON held USING (a > 1)',
+      'ALTER TABLE held OWNER TO clerk',
+      'REVOKE INSERT ON held FROM clerk',
+    ],
+  },
+  {
+    name: 'an owner who may not use the schema of his table',
+    verdict: 'continuous',
+    unproven: ['owner-rights'],
+    differs: ownersOfSource,
+    first: ['CREATE ROLE clerk'],
+    quiet: ['held'],
+    setup: [
+      'CREATE SCHEMA closed',
+      'CREATE TABLE closed.held (a int PRIMARY KEY)',
+      'INSERT INTO closed.held VALUES (1), (2)',
+      'ALTER TABLE closed.held OWNER TO clerk',
+    ],
+  },
+  {
+    name: 'an owner who may not execute the function of a domain',
+    verdict: 'continuous',
+    unproven: ['owner-rights'],
+    differs: ownersOfSource,
+    first: ['CREATE ROLE clerk'],
+    quiet: ['held'],
+    setup: [
+      "CREATE FUNCTION positive(int) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN $1 > 0; END'",
+      'REVOKE EXECUTE ON FUNCTION positive(int) FROM PUBLIC',
+      'CREATE DOMAIN count AS int CHECK (positive(VALUE))',
+      'CREATE TABLE held (a int PRIMARY KEY, n count)',
+      'INSERT INTO held VALUES (1, 1), (2, 2)',
+      'ALTER TABLE held OWNER TO clerk',
     ],
   },
   {

@@ -3,6 +3,14 @@ import { join } from 'node:path';
 import type { Postgres } from '../../../fixtures/postgres.ts';
 import type { PostgresCase, Prepared } from '../case.ts';
 
+const forced = [
+  'CREATE TABLE t (id int PRIMARY KEY, who text)',
+  "INSERT INTO t VALUES (1, 'a'), (2, 'b')",
+  'ALTER TABLE t ENABLE ROW LEVEL SECURITY',
+  'ALTER TABLE t FORCE ROW LEVEL SECURITY',
+  'CREATE POLICY own ON t USING (who = current_user)',
+];
+
 /** What the target provides, and what its login may create. */
 export const targetCases: readonly PostgresCase[] = [
   {
@@ -47,6 +55,41 @@ export const targetCases: readonly PostgresCase[] = [
     setup: ["CREATE FUNCTION same(int) RETURNS int LANGUAGE sql IMMUTABLE LEAKPROOF AS 'SELECT $1'"],
   },
   {
+    name: 'a target without a superuser: a function with a support function',
+    verdict: 'blocked',
+    reasons: ['superuser-objects'],
+    plainTarget: true,
+    setup: [
+      "CREATE FUNCTION several(int) RETURNS SETOF int LANGUAGE sql IMMUTABLE SUPPORT generate_series_int4_support AS 'SELECT $1'",
+    ],
+  },
+  {
+    name: 'a target without a superuser: a text search parser and template',
+    verdict: 'blocked',
+    reasons: ['superuser-objects'],
+    plainTarget: true,
+    setup: [
+      'CREATE TEXT SEARCH TEMPLATE words (INIT = dsimple_init, LEXIZE = dsimple_lexize)',
+      'CREATE TEXT SEARCH PARSER splits (START = prsd_start, GETTOKEN = prsd_nexttoken, END = prsd_end, LEXTYPES = prsd_lextype)',
+    ],
+  },
+  {
+    name: 'a target without a superuser: row-level security that is forced',
+    verdict: 'blocked',
+    reasons: ['rls'],
+    plainTarget: true,
+    quiet: ['t'],
+    setup: forced,
+  },
+  {
+    name: 'fixed: row-level security that is forced, for a target without a superuser',
+    verdict: 'continuous',
+    fixes: { verdict: 'blocked' },
+    plainTarget: true,
+    quiet: ['t'],
+    setup: forced,
+  },
+  {
     name: 'a target without a superuser: an operator class and a cast',
     verdict: 'blocked',
     reasons: ['superuser-objects'],
@@ -62,6 +105,17 @@ export const targetCases: readonly PostgresCase[] = [
     reasons: ['function-settings'],
     plainTarget: true,
     setup: ["CREATE FUNCTION f() RETURNS int LANGUAGE sql SET log_statement = 'none' AS 'SELECT 1'"],
+  },
+  {
+    name: 'a target without a superuser: a subscription without a password',
+    verdict: 'continuous',
+    unproven: ['subs-existing'],
+    plainTarget: true,
+    setup: ["CREATE SUBSCRIPTION in_flow CONNECTION 'dbname=none' PUBLICATION p WITH (connect = false)"],
+    differs: {
+      truth: 'blocked',
+      why: 'the engine of the sandbox leaves out what nothing else needs; whether the service does is not known, and the report says so',
+    },
   },
   {
     name: 'a target without a superuser: an event trigger and a publication FOR ALL TABLES',

@@ -7,6 +7,9 @@ const excludingPartitions = [
   "INSERT INTO bookings VALUES ('[1,2)')",
 ];
 
+const eventTriggersActing =
+  'what the function of an event trigger does is not evaluated; the report names it, with the statement that disables it';
+
 const unlucky: readonly PostgresCase[] = [
   {
     name: 'a view with a factorial from before 14',
@@ -412,6 +415,30 @@ const unlucky: readonly PostgresCase[] = [
     ],
   },
   {
+    name: 'an event trigger that writes',
+    verdict: 'continuous',
+    unproven: ['event-triggers'],
+    differs: { truth: 'dump', why: eventTriggersActing },
+    setup: [
+      'CREATE TABLE ddl_log (id serial PRIMARY KEY, what text)',
+      'CREATE FUNCTION note() RETURNS event_trigger LANGUAGE plpgsql AS $$BEGIN INSERT INTO public.ddl_log (what) VALUES (tg_tag); END$$',
+      'CREATE EVENT TRIGGER noting ON ddl_command_end EXECUTE FUNCTION note()',
+      'CREATE TABLE x (id int PRIMARY KEY)',
+      'CREATE TABLE y (id int PRIMARY KEY)',
+    ],
+  },
+  {
+    name: 'an event trigger whose function calls one that asks for the role',
+    verdict: 'continuous',
+    unproven: ['event-triggers'],
+    differs: { truth: 'dump', why: eventTriggersActing },
+    setup: [
+      "CREATE FUNCTION only_dba() RETURNS void LANGUAGE plpgsql AS $$BEGIN IF session_user <> 'dba' THEN RAISE EXCEPTION 'only dba'; END IF; END$$",
+      'CREATE FUNCTION guard() RETURNS event_trigger LANGUAGE plpgsql AS $$BEGIN PERFORM public.only_dba(); END$$',
+      'CREATE EVENT TRIGGER guarding ON ddl_command_start EXECUTE FUNCTION guard()',
+    ],
+  },
+  {
     name: 'a database that is a template',
     verdict: 'blocked',
     reasons: ['db-noconnect'],
@@ -441,6 +468,34 @@ const lucky: readonly PostgresCase[] = [
       "INSERT INTO h SELECT 'k' || n FROM generate_series(1, 20) n",
       'CREATE VIEW load AS SELECT maxwritten_clean, buffers_alloc, stats_reset FROM pg_stat_bgwriter',
       'CREATE VIEW names AS SELECT datname, datcollate FROM pg_database',
+    ],
+  },
+  {
+    name: 'the only partition by the hash of an enum',
+    verdict: 'continuous',
+    setup: [
+      "CREATE TYPE mood AS ENUM ('a', 'b')",
+      'CREATE TABLE p (m mood PRIMARY KEY) PARTITION BY HASH (m)',
+      'CREATE TABLE p0 PARTITION OF p FOR VALUES WITH (MODULUS 1, REMAINDER 0)',
+      "INSERT INTO p VALUES ('a'), ('b')",
+    ],
+  },
+  {
+    name: 'a CHECK that requires a future time or something else',
+    verdict: 'continuous',
+    unproven: ['time-checks'],
+    quiet: ['t'],
+    setup: [
+      'CREATE TABLE t (id int PRIMARY KEY, b timestamptz CHECK (b > now() OR b IS NOT NULL))',
+      "INSERT INTO t VALUES (1, '2099-01-02'), (2, '2000-02-01')",
+    ],
+  },
+  {
+    name: 'an event trigger that forbids CREATE TABLE by its tag',
+    verdict: 'continuous',
+    setup: [
+      "CREATE FUNCTION no() RETURNS event_trigger LANGUAGE plpgsql AS $$BEGIN IF tg_tag = 'CREATE TABLE' THEN RAISE EXCEPTION 'no DDL in production'; END IF; END$$",
+      'CREATE EVENT TRIGGER forbid ON ddl_command_start EXECUTE FUNCTION no()',
     ],
   },
   {

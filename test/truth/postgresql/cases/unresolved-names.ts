@@ -359,6 +359,17 @@ export const unresolvedNameCases: readonly PostgresCase[] = [
     ],
   },
   {
+    name: 'without a schema: in the function of a materialized view',
+    pgcopydb: pgcopydbLimits.matviews,
+    verdict: 'continuous',
+    setup: [
+      'CREATE TABLE kinds (kind text PRIMARY KEY)',
+      "INSERT INTO kinds VALUES ('a'), ('b'), ('c')",
+      'CREATE FUNCTION n_kinds() RETURNS bigint LANGUAGE plpgsql STABLE AS $$BEGIN RETURN (SELECT count(*) FROM kinds); END$$',
+      'CREATE MATERIALIZED VIEW mv AS SELECT n_kinds() AS n',
+    ],
+  },
+  {
     name: 'without a schema: in an event trigger',
     verdict: 'dump',
     reasons: ['search-path'],

@@ -11,18 +11,57 @@ import {
 } from '../../finding.ts';
 
 import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
-import { isGivenSqlKeyword, type SqlToken, tokenizeSqlFunctionBody } from '../function-body/tokenize.ts';
+import {
+  isGivenSqlKeyword,
+  isGivenSqlSymbol,
+  type SqlToken,
+  tokenizeSqlFunctionBody,
+} from '../function-body/tokenize.ts';
 
 import { type EventTrigger, eventTriggersQuery, relationsWithUnusualPropertiesQuery } from '../queries/relations.ts';
 
-/** How often a PL/pgSQL function raises an exception: in every call, in some cases, or never. */
-function estimateFunctionExceptionFrequency(body: string): 'always' | 'sometimes' | 'never' {
+/** Whether a PL/pgSQL function raises an exception in every call. */
+function alwaysRaises(body: string): boolean {
   const tokens = tokenizeSqlFunctionBody(body);
-  const found = tokens.some((token, at) => isGivenSqlKeyword(token, 'raise') && isError(tokens[at + 1]));
-  if (!found) return 'never';
-  return tokens.some((token) => token.kind === 'word' && !token.quoted && branchingWords.has(token.text))
-    ? 'sometimes'
-    : 'always';
+  return (
+    tokens.some((token, at) => isGivenSqlKeyword(token, 'raise') && isError(tokens[at + 1])) &&
+    !tokens.some((token) => token.kind === 'word' && !token.quoted && branchingWords.has(token.text))
+  );
+}
+
+/**
+ * Whether a PL/pgSQL function may raise an exception or change something when it is called for CREATE PUBLICATION or
+ * CREATE SUBSCRIPTION: it does more than ask for the command and report it, and not only for another command.
+ */
+function mayAct(tokens: readonly SqlToken[]): boolean {
+  if (isForOtherCommand(tokens)) return false;
+  return tokens.some((token, at) => {
+    if (token.kind !== 'word') return false;
+    if (isGivenSqlKeyword(token, 'raise')) return isError(tokens[at + 1]);
+    if (!token.quoted && actingWords.has(token.text)) return true;
+    const isCalled = isGivenSqlSymbol(tokens[at + 1], '(');
+    return isCalled && !token.text.startsWith('pg_event_trigger_') && !harmlessCalls.has(token.text);
+  });
+}
+
+/** Whether the whole function is `IF tg_tag = '…' THEN … END IF`, and the text is not that of the migration. */
+function isForOtherCommand(tokens: readonly SqlToken[]): boolean {
+  const keywords = (text: string) => tokens.flatMap((token, at) => (isGivenSqlKeyword(token, text) ? [at] : []));
+  const [first = -1, second = -1, ...more] = keywords('if');
+  const isWhole =
+    isGivenSqlKeyword(tokens[first - 1], 'begin') &&
+    isGivenSqlKeyword(tokens[second - 1], 'end') &&
+    ['end', 'return'].some((word) => isGivenSqlKeyword(tokens[second + 2], word));
+  const isPlain = !['or', 'else', 'elsif', 'elseif', 'not'].some((word) => keywords(word).length > 0);
+  const compares = isGivenSqlSymbol(tokens[first + 2], '=') || isGivenSqlKeyword(tokens[first + 2], 'in');
+  return (
+    more.length === 0 &&
+    isWhole &&
+    isPlain &&
+    compares &&
+    isGivenSqlKeyword(tokens[first + 1], 'tg_tag') &&
+    !tokens.some((token) => token.kind === 'string' && /publication|subscription/i.test(token.text))
+  );
 }
 
 /** RAISE without a level means EXCEPTION. */
@@ -48,6 +87,17 @@ const branchingWords: ReadonlySet<string> = new Set([
   'execute',
 ]);
 
+const actingWords: ReadonlySet<string> = new Set(
+  'insert update delete merge truncate copy execute perform call do create alter drop grant revoke'.split(' '),
+);
+
+/** Words before a parenthesis that change nothing: syntax, and functions of texts and of the session. */
+const harmlessCalls: ReadonlySet<string> = new Set(
+  'in if and or not exists when then values select from as any all coalesce nullif format concat lower upper left right length replace position substring array_agg string_agg count now clock_timestamp current_setting row'.split(
+    ' ',
+  ),
+);
+
 export const eventTriggersCheck = declareDatabasePreflightCheck({
   id: 'event-triggers',
   title: 'the database has no event triggers',
@@ -56,18 +106,13 @@ export const eventTriggersCheck = declareDatabasePreflightCheck({
   queries: { eventTriggers: eventTriggersQuery, relations: relationsWithUnusualPropertiesQuery },
   evaluate({ eventTriggers, relations }, database, _facts, { target }) {
     if (eventTriggers.length === 0) return passOutcome('none');
-    const ofKind = (how: ReturnType<typeof estimateFunctionExceptionFrequency>) =>
-      eventTriggers.filter(({ body }) => body !== undefined && estimateFunctionExceptionFrequency(body) === how);
-    const rejecting = ofKind('always');
+    const rejecting = eventTriggers.filter(({ body }) => body !== undefined && alwaysRaises(body));
     if (rejecting.length > 0) return rejectingDdl(rejecting, database);
     const writing = eventTriggers.filter(({ atLogin }) => atLogin !== undefined && writes(atLogin, relations.unlogged));
     if (writing.length > 0) return loginWriters(writing, database);
     const names = eventTriggers.map(({ name }) => name);
-    const conditional = ofKind('sometimes').map(({ name }) => name);
-    const hint =
-      conditional.length === 0
-        ? ''
-        : ` ${limitFindingObjects(conditional).join(', ')} can raise an exception: make sure that CREATE PUBLICATION on the source and CREATE SUBSCRIPTION on the target succeed.`;
+    const acting = eventTriggers.filter(({ body }) => body !== undefined && mayAct(tokenizeSqlFunctionBody(body)));
+    if (acting.length > 0) return actingOnDdl(acting, database);
     // A restore that stops at the first error does not continue.
     const isOpen = target?.postgresql?.isSuperuser === false;
     const observed = countOf(names.length, 'event trigger');
@@ -77,7 +122,7 @@ export const eventTriggersCheck = declareDatabasePreflightCheck({
         ? { premise: 'the migration continues without the event triggers', settledBy: '--accept event-triggers' }
         : {}),
       required: 'none',
-      detail: `Only a superuser can create event triggers. On a managed target the restore reports "permission denied to create event trigger" and continues without the event triggers.${hint}${buildUnlistedObjectsNote(names)}`,
+      detail: `Only a superuser can create event triggers. On a managed target the restore reports "permission denied to create event trigger" and continues without the event triggers.${buildUnlistedObjectsNote(names)}`,
       objects: limitFindingObjects(names),
       fix: {
         by: 'the schema owner',
@@ -125,6 +170,22 @@ function disableFix(found: readonly EventTrigger[], database: string, text: stri
     database,
     by: 'a superuser',
     text,
+  };
+}
+
+function actingOnDdl(found: readonly EventTrigger[], database: string): PreflightCheckOutcome {
+  return {
+    ...unknownOutcome(`${countOf(found.length, 'event trigger')} acting on DDL`),
+    headline: 'An event trigger acts on DDL of the migration',
+    premise: 'CREATE PUBLICATION and CREATE SUBSCRIPTION pass the event triggers, which write no row on the target',
+    required: 'no event trigger that raises an exception or writes at CREATE PUBLICATION or CREATE SUBSCRIPTION',
+    detail: `These event triggers fire for CREATE PUBLICATION on the source and, after the restore, for CREATE SUBSCRIPTION on the target. One that raises an exception for the role of the migration ends it. One that writes does so before the rows of its table are copied: "duplicate key value violates unique constraint", and the copy is retried endlessly.${buildUnlistedObjectsNote(found)}`,
+    objects: limitFindingObjects(found.map(({ name }) => name)),
+    fix: disableFix(
+      found,
+      database,
+      'Disable the event triggers until the cut-over; a disabled event trigger is also disabled on the target.',
+    ),
   };
 }
 

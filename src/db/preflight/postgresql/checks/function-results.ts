@@ -1,6 +1,7 @@
 import { countOf } from '../../../../base/text.ts';
 import { passOutcome, unknownOutcome } from '../../finding.ts';
 import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
+import { findFunctionBodyNameReferences } from '../function-body/names.ts';
 import { isGivenSqlSymbol, tokenizeSqlFunctionBody } from '../function-body/tokenize.ts';
 import {
   createFunctionRelationReader,
@@ -11,11 +12,13 @@ import {
 import {
   type FunctionOrViewBody,
   functionAndViewBodiesQuery,
+  type ObjectNamedInFunctionBody,
   objectsNamedInFunctionBodiesQuery,
   searchPathOperatorsQuery,
 } from '../queries/function-bodies.ts';
 import { type UserFunctionUse, userFunctionUsesQuery } from '../queries/function-uses.ts';
 import { otherRolesTextSettingsQuery, type RoleSetting } from '../queries/roles.ts';
+import { getPostgresqlTargetVersion } from '../source-facts.ts';
 
 /**
  * The first word of a function body whose value belongs to a server, a session or a moment: settings, role, clock, random
@@ -55,7 +58,7 @@ export const functionResultsCheck = declareDatabasePreflightCheck({
     lostOperators: searchPathOperatorsQuery,
     textSettings: otherRolesTextSettingsQuery,
   },
-  evaluate({ functionUses, functionBodies, meanings, lostOperators, textSettings }, database) {
+  evaluate({ functionUses, functionBodies, meanings, lostOperators, textSettings }, database, _facts, options) {
     const reach = createFunctionRelationReader(functionBodies);
     // Changes that are applied later fire a trigger too.
     const uses = functionUses.filter(({ filled, kind }) => kind === 'trigger' || (filled && storedKinds.has(kind)));
@@ -64,6 +67,11 @@ export const functionResultsCheck = declareDatabasePreflightCheck({
     const namesOf = (isReplaced: boolean) =>
       new Map(unresolved.filter((one) => one.isReplaced === isReplaced).map(({ use, name }) => [use, name]));
     const [caught, replaced] = [namesOf(false), namesOf(true)];
+    const target = getPostgresqlTargetVersion(options);
+    const hidden = meanings.filter(({ kind, name, isReplaced }) => {
+      const since = isReplaced ? undefined : namesOfLaterRelease.get(`${kind} ${name}`);
+      return since !== undefined && (target === undefined || since * 10_000 <= target);
+    });
     const own = textSettings.filter((one) => one.database === undefined || one.database === database);
     const found = uses.flatMap((use) => {
       const reached = reach(use.calls);
@@ -71,6 +79,7 @@ export const functionResultsCheck = declareDatabasePreflightCheck({
       const because =
         environmentUseOf(reached) ??
         replaced.get(use.name) ??
+        hiddenNameOf(reached, hidden) ??
         (isCaught ? caught.get(use.name) : undefined) ??
         settingOf(reached, own) ??
         (reached.bodies.some(comparesCitext) ? 'citext' : undefined);
@@ -114,6 +123,59 @@ function environmentUseOf({ bodies, reads }: RelationsReadByFunction): string | 
     if (word !== undefined) return word;
   }
   return reads.find(({ schema, name }) => /^(?:pg_|information_schema$)/.test(schema ?? name))?.name;
+}
+
+/**
+ * Functions and text search configurations that a release added to pg_catalog, which is searched before the schemas of a
+ * search_path. Left out are names that PostgreSQL 12 has for other arguments, such as random().
+ */
+const namesOfLaterRelease: ReadonlyMap<string, number> = new Map(
+  [
+    {
+      since: 13,
+      functions: 'gcd gen_random_uuid is_normalized jsonb_set_lax lcm min_scale normalize to_regcollation trim_scale',
+      configurations: 'greek',
+    },
+    {
+      since: 14,
+      functions:
+        'bit_count bit_xor date_bin extract multirange range_agg range_intersect_agg string_to_table trim_array unistr',
+      configurations: 'armenian basque catalan hindi serbian yiddish',
+    },
+    { since: 15, functions: 'regexp_count regexp_instr regexp_like regexp_substr', configurations: '' },
+    {
+      since: 16,
+      functions:
+        'any_value array_sample array_shuffle date_add date_subtract erf erfc json_agg_strict json_object_agg_strict json_object_agg_unique jsonb_agg_strict jsonb_object_agg_strict jsonb_object_agg_unique random_normal',
+      configurations: '',
+    },
+    {
+      since: 17,
+      functions:
+        'icu_unicode_version jsonb_populate_record_valid to_bin to_oct to_regtypemod unicode_assigned unicode_version uuid_extract_timestamp uuid_extract_version xmltext',
+      configurations: '',
+    },
+    {
+      since: 18,
+      functions: 'array_reverse array_sort casefold crc32 crc32c gamma lgamma uuidv4 uuidv7',
+      configurations: 'estonian',
+    },
+  ].flatMap(({ since, functions, configurations }) => [
+    ...functions.split(' ').map((name) => [`function ${name}`, since] as const),
+    ...configurations.split(' ').map((name) => [`text search configuration ${name}`, since] as const),
+  ]),
+);
+
+/** A name without a schema in one of the functions, which a search_path of the function resolves on the source alone. */
+function hiddenNameOf(
+  { bodies }: RelationsReadByFunction,
+  hidden: readonly ObjectNamedInFunctionBody[],
+): string | undefined {
+  if (hidden.length === 0) return undefined;
+  const references = bodies.flatMap(({ text, language }) => findFunctionBodyNameReferences(text, language));
+  return references.find(
+    ({ kind, schema, name }) => schema === undefined && hidden.some((one) => one.kind === kind && one.name === name),
+  )?.name;
 }
 
 /** Without a search_path, PostgreSQL finds the operators of text for citext, and letter case counts. */

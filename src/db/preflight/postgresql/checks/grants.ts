@@ -23,7 +23,7 @@ const isOfUser = (catalog: string, table: string): string => `
     )
 `;
 
-const accessCountsQuery: PostgresqlPreflightQuery<AccessCounts> = {
+export const accessCountsQuery: PostgresqlPreflightQuery<AccessCounts> = {
   id: 'access-counts',
   scope: 'database',
   sql: () => `

@@ -90,9 +90,10 @@ function dropExamples(objects: readonly string[]): string {
 
 /** Objects that the target rejects because of their definition can be altered instead of dropped. */
 function alterHints(found: readonly VersionIncompatibleObject[]): string {
-  const ofFunctions = (one: VersionIncompatibleObject) => /^(internal function|setting) /.test(one.needs);
+  const isNotAltered = (one: VersionIncompatibleObject) =>
+    /^(internal function|setting|no cast|no operator class) /.test(one.needs);
   const settings = found.some(({ needs }) => needs.startsWith('setting '));
-  const definitions = found.some((one) => one.says !== undefined && one.since > 0 && !ofFunctions(one));
+  const definitions = found.some((one) => one.says !== undefined && one.since > 0 && !isNotAltered(one));
   return [
     definitions
       ? ' Change a name with ALTER … RENAME CONSTRAINT, a column with ALTER COLUMN … DROP EXPRESSION, DROP IDENTITY or TYPE … COLLATE; re-create an unlogged partitioned table.'

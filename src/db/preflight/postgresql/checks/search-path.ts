@@ -3,6 +3,7 @@ import { quoteIdentifier, requoteSignature } from '../../../../postgresql/quote.
 
 import {
   buildQueryResultFixEffect,
+  type FindingFix,
   failOutcome,
   type PreflightCheckOutcome,
   type PreflightFixEffect,
@@ -22,6 +23,7 @@ import {
   unqualifiedOperatorUsesQuery,
 } from '../queries/function-bodies.ts';
 import { userFunctionUsesQuery } from '../queries/function-uses.ts';
+import { getPostgresqlTargetVersion } from '../source-facts.ts';
 
 export const searchPathCheck = declareDatabasePreflightCheck({
   id: 'search-path',
@@ -35,40 +37,35 @@ export const searchPathCheck = declareDatabasePreflightCheck({
     lostOperators: searchPathOperatorsQuery,
     bareOperators: unqualifiedOperatorUsesQuery,
   },
-  evaluate({ functionUses, functionBodies, meanings, lostOperators, bareOperators }, database) {
+  evaluate({ functionUses, functionBodies, meanings, lostOperators, bareOperators }, database, _facts, options) {
     const missing = bareOperators.filter(({ isMissing }) => isMissing);
     if (missing.length > 0) return missingOperators(missing, database);
     // The check `function-results` reports names that mean another object.
-    const lost = findUnresolvedFunctionBodyNames(functionUses, functionBodies, meanings, lostOperators).filter(
-      ({ isReplaced }) => !isReplaced,
-    );
+    const unresolved = (isRefresh: boolean) =>
+      findUnresolvedFunctionBodyNames(
+        functionUses.filter(({ kind }) => (kind === 'refresh') === isRefresh),
+        functionBodies,
+        meanings,
+        lostOperators,
+      ).filter(({ isReplaced }) => !isReplaced);
+    const lost = unresolved(false);
     const [first] = lost;
+    const target = getPostgresqlTargetVersion(options);
+    if (first === undefined && bareOperators.length === 0 && (target === undefined || target >= 170_000))
+      return judgeRefreshes(unresolved(true), database);
     if (first === undefined || (bareOperators.some(({ stores }) => stores) && !lost.some(({ fails }) => fails)))
       return otherOperators(bareOperators, database);
-    const functions = lost.filter(({ signature }, at) => lost.findIndex((one) => one.signature === signature) === at);
+    const functions = firstOfEach(lost);
     const isCertain = functions.some(({ fails }) => fails);
-    const fixable = functions.filter(({ path }) => path !== undefined);
     const more = {
       required: 'schema-qualified names, or a search_path of the function',
       detail: `Rows are copied and applied, and indexes are built, with an empty search_path. CHECK constraints, indexes, generated columns, domains, partition keys and triggers call these functions, whose bodies contain names without a schema: "${nameError(first)}". ${isCertain ? 'The copy fails on every attempt.' : 'The copy fails as soon as a function uses one of these names for a row. Until now the tables have no rows, or only some calls use one of these names.'}${buildUnlistedObjectsNote(functions)}`,
-      objects: limitFindingObjects(functions).map(
-        ({ signature, kind, name, use }) => `${signature} (${kind} ${name}; ${use})`,
-      ),
-      fix: {
-        ...(fixable.length === 0
-          ? {}
-          : {
-              sql: fixable.map(
-                ({ signature, path = [] }) =>
-                  `ALTER FUNCTION ${requoteSignature(signature)} SET search_path = ${[...path.map(quoteIdentifier), 'pg_temp'].join(', ')}`,
-              ),
-              undo: fixable.map(({ signature }) => `ALTER FUNCTION ${requoteSignature(signature)} RESET search_path`),
-              effects: [setsSearchPath(fixable.map(({ signature }) => signature))],
-            }),
+      objects: describeFunctions(functions),
+      fix: setPath(
+        functions,
         database,
-        by: 'the owner of the functions, or a superuser',
-        text: `Set a search_path for the functions, or qualify the names in their bodies. An SQL function with a search_path is not inlined, which can be slower.${fixable.length < functions.length ? ' A name that exists in several schemas must be qualified manually.' : ''} A CHECK constraint that reads another table can still fail until the other table is copied.`,
-      },
+        ' A CHECK constraint that reads another table can still fail until the other table is copied.',
+      ),
     };
     const observed = countOf(functions.length, 'function');
     if (!isCertain) return warnOutcome(observed, more);
@@ -76,6 +73,48 @@ export const searchPathCheck = declareDatabasePreflightCheck({
     return failOutcome(isDumped ? ['continuous'] : ['continuous', 'dump'], observed, more);
   },
 });
+
+function firstOfEach(lost: readonly UnresolvedFunctionBodyName[]): readonly UnresolvedFunctionBodyName[] {
+  return lost.filter(({ signature }, at) => lost.findIndex((one) => one.signature === signature) === at);
+}
+
+function describeFunctions(functions: readonly UnresolvedFunctionBodyName[]): readonly string[] {
+  return limitFindingObjects(functions).map(
+    ({ signature, kind, name, use }) => `${signature} (${kind} ${name}; ${use})`,
+  );
+}
+
+function setPath(functions: readonly UnresolvedFunctionBodyName[], database: string, note = ''): FindingFix {
+  const fixable = functions.filter(({ path }) => path !== undefined);
+  return {
+    ...(fixable.length === 0
+      ? {}
+      : {
+          sql: fixable.map(
+            ({ signature, path = [] }) =>
+              `ALTER FUNCTION ${requoteSignature(signature)} SET search_path = ${[...path.map(quoteIdentifier), 'pg_temp'].join(', ')}`,
+          ),
+          undo: fixable.map(({ signature }) => `ALTER FUNCTION ${requoteSignature(signature)} RESET search_path`),
+          effects: [setsSearchPath(fixable.map(({ signature }) => signature))],
+        }),
+    database,
+    by: 'the owner of the functions, or a superuser',
+    text: `Set a search_path for the functions, or qualify the names in their bodies. An SQL function with a search_path is not inlined, which can be slower.${fixable.length < functions.length ? ' A name that exists in several schemas must be qualified manually.' : ''}${note}`,
+  };
+}
+
+function judgeRefreshes(lost: readonly UnresolvedFunctionBodyName[], database: string): PreflightCheckOutcome {
+  const [first] = lost;
+  if (first === undefined) return passOutcome('all');
+  const functions = firstOfEach(lost);
+  return warnOutcome(countOf(functions.length, 'function'), {
+    headline: 'A materialized view cannot be refreshed on the target',
+    required: 'schema-qualified names, or a search_path of the function',
+    detail: `Since PostgreSQL 17 REFRESH MATERIALIZED VIEW uses an empty search_path, whatever the session has: "${nameError(first)}". The materialized views stay empty on the target.${buildUnlistedObjectsNote(functions)}`,
+    objects: describeFunctions(functions),
+    fix: setPath(functions, database),
+  });
+}
 
 function missingOperators(uses: readonly UnqualifiedOperatorUse[], database: string): PreflightCheckOutcome {
   return failOutcome(['continuous', 'dump'], countOf(uses.length, 'definition'), {

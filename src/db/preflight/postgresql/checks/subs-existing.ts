@@ -1,6 +1,6 @@
 import { countOf } from '../../../../base/text.ts';
 import { decodeBooleanColumn, decodeTextColumn } from '../../../../postgresql/rows.ts';
-import { passOutcome, warnOutcome } from '../../finding.ts';
+import { passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
 import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
 
 import type { PostgresqlPreflightQuery } from '../query.ts';
@@ -40,12 +40,13 @@ export const subsExistingCheck = declareDatabasePreflightCheck({
   id: 'subs-existing',
   title: 'the database has no subscriptions',
   headline: 'The database has subscriptions',
-  severity: { continuous: 'warning', dump: 'warning' },
+  severity: { continuous: 'blocker', dump: 'blocker' },
   queries: { subscriptions: subscriptionsQuery },
-  evaluate({ subscriptions }, database) {
+  evaluate({ subscriptions }, database, _facts, { target }) {
     const own = subscriptions.filter((subscription) => subscription.database === database);
     if (own.length === 0) return passOutcome('none');
-    return warnOutcome(countOf(own.length, 'subscription'), {
+    const observed = countOf(own.length, 'subscription');
+    const more = {
       required: 'none',
       detail: `The database receives changes from another server. The changes are replicated to the target, the subscription is not: pg_dump reports "subscriptions not dumped because current user is not a superuser", or the subscription is restored disabled. If the target also publishes the same data to that server, changes are replicated in a loop.${buildUnlistedObjectsNote(own)}`,
       objects: limitFindingObjects(own).map(({ name, enabled }) => (enabled ? name : `${name} (disabled)`)),
@@ -53,6 +54,14 @@ export const subsExistingCheck = declareDatabasePreflightCheck({
         by: 'the replication administrator',
         text: 'If the target needs the subscription, create it there; disable the subscription of the source before the cut-over: ALTER SUBSCRIPTION … DISABLE.',
       },
-    });
+    };
+    if (target?.postgresql?.isSuperuser !== false) return warnOutcome(observed, more);
+    // The connection string is shown to superusers only.
+    return {
+      ...unknownOutcome(observed),
+      ...more,
+      premise: 'the migration continues without the subscriptions, or their connection strings have a password',
+      settledBy: '--accept subs-existing',
+    };
   },
 });

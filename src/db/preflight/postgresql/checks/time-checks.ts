@@ -1,7 +1,11 @@
 import { countOf } from '../../../../base/text.ts';
-import { failOutcome, passOutcome } from '../../finding.ts';
+import { failOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
 import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
-import { buildDropConstraintsFix, quoteConstraintNameForMessage } from '../owner-queries.ts';
+import {
+  buildDropConstraintsFix,
+  describeConstraintQueriesForOwner,
+  quoteConstraintNameForMessage,
+} from '../owner-queries.ts';
 
 import { type NamedConstraint, timeDependentConstraintsQuery } from '../queries/constraints.ts';
 
@@ -17,17 +21,28 @@ export const timeChecksCheck = declareDatabasePreflightCheck({
       return passOutcome(
         clockChecks.length === 0 ? 'none' : 'constraints use the current time, but none requires a future time',
       );
-    return failOutcome(['continuous', 'dump'], countOf(found.length, 'constraint'), {
+    // A row that satisfies another condition of an OR need not have a future time.
+    const certain = found.filter(({ definition }) => !/\bOR\b/.test(definition));
+    const named = certain.length > 0 ? certain : found;
+    const observed = countOf(named.length, 'constraint');
+    const more = {
       required: 'no such constraint in tables with rows',
-      detail: `A CHECK constraint is evaluated when a row is written, and again on the target. A row whose time is no longer in the future makes the copy fail on every attempt: "new row for relation … violates check constraint ${quoteConstraintNameForMessage(found[0]!.name)}".${buildUnlistedObjectsNote(found)}`,
-      objects: limitFindingObjects(found).map(({ name, owner, definition }) => `${name} on ${owner} ${definition}`),
+      detail: `A CHECK constraint is evaluated when a row is written, and again on the target. A row whose time is no longer in the future makes the copy fail on every attempt: "new row for relation … violates check constraint ${quoteConstraintNameForMessage(named[0]!.name)}".${buildUnlistedObjectsNote(named)}`,
+      objects: limitFindingObjects(named).map(({ name, owner, definition }) => `${name} on ${owner} ${definition}`),
       fix: buildDropConstraintsFix(
         timeDependentConstraintsQuery,
-        found,
+        named,
         database,
         'Drop the CHECK constraints until the cut-over, or replace them with a trigger, which does not fire during the copy. If the time of every row stays in the future for the next two weeks, use --accept time-checks.',
       ),
-    });
+    };
+    if (certain.length > 0) return failOutcome(['continuous', 'dump'], observed, more);
+    return {
+      ...unknownOutcome(`${observed}; it is not known whether every row satisfies the constraints`),
+      ...more,
+      premise: 'every row satisfies the CHECK constraints for the next two weeks',
+      detail: `${more.detail}${describeConstraintQueriesForOwner(named)}`,
+    };
   },
 });
 

@@ -21,7 +21,7 @@ import { legacyZoneWordPattern } from '../function-body/time-zone.ts';
  * Rows of pg_depend (alias `d`) by which an object calls a function of a user when a row is written or a change is
  * applied: constraints, indexes and, before PostgreSQL 15, generated columns (pg_class), defaults of generated columns
  * (pg_attrdef), operators used in any of these, operator classes (pg_amproc) and range types (pg_type) of indexes,
- * triggers that fire where changes are applied, and event triggers. The condition does not exclude members of
+ * triggers that fire where changes are applied, event triggers, and materialized views, which are refreshed. The condition does not exclude members of
  * extensions.
  */
 export const dependsOnUserFunctionSql = `
@@ -35,6 +35,15 @@ export const dependsOnUserFunctionSql = `
         OR d.classid = '${oidsOfCatalogs.pg_amproc}'
         OR d.classid = '${oidsOfCatalogs.pg_type}'
         OR d.classid = '${oidsOfCatalogs.pg_event_trigger}'
+        OR (
+          d.classid = '${oidsOfCatalogs.pg_rewrite}'
+            AND EXISTS (
+              SELECT FROM pg_rewrite w
+              JOIN pg_class v ON v.oid = w.ev_class
+              WHERE w.oid = d.objid
+                AND v.relkind = 'm'
+            )
+        )
         OR (
           d.classid = '${oidsOfCatalogs.pg_trigger}'
             AND EXISTS (

@@ -151,6 +151,13 @@ export function buildUserFunctionUsesSql(version: number): string {
         AND left(e.evtevent::text, 12) = 'ddl_command_'
         AND (e.evttags IS NULL OR e.evttags && '{CREATE PUBLICATION,CREATE SUBSCRIPTION}')
     `,
+    `
+      SELECT DISTINCT d.calls, 'refresh', 'materialized view ' || v.oid::regclass, false
+      FROM d
+      JOIN pg_rewrite w ON w.oid = d.objid
+      JOIN pg_class v ON v.oid = w.ev_class
+      WHERE d.classid = '${oidsOfCatalogs.pg_rewrite}' AND v.relkind = 'm'
+    `,
     ...support(version, table),
     ...generated(version, table),
   ];
@@ -298,9 +305,19 @@ export interface UserFunctionUse {
   readonly calls: string;
   /**
    * The kind of object. `unique`: a unique index or an exclusion constraint; `support`: a support function of an
-   * operator class.
+   * operator class; `refresh`: a materialized view, which is empty on the target until it is refreshed.
    */
-  readonly kind: 'check' | 'domain' | 'index' | 'unique' | 'generated' | 'partition' | 'support' | 'trigger' | 'event';
+  readonly kind:
+    | 'check'
+    | 'domain'
+    | 'index'
+    | 'unique'
+    | 'generated'
+    | 'partition'
+    | 'support'
+    | 'trigger'
+    | 'event'
+    | 'refresh';
   /** The name of the object, as reports show it: `constraint on table`. */
   readonly name: string;
   /** Whether the function is called for rows that the initial copy reads, or for constants when an index is created. */
@@ -331,6 +348,7 @@ const kinds: readonly UserFunctionUse['kind'][] = [
   'index',
   'unique',
   'generated',
+  'refresh',
   'partition',
   'support',
   'trigger',

@@ -11,7 +11,14 @@ import { decodeVersionIncompatibleObjects, type VersionIncompatibleObject } from
 export const versionIncompatibleDefinitionsQuery: PostgresqlPreflightQuery<readonly VersionIncompatibleObject[]> = {
   id: 'incompatible-definitions',
   scope: 'database',
-  when: createDatabaseFeatureCondition('relations', 'columns', 'heirs', 'collations', 'not-null-names'),
+  when: createDatabaseFeatureCondition(
+    'relations',
+    'columns',
+    'heirs',
+    'collations',
+    'not-null-names',
+    'superuser-objects',
+  ),
   sql: (version) => {
     if (version < 120_000) return undefined;
     const parts = rejectedDefinitions.filter(({ since }) => since > version / 10_000);
@@ -114,6 +121,40 @@ const rejectedDefinitions: readonly { readonly since: number; readonly rows: str
       WHERE k.contype = 'f'
         AND a.attcollation <> b.attcollation
         AND NOT n.collisdeterministic
+    `,
+  },
+  {
+    // Since PostgreSQL 18 bytea is converted to integers and back.
+    since: 18,
+    rows: `
+      SELECT
+        'cast (' || format_type(k.castsource, NULL) || ' AS ' || format_type(k.casttarget, NULL) || ')',
+        'no cast of PostgreSQL',
+        format('cast from type %s to type %s already exists', format_type(k.castsource, NULL), format_type(k.casttarget, NULL))
+      FROM pg_cast k
+      WHERE k.oid >= '${firstNormalObjectId}'
+        AND '${builtinTypeOids.bytea}' IN (k.castsource, k.casttarget)
+        AND (
+          k.castsource IN ('${builtinTypeOids.int2}', '${builtinTypeOids.int4}', '${builtinTypeOids.int8}')
+            OR k.casttarget IN ('${builtinTypeOids.int2}', '${builtinTypeOids.int4}', '${builtinTypeOids.int8}')
+        )
+    `,
+  },
+  {
+    // ltree 1.3 has an operator class for hash indexes.
+    since: 17,
+    rows: `
+      SELECT
+        'operator class ' || o.opcnamespace::regnamespace || '.' || quote_ident(o.opcname),
+        'no operator class of ltree',
+        format('could not make operator class "%s" be default for type %s', o.opcname, format_type(t.oid, NULL))
+      FROM pg_opclass o
+      JOIN pg_am m ON m.oid = o.opcmethod AND m.amname = 'hash'
+      JOIN pg_type t ON t.oid = o.opcintype AND t.typname = 'ltree'
+      WHERE o.oid >= '${firstNormalObjectId}'
+        AND o.opcdefault
+        AND ${isExtensionMemberSql('pg_type', 't.oid')}
+        AND ${isNotExtensionMemberSql('pg_opclass', 'o.oid')}
     `,
   },
 ];

@@ -204,6 +204,11 @@ const detaching = `
 const hashesEnum = `
   (
     p.partstrat = 'h'
+      AND NOT EXISTS (
+        SELECT FROM pg_inherits i
+        JOIN pg_class l ON l.oid = i.inhrelid
+        WHERE i.inhparent = p.partrelid AND l.relpartbound::text ~ ':modulus 1 '
+      )
       AND EXISTS (
         WITH RECURSIVE k(type, class) AS (
           SELECT a.atttypid, o.opcintype

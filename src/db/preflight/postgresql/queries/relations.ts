@@ -2,6 +2,7 @@ import {
   builtinSchemaOids,
   builtinTablespaceOids,
   firstNormalObjectId,
+  firstSuperuserOid,
   oidsOfCatalogs,
 } from '../../../../postgresql/catalog-oids.ts';
 import {
@@ -27,6 +28,8 @@ export interface RelationsWithUnusualProperties {
   readonly temporary: readonly string[];
   readonly matviews: readonly { readonly name: string; readonly populated: boolean }[];
   readonly secured: readonly RowSecurityRestrictedTable[];
+  /** Tables whose row-level security applies to their owner; `bypasses`: the owner is the first superuser. */
+  readonly forced: readonly { readonly name: string; readonly bypasses: boolean }[];
   /** Tables and indexes outside of the tablespace pg_default; `tablespace` is an object id. */
   readonly placed: readonly { readonly name: string; readonly tablespace: string }[];
 }
@@ -51,6 +54,8 @@ export const relationsWithUnusualPropertiesQuery: PostgresqlPreflightQuery<Relat
       c.relispopulated AS populated,
       ${rowSecuritySql(superuser)} AS secured,
       c.relforcerowsecurity AS forced,
+      c.relrowsecurity AND c.relforcerowsecurity AS owner_secured,
+      c.relowner = '${firstSuperuserOid}' AS bypasses,
       c.oid::regclass AS name
     FROM pg_class c
     WHERE c.oid >= '${firstNormalObjectId}'
@@ -72,6 +77,9 @@ export const relationsWithUnusualPropertiesQuery: PostgresqlPreflightQuery<Relat
       secured: rows
         .filter((row) => decodeBooleanColumn(row, 'secured') && isLasting(row))
         .map((row) => ({ name: decodeTextColumn(row, 'name'), forced: decodeBooleanColumn(row, 'forced') })),
+      forced: rows
+        .filter((row) => row.kind === 'r' && isLasting(row) && decodeBooleanColumn(row, 'owner_secured'))
+        .map((row) => ({ name: decodeTextColumn(row, 'name'), bypasses: decodeBooleanColumn(row, 'bypasses') })),
       placed: rows
         .filter(
           (row) =>
@@ -87,6 +95,7 @@ export const relationsWithUnusualPropertiesQuery: PostgresqlPreflightQuery<Relat
     temporary: [],
     matviews: [],
     secured: [],
+    forced: [],
     placed: [],
   },
 };

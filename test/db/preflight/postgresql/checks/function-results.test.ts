@@ -99,3 +99,18 @@ test('a stored column whose function reads a setting is named', async () => {
   const { objects = [] } = found(await preflightServer(server), 'function-results');
   expect(objects).toEqual([expect.stringContaining('public.t.stored')]);
 }, 60_000);
+
+test.each([
+  { text: 'SELECT regexp_like($1, $2)', targetVersion: '17', verdict: 'unknown' },
+  { text: 'SELECT regexp_like($1, $2)', targetVersion: undefined, verdict: 'unknown' },
+  { text: 'SELECT regexp_like($1, $2)', targetVersion: '14', verdict: 'pass' },
+  { text: 'SELECT public.regexp_like($1, $2)', targetVersion: '17', verdict: 'pass' },
+  { text: 'SELECT lower($1)', targetVersion: '17', verdict: 'pass' },
+])('$text, to $targetVersion: $verdict', ({ text, targetVersion, verdict }) => {
+  const functionUses = [{ calls: '1', kind: 'generated', name: 'column public.t.g', filled: true }] as const;
+  const meanings = [{ kind: 'function', schema: 'public', name: 'regexp_like', isReplaced: false, types: [] }] as const;
+  const functionBodies = [body(text, { language: 'sql', hasPath: true })];
+  const values = { functionUses, functionBodies, meanings, lostOperators: [], textSettings: [] };
+  const outcome = functionResultsCheck.evaluate(values, 'd1', sourceFacts(), preflightOptions({ targetVersion }));
+  expect(short(outcome)).toBe(verdict);
+});

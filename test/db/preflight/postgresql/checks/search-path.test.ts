@@ -190,3 +190,13 @@ test('a definition with a bare operator is rejected, or has other results for st
     'fail continuous+dump',
   );
 });
+
+test('a materialized view that no session can refresh warns, unless rows are concerned too', () => {
+  const refresh = use('1', { kind: 'refresh', name: 'materialized view public.mv', filled: false });
+  const outcome = judged([refresh], [body('1', lost)]);
+  expect(short(outcome)).toBe('warn');
+  expectText(outcome.detail);
+  expect(outcome.fix?.sql).toHaveLength(1);
+  expect(judged([refresh], [body('1', 'SELECT lower($1)')]).status).toBe('pass');
+  expect(short(judged([refresh, use('1')], [body('1', lost)]))).toBe('fail continuous+dump');
+});

@@ -15,6 +15,15 @@ testDatabaseCases([
     }),
     verdict: 'fail continuous+dump',
   })),
+  {
+    what: 'another condition of an OR',
+    ...forBothMethods(timeChecksCheck, {
+      clockChecks: [
+        { name: 'c', owner: 'public.t', ofDomain: false, definition: 'CHECK (((b > now()) OR (b IS NOT NULL)))' },
+      ],
+    }),
+    verdict: 'unknown',
+  },
   ...['b <= now()', 'CURRENT_DATE > b', '(a < now()) AND (b < 5)', '(now() > a) OR (b <= 1)', 'a = CURRENT_USER'].map(
     (text) => ({
       what: `CHECK (${text})`,

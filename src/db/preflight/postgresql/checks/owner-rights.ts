@@ -1,0 +1,149 @@
+import { countOf } from '../../../../base/text.ts';
+import { firstNormalObjectId, oidsOfCatalogs } from '../../../../postgresql/catalog-oids.ts';
+import { quoteIdentifier, requoteQualifiedName, requoteSignature } from '../../../../postgresql/quote.ts';
+import { decodeTextColumn } from '../../../../postgresql/rows.ts';
+import { buildQueryRowRemovalFixEffect, passOutcome, unknownOutcome } from '../../finding.ts';
+import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
+import { isNotExtensionMemberSql } from '../queries/catalog-predicates.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
+import { getPostgresqlTargetVersion } from '../source-facts.ts';
+import { accessCountsQuery } from './grants.ts';
+
+/** A privilege that the owner of a table lacks to write its rows. */
+interface MissingRight {
+  readonly table: string;
+  readonly owner: string;
+  /** `INSERT, UPDATE`, `USAGE` or `EXECUTE`. */
+  readonly rights: string;
+  /** As GRANT names it: a table, a schema, or a function with its arguments. */
+  readonly kind: 'TABLE' | 'SCHEMA' | 'FUNCTION';
+  readonly on: string;
+}
+
+const { pg_attrdef, pg_class, pg_constraint, pg_operator, pg_proc } = oidsOfCatalogs;
+
+/**
+ * Tables of an owner who is no superuser, with what a subscription asks of him: the privileges of the table, USAGE of its
+ * schema, and EXECUTE of functions in CHECKs, domains, indexes and generated columns. Only functions whose privileges were
+ * changed can lack one.
+ */
+export const ownerRightsQuery: PostgresqlPreflightQuery<readonly MissingRight[]> = {
+  id: 'owner-rights',
+  scope: 'database',
+  when: (known) => (known(accessCountsQuery)?.owners ?? 1) > 0,
+  sql: (version) => `
+    WITH owned AS (
+      SELECT c.oid, c.relowner AS owner, c.relnamespace
+      FROM pg_class c
+      JOIN pg_roles r ON r.oid = c.relowner
+      WHERE c.oid >= '${firstNormalObjectId}'
+        AND c.relkind = 'r'
+        AND c.relpersistence = 'p'
+        AND NOT r.rolsuper
+        AND ${isNotExtensionMemberSql('pg_class', 'c.oid')}
+    ), revoked AS (
+      SELECT p.oid
+      FROM pg_proc p
+      WHERE p.oid >= '${firstNormalObjectId}' AND p.proacl IS NOT NULL
+    ), callers AS (
+      SELECT d.classid, d.objid, f.oid AS called
+      FROM revoked f
+      JOIN pg_depend d ON d.refclassid = '${pg_proc}' AND d.refobjid = f.oid
+      UNION ALL
+      SELECT d.classid, d.objid, f.oid
+      FROM revoked f
+      JOIN pg_operator o ON o.oprcode = f.oid
+      JOIN pg_depend d ON d.refclassid = '${pg_operator}' AND d.refobjid = o.oid
+    ), uses AS (
+      SELECT k.conrelid AS oid, u.called
+      FROM callers u JOIN pg_constraint k ON u.classid = '${pg_constraint}' AND k.oid = u.objid AND k.conrelid <> '0'
+      UNION ALL
+      SELECT a.attrelid, u.called
+      FROM callers u
+      JOIN pg_constraint k ON u.classid = '${pg_constraint}' AND k.oid = u.objid AND k.contypid <> '0'
+      JOIN pg_attribute a ON a.atttypid = k.contypid AND a.attnum > '0'
+      UNION ALL
+      SELECT coalesce(i.indrelid, u.objid), u.called
+      FROM callers u LEFT JOIN pg_index i ON i.indexrelid = u.objid
+      WHERE u.classid = '${pg_class}'
+      UNION ALL
+      SELECT f.adrelid, u.called
+      FROM callers u
+      JOIN pg_attrdef f ON u.classid = '${pg_attrdef}' AND f.oid = u.objid
+      JOIN pg_attribute a ON a.attrelid = f.adrelid AND a.attnum = f.adnum
+      WHERE ${version < 120_000 ? 'false' : "a.attgenerated <> ''"}
+    )
+    SELECT m.kind, m.name, m.rights, o.oid::regclass::text AS relation, pg_get_userbyid(o.owner) AS owner
+    FROM owned o
+    CROSS JOIN LATERAL (
+      SELECT 'TABLE', o.oid::regclass::text, concat_ws(
+        ', ',
+        ${['insert', 'update', 'delete', 'truncate']
+          .map((right) => `CASE WHEN NOT has_table_privilege(o.owner, o.oid, '${right}') THEN '${right}' END`)
+          .join(', ')}
+      )
+      UNION ALL
+      SELECT 'SCHEMA', o.relnamespace::regnamespace::text,
+        CASE WHEN NOT has_schema_privilege(o.owner, o.relnamespace, 'USAGE') THEN 'USAGE' END
+      UNION ALL
+      SELECT 'FUNCTION', u.called::regprocedure::text, 'EXECUTE'
+      FROM uses u
+      WHERE u.oid = o.oid AND NOT has_function_privilege(o.owner, u.called, 'EXECUTE')
+      GROUP BY u.called
+    ) m (kind, name, rights)
+    WHERE m.rights <> ''
+    ORDER BY 1, 2, 4
+  `,
+  decode: (rows) =>
+    rows.map((row) => ({
+      table: decodeTextColumn(row, 'relation'),
+      owner: decodeTextColumn(row, 'owner'),
+      rights: decodeTextColumn(row, 'rights').toUpperCase(),
+      kind: row.kind === 'FUNCTION' || row.kind === 'SCHEMA' ? row.kind : 'TABLE',
+      on: decodeTextColumn(row, 'name'),
+    })),
+  absent: [],
+};
+
+export const ownerRightsCheck = declareDatabasePreflightCheck({
+  id: 'owner-rights',
+  title: 'the owner of each table may write it',
+  headline: 'The owner of a table may not write it',
+  severity: { continuous: 'blocker' },
+  queries: { missing: ownerRightsQuery },
+  evaluate({ missing }, database, _facts, options) {
+    const version = getPostgresqlTargetVersion(options);
+    const read = options.target?.postgresql;
+    if (missing.length === 0) return passOutcome('yes');
+    // Older releases write as the owner of the subscription; a login that is no superuser owns what it creates.
+    if ((version !== undefined && version < 160_000) || read?.isSuperuser === false) return passOutcome('not needed');
+    const statements = (verb: 'GRANT' | 'REVOKE') => [
+      ...new Set(
+        missing.map(
+          ({ rights, kind, on, owner }) =>
+            `${verb} ${rights} ON ${kind} ${kind === 'FUNCTION' ? requoteSignature(on) : requoteQualifiedName(on)} ${verb === 'GRANT' ? 'TO' : 'FROM'} ${quoteIdentifier(owner)}`,
+        ),
+      ),
+    ];
+    const tables = [...new Set(missing.map(({ table }) => table))];
+    return {
+      ...unknownOutcome(countOf(tables.length, 'table')),
+      premise: 'the service leaves out owners and privileges (pg_dump --no-owner --no-privileges)',
+      settledBy: 'GRANT on the source',
+      required: 'owners that may write their tables',
+      detail: `Since PostgreSQL 16 the owner of a table writes what is copied and replicated. With the owners and privileges of the source the server rejects it: "permission denied for ${missing[0]?.kind.toLowerCase()}", and the copy is retried endlessly.${buildUnlistedObjectsNote(missing)}`,
+      objects: limitFindingObjects(missing).map(
+        ({ table, owner, rights, kind, on }) =>
+          `${table}: ${owner} has no ${rights}${kind === 'TABLE' ? '' : ` on ${kind.toLowerCase()} ${on}`}`,
+      ),
+      fix: {
+        sql: statements('GRANT'),
+        undo: statements('REVOKE'),
+        effects: [buildQueryRowRemovalFixEffect(ownerRightsQuery, missing)],
+        database,
+        by: 'the owners of tables, schemas and functions, or a superuser',
+        text: 'Grant the owners what they lack until the cut-over.',
+      },
+    };
+  },
+});
