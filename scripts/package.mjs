@@ -21,15 +21,13 @@ const required = [
   'dist/main.cjs',
   'dist/help.txt',
   'dist/THIRD-PARTY-NOTICES.txt',
-  'schemas/inventory-report-1.json',
-  'schemas/inventory-source-1.json',
-  'schemas/preflight-report-1.json',
-  'schemas/sandbox-data-1.json',
+  'llms.txt',
+  ...readdirSync(join(root, 'schemas')).map((name) => `schemas/${name}`),
 ];
 /** Bytes of the tarball: what an installation downloads. */
 const largestTarball = 1_850_000;
 const allowed =
-  /^(package\.json|LICENSE|(README|CHANGELOG|CONTRIBUTING|SECURITY|test\/adversary\/README)\.md|(bin|dist|completions|docs|man|schemas)\/.+)$/;
+  /^(package\.json|LICENSE|llms\.txt|(README|CHANGELOG|CONTRIBUTING|SECURITY|test\/adversary\/README)\.md|(bin|dist|completions|docs|man|schemas)\/.+)$/;
 
 /**
  * Checks the package that is published: publint's rules, the list of its files, its size, the resolution of its types, an

@@ -29,6 +29,8 @@ interface ProfileSettingSpec {
   readonly variable?: string;
   /** An example value for hints, quoted for a shell. */
   readonly example: string;
+  /** The values of the setting, if they are few. */
+  readonly choices?: readonly string[];
   /** Parses the text of an option, a variable or a `config set` argument to the stored value. */
   readonly parse: (text: string) => ProfileParseResult<string | boolean | number | readonly string[]>;
 }
@@ -74,20 +76,20 @@ export const profileSettingSpecs: Readonly<Record<ProfileSettingKey, ProfileSett
     description: 'authorization flow: code or implicit (default: code)',
     variable: 'CLOUDCTL_FLOW',
     example: 'code',
-    parse: parseOneOf('code', 'implicit'),
+    ...oneOf('code', 'implicit'),
   },
   token_params: {
     description: 'where the token endpoint reads its parameters: query, body or basic (default: query)',
     variable: 'CLOUDCTL_TOKEN_PARAMS',
     example: 'query',
-    parse: parseOneOf('query', 'body', 'basic'),
+    ...oneOf('query', 'body', 'basic'),
   },
   pkce: { description: 'send a PKCE challenge: true or false (default: true)', example: 'true', parse: parseBoolean },
   credential_store: {
     description: 'credential store: keychain or file (default: keychain)',
     variable: 'CLOUDCTL_CREDENTIAL_STORE',
     example: 'keychain',
-    parse: parseOneOf('keychain', 'file'),
+    ...oneOf('keychain', 'file'),
   },
   token_command: {
     description: 'program that prints the access token, as a JSON array of the program and its arguments',
@@ -98,7 +100,7 @@ export const profileSettingSpecs: Readonly<Record<ProfileSettingKey, ProfileSett
     description: 'output format (default: table)',
     variable: 'CLOUDCTL_OUTPUT',
     example: 'json',
-    parse: parseOneOf('table', 'json', 'ndjson', 'yaml', 'csv'),
+    ...oneOf('table', 'json', 'ndjson', 'yaml', 'csv'),
   },
   batch_ledger_days: {
     description: 'days after which the ledger of a finished batch is deleted; 0 keeps it',
@@ -199,7 +201,8 @@ function parseBoolean(text: string): ProfileParseResult<boolean> {
   return text === 'false' ? { ok: true, value: false } : { ok: false, reason: 'not true or false' };
 }
 
-function parseOneOf(...choices: readonly string[]): (text: string) => ProfileParseResult<string> {
-  return (text) =>
+function oneOf(...choices: readonly string[]): Pick<ProfileSettingSpec, 'choices' | 'parse'> {
+  const parse = (text: string): ProfileParseResult<string> =>
     choices.includes(text) ? { ok: true, value: text } : { ok: false, reason: `not one of ${choices.join(', ')}` };
+  return { choices, parse };
 }

@@ -1,5 +1,36 @@
 import type { HelpTopicPage } from '../cli/command.ts';
 
+/** The JSON Schemas in the folder schemas, with what each describes: the output of commands, or something else. */
+export const outputSchemas: readonly OutputSchema[] = [
+  { file: 'droplets-list-1.json', commands: ['droplets list', 'droplets get'], text: 'a droplet' },
+  { file: 'droplets-create-1.json', commands: ['droplets create'], text: 'a row' },
+  { file: 'droplets-delete-1.json', commands: ['droplets delete', 'droplets batches delete'], text: 'a row' },
+  { file: 'droplets-batches-list-1.json', commands: ['droplets batches list'], text: 'a batch' },
+  { file: 'droplets-batches-show-1.json', commands: ['droplets batches show'], text: 'a name of a batch' },
+  { file: 'auth-status-1.json', commands: ['auth status', 'auth whoami'], text: 'a session' },
+  { file: 'db-status-1.json', commands: ['db status'], text: 'a migration' },
+  { file: 'db-watch-1.json', commands: ['db watch'], text: 'a poll' },
+  { file: 'preflight-report-1.json', commands: ['db preflight'], text: 'the report' },
+  { file: 'inventory-report-1.json', commands: ['db inventory'], text: 'the report (json)' },
+  { file: 'inventory-source-1.json', commands: ['db inventory'], text: 'a source (ndjson)' },
+  { file: 'error-1.json', commands: [], text: 'an error on standard error (json, ndjson)' },
+  { file: 'config-1.json', commands: [], text: 'the file config.json' },
+  { file: 'sandbox-data-1.json', commands: [], text: 'the file of `sandbox start --data`' },
+  { file: 'conformance-report-1.json', commands: [], text: 'the report of `npm run conformance`' },
+];
+
+interface OutputSchema {
+  readonly file: string;
+  readonly commands: readonly string[];
+  readonly text: string;
+}
+
+/** `droplets list`, `droplets get`: a droplet. */
+export function describeSchema({ commands, text }: OutputSchema): string {
+  const names = commands.map((one) => `\`${one}\``).join(', ');
+  return names === '' ? text : `${names}: ${text}`;
+}
+
 export const outputHelpTopic: HelpTopicPage = {
   text: [
     'Data goes to standard output, everything else to standard error. --quiet leaves out progress and notices.',
@@ -15,6 +46,10 @@ export const outputHelpTopic: HelpTopicPage = {
         { term: 'yaml', text: 'one document' },
         { term: 'csv', text: 'a header line and one CSV record per row' },
       ],
+    },
+    {
+      title: 'JSON Schemas (folder schemas of the npm package and the sources)',
+      entries: outputSchemas.map((schema) => ({ term: schema.file, text: describeSchema(schema) })),
     },
   ],
   examples: [

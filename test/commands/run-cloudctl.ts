@@ -1,6 +1,7 @@
 import { runCliCommandLine } from '../../src/main.ts';
 import type { SandboxServers } from '../../src/sandbox/sandbox.ts';
 import { type TestHost, type TestHostOptions, testHost } from '../fixtures/host.ts';
+import { expectSchemas } from '../fixtures/output-schemas.ts';
 import { profileOf } from '../fixtures/session.ts';
 import { admin, MAYA, send } from '../sandbox/requests.ts';
 
@@ -28,7 +29,7 @@ export async function runCloudctl(
   options: TestHostOptions = {},
 ): Promise<RunResult> {
   const host = testHost({ beside: base, ...options });
-  return runResult(host, await runCliCommandLine(argv, host));
+  return runResult(host, argv, await runCliCommandLine(argv, host));
 }
 
 export interface StartedRun {
@@ -44,7 +45,7 @@ export function startCloudctl(base: TestHost, argv: readonly string[], options: 
   let over = false;
   const ended = runCliCommandLine(argv, host).then((code) => {
     over = true;
-    return runResult(host, code);
+    return runResult(host, argv, code);
   });
   return {
     host,
@@ -113,7 +114,8 @@ export async function recordedRequests(sandbox: SandboxServers): Promise<readonl
   return requests.map(({ method, path }) => `${method} ${path}`).filter((line) => !line.includes('/_sandbox'));
 }
 
-function runResult(host: TestHost, code: number): RunResult {
+function runResult(host: TestHost, argv: readonly string[], code: number): RunResult {
+  expectSchemas(argv, host.out(), host.err());
   return {
     code,
     host,

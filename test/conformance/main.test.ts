@@ -7,6 +7,7 @@ import { junitErrors, parseXml } from '../db/preflight/formats/junit-schema.ts';
 import { closedOrigin, reply, serverFor } from '../fixtures/fake-server.ts';
 import { makeFolders } from '../fixtures/folders.ts';
 import { expectGolden } from '../fixtures/golden.ts';
+import { expectSchema } from '../fixtures/output-schemas.ts';
 import { sandboxFor, tokenFor } from '../sandbox/requests.ts';
 import { main } from './main.ts';
 import type { Report } from './report.ts';
@@ -24,7 +25,11 @@ async function play(words: readonly string[], env: Readonly<Record<string, strin
       note: (line) => err.push(line),
       signal: new AbortController().signal,
     });
-    const json = (): Report => JSON.parse(text);
+    const json = (): Report => {
+      const document: unknown = JSON.parse(text);
+      expectSchema('conformance-report-1.json', document);
+      return document as Report;
+    };
     const text = code === 0 || code === 3 ? readFileSync(report, 'utf8') : '';
     return { code, out: out.join('\n'), err: err.join('\n'), json };
   } finally {

@@ -8,6 +8,7 @@ import type { StatusSample, WatchPhase } from '../../../src/db/watch/sample.ts';
 import { pollSource, type WatchedSource } from '../../../src/db/watch/source.ts';
 import type { PollResult } from '../../../src/db/watch/watcher.ts';
 import { systemClock } from '../../../src/platform/waiting.ts';
+import { expectSchema } from '../../fixtures/output-schemas.ts';
 import type { Postgres } from '../../fixtures/postgres.ts';
 import type { RedisServer } from '../../fixtures/redis.ts';
 
@@ -56,7 +57,10 @@ export function startWatchRun(watched: WatchedSource, options: WatchRunOptions =
   const running = (async () => {
     const { interval = 150, ...rest } = options;
     const all = { ...rest, limits: { ...shortWatchLimits, ...options.limits }, clock: systemClock, signal: end.signal };
-    for await (const looked of pollSource(watched, interval, all)) looks.push(looked);
+    for await (const looked of pollSource(watched, interval, all)) {
+      expectSchema('db-watch-1.json', JSON.parse(JSON.stringify(looked.sample)));
+      looks.push(looked);
+    }
   })().catch((error: unknown) => {
     failure = error;
   });

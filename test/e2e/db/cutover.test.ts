@@ -3,6 +3,7 @@ import { startSource, startTarget, waitUntil } from '../../db/engine/servers.ts'
 import { type RunOptions, run, start } from '../../fixtures/cli.ts';
 import { type Folders, makeFolders } from '../../fixtures/folders.ts';
 import { lacks } from '../../fixtures/needs.ts';
+import { expectSchema } from '../../fixtures/output-schemas.ts';
 import type { Postgres } from '../../fixtures/postgres.ts';
 import { terminal } from '../../fixtures/terminal.ts';
 import { sandboxFor, tokenFor } from '../../sandbox/requests.ts';
@@ -48,8 +49,11 @@ async function openMigration(login = 'postgres', setup: readonly string[] = []) 
   ];
   const started = await run(['db', 'migrate', cluster, ...from, '--skip-preflight', '-o', 'json'], options);
   expect(started.code).toBe(0);
-  const status = async () =>
-    (await run(['db', 'status', cluster, '-o', 'json'], options)).json<{ status: string }>().status;
+  const status = async () => {
+    const shown = (await run(['db', 'status', cluster, '-o', 'json'], options)).json<{ status: string }>();
+    expectSchema('db-status-1.json', shown);
+    return shown.status;
+  };
   await waitUntil(async () => (await status()) === 'syncing', 'syncing');
   const to = ['--target', `postgres://${login}@127.0.0.1:${target.port}/postgres?sslmode=disable`];
   return { options, words: ['db', 'cutover', cluster, ...from, ...to, '--follow'], status };

@@ -8,6 +8,7 @@ import { type RunOptions, run, start } from '../../fixtures/cli.ts';
 import { reply, serverFor } from '../../fixtures/fake-server.ts';
 import { type Folders, makeFolders } from '../../fixtures/folders.ts';
 import { lacks } from '../../fixtures/needs.ts';
+import { expectSchema } from '../../fixtures/output-schemas.ts';
 import { isPinnedTransaction } from '../../fixtures/pin-rules.ts';
 import { startRedis } from '../../fixtures/redis.ts';
 import { terminal } from '../../fixtures/terminal.ts';
@@ -62,6 +63,7 @@ test('until nothing is left: one object a look, then exit 0, and the source was 
     .trim()
     .split('\n')
     .map((line): StatusSample => JSON.parse(line));
+  expectSchema('db-watch-1.json', looks);
   expect(looks.length).toBeGreaterThan(4);
   expect(looks.at(-1)).toMatchObject({
     phase: 'streaming',
