@@ -1,7 +1,9 @@
 // `npm run demo`: a session with the embedded sandbox: login, droplets, and the migration of a database from the first
-// preflight to its end. Nothing is written to the user's own folders.
+// preflight to its end. Nothing is written to the user's own folders. `node scripts/demo.mjs db preflight …` runs only that
+// command, with the source of the demo as CLOUDCTL_SOURCE.
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { styleText } from 'node:util';
@@ -21,25 +23,47 @@ const env = {
   CLOUDCTL_CONFIG_DIR: join(folder, 'config'),
   CLOUDCTL_STATE_DIR: join(folder, 'state'),
   CLOUDCTL_PROFILE: 'sandbox',
-  // The demo is the person who signs in, also on a CI machine.
+  // The demo is the person who signs in, also on a CI machine, and nobody is there to leave a pager.
   CI: '',
+  PAGER: 'cat',
 };
 
 const begun = Date.now();
-tell('Building cloudctl …');
-await build();
-const { CLOUDCTL_PROFILE: _later, ...sandboxEnv } = env;
+const ownCommand = process.argv.slice(2).filter((word) => word !== '--browser');
+if (ownCommand.length === 0 || !existsSync(join(root, 'dist'))) {
+  tell('Building cloudctl …');
+  await build();
+}
 let servers;
 let sandbox;
 try {
   servers = await startServers(tell);
-  tell('Starting the sandbox: an authorization server, a resource API and a control panel on this machine.');
-  sandbox = await startSandbox({ ...sandboxEnv, ...servers?.environment });
-  await story(sandbox.ready);
+  if (ownCommand.length > 0) process.exitCode = await runOwn(ownCommand);
+  else await wholeStory();
 } finally {
   await sandbox?.stop();
   await servers?.stop();
   rmSync(folder, { recursive: true, force: true });
+}
+
+async function wholeStory() {
+  tell('Starting the sandbox: an authorization server, a resource API and a control panel on this machine.');
+  const { CLOUDCTL_PROFILE: _later, ...sandboxEnv } = env;
+  sandbox = await startSandbox({ ...sandboxEnv, ...servers?.environment });
+  await story(sandbox.ready);
+}
+
+/** In the folder of the user, to whom the files belong that it writes. Returns its exit code. */
+async function runOwn(words) {
+  if (servers === undefined) return 1;
+  const { CLOUDCTL_PROFILE: _none, ...rest } = env;
+  const { port, password } = servers.source;
+  const CLOUDCTL_SOURCE = `postgres://postgres@127.0.0.1:${port}/shop?sslmode=disable`;
+  const own = { ...rest, CLOUDCTL_SOURCE, PGPASSWORD: password };
+  prompt(words);
+  const child = spawn(process.execPath, [bin, ...words], { env: own, stdio: 'inherit' });
+  const [code] = await once(child, 'close');
+  return code ?? 1;
 }
 
 async function story({ auth_url: authUrl, base_url: baseUrl, users, clusters }) {

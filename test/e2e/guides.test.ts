@@ -1,8 +1,9 @@
-import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import manifest from '../../package.json' with { type: 'json' };
+import { visit } from '../../scripts/page-visitor.mjs';
 import { bin, node, startProgram } from '../fixtures/cli.ts';
 import { type Folders, makeFolders } from '../fixtures/folders.ts';
 import { lacks } from '../fixtures/needs.ts';
@@ -46,11 +47,20 @@ interface PageServers {
 }
 
 const servers: Readonly<Record<string, () => Promise<PageServers>>> = {
-  'README.md': async () => {
-    const source = await postgres(17, 'shop');
-    const example = 'PGPASSWORD=… SOURCE=postgres://mover@db.example.com/shop';
-    const real = `PGPASSWORD=${source.password} SOURCE='${addressOf(source, 'shop')}'`;
-    return { sandboxOptions: [], replace: () => ({ [example]: real }) };
+  'docs/guides/change-window.md': async () => {
+    const [source, target, staging] = await Promise.all([postgres(17, 'shop'), postgres(18), postgres(18)]);
+    return {
+      sandboxOptions: ['--cluster', `moved=postgres://postgres:${target.password}@127.0.0.1:${target.port}/postgres`],
+      replace: ({ clusters }) => ({
+        'CLOUDCTL_TARGET_PASSWORD=…': `CLOUDCTL_TARGET_PASSWORD=${target.password}`,
+        'CLOUDCTL_REHEARSE_INTO_PASSWORD=…': `CLOUDCTL_REHEARSE_INTO_PASSWORD=${staging.password}`,
+        'PGPASSWORD=…': `PGPASSWORD=${source.password}`,
+        'postgres://mover@db.example.com/shop': addressOf(source, 'shop'),
+        'postgres://admin@cluster.example.com:25061/defaultdb': addressOf(target, 'postgres'),
+        'postgres://admin@staging.example.com/postgres': addressOf(staging, 'postgres'),
+        '3b643ad7-65aa-4066-b45b-1c64b6db600a': uuidOf(clusters),
+      }),
+    };
   },
   'docs/guides/migrate-postgresql.md': async () => {
     const [source, target] = await Promise.all([postgres(17, 'shop'), postgres(18)]);
@@ -218,8 +228,8 @@ const runByCi: Readonly<Record<string, readonly [file: string, text: string]>> =
 const counts = { run: 0, all: 0 };
 afterAll(() => console.log(`${counts.run} of ${counts.all} code blocks run`));
 
-test.for(['README.md', ...guides])('every code block of %s works', { timeout: 180_000 }, async (page, { skip }) => {
-  skip(lacks(...(/migrate-|inventory/.test(page) ? ['psql', 'redis-server'] : [])));
+test.for(guides)('every code block of %s works', { timeout: 180_000 }, async (page, { skip }) => {
+  skip(lacks(...(/migrate-|inventory|window/.test(page) ? ['psql', 'redis-server'] : [])));
   const blocks = blocksOf(page);
   counts.all += blocks.length;
   expect(blocks).not.toEqual([]);
@@ -260,6 +270,26 @@ test.for(['README.md', ...guides])('every code block of %s works', { timeout: 18
   const done = readFileSync(join(folders.home, 'blocks'), 'utf8').trim().split('\n').length;
   counts.run += done;
   expect(done).toBe(blocks.length);
+});
+
+test('every code block of README.md works as pasted in a clone', { timeout: 180_000 }, async () => {
+  const folders = makeFolders();
+  onTestFinished(() => folders.remove());
+  // What a clone has once its first block has run.
+  for (const name of ['bin', 'dist', 'scripts', 'node_modules', 'package.json'])
+    symlinkSync(join(root, name), join(folders.work, name));
+  const blocks = blocksOf('README.md');
+  counts.all += blocks.length;
+  const lines = blocks.flatMap(({ text }) => text.split('\n').filter((line) => !isRunByCi(line)));
+  const script = ['set -m', "trap 'kill %1' EXIT", ...lines].join('\n');
+  const shell = startProgram('bash', ['-euo', 'pipefail', '-c', script], { folders, limit: 150_000 });
+  const [address = ''] = await shell.waitFor('stderr', /^http\S+authorize\S+$/m);
+  await visit(address, () => undefined);
+  const { code, stdout, stderr } = await shell.ended;
+  expect({ code, stderr: code === 0 ? '' : `${stdout}${stderr}` }).toEqual({ code: 0, stderr: '' });
+  expect(stdout.match(/\bapp-0[123]\b/g)?.length).toBeGreaterThanOrEqual(6);
+  expect(stdout).toContain('REPLICA IDENTITY FULL');
+  counts.run += blocks.length;
 });
 
 test('every command in the table of from-doctl.md works', { timeout: 120_000 }, async () => {
