@@ -210,12 +210,15 @@ export function suggestQueriesForOrphans(orphans: readonly OrphanedRows[]): stri
   return queries.length === 0 ? '' : ` Their owner can run: ${queries.join(' ')}`;
 }
 
-/** A sentence with the queries that count rows which are equal in all columns and not the same: 1.0 and 1.00. */
+/**
+ * A sentence with the queries that count rows which are equal in all columns and not the same: 1.0 and 1.00. A cast of the row
+ * to text would be that of a user, or the column `t`.
+ */
 export function suggestQueriesForSimilarRows(tables: readonly string[]): string {
   const queries = limitFindingObjects(tables).flatMap(
     (table) =>
       formatSingleLinePsqlStatement(
-        `SELECT count(*) FROM (SELECT FROM ${requoteQualifiedName(table)} t GROUP BY t.* HAVING count(DISTINCT t::text) > 1) q`,
+        `SELECT count(*) FROM (SELECT FROM ${requoteQualifiedName(table)} t GROUP BY t.* HAVING count(DISTINCT pg_catalog.record_out(t.*)::pg_catalog.text) > 1) q`,
       ) ?? [],
   );
   return queries.length === 0 ? '' : ` Their owner can run: ${queries.join(' ')}`;

@@ -72,7 +72,10 @@ test.each([14, 18] as const)(
       'CREATE EXTENSION citext',
       "CREATE COLLATION ci (provider = icu, locale = 'und-u-ks-level2', deterministic = false)",
       'CREATE DOMAIN money2 AS numeric(10,2)',
-      'CREATE TABLE "The T" (a numeric, b numeric(10,2), c citext[], d text COLLATE ci, e interval, f text, g money2, h jsonb, i float8, j int)',
+      'CREATE TABLE "The T" (a numeric, b numeric(10,2), c citext[], d text COLLATE ci, e interval, f text, g money2, h jsonb, i float8, t int)',
+      // The owner of the table can give its rows another text.
+      `CREATE FUNCTION same("The T") RETURNS text LANGUAGE sql AS $$SELECT 'same'$$`,
+      'CREATE CAST ("The T" AS text) WITH FUNCTION same("The T")',
       'ALTER TABLE "The T" REPLICA IDENTITY FULL',
       `INSERT INTO "The T" (a, f) VALUES (1.0, 'x'), (1.00, 'x'), (1.0, 'x'), (2, 'y'), (2, 'y')`,
       'CREATE TABLE keyed (id int PRIMARY KEY, a numeric)',
