@@ -1,4 +1,4 @@
-import type { PostgresCase } from '../case.ts';
+import { type PostgresCase, pgcopydbLimits } from '../case.ts';
 
 /** What a schema needs and no dump has. */
 export const beyondDumpCases: readonly PostgresCase[] = [
@@ -144,6 +144,7 @@ export const beyondDumpCases: readonly PostgresCase[] = [
   {
     name: 'what a dump does not say: disabled triggers of foreign keys',
     verdict: 'continuous',
+    pgcopydb: pgcopydbLimits.foreignKeys,
     quiet: ['p', 'c'],
     setup: [
       'CREATE TABLE p (id int PRIMARY KEY)',
