@@ -6,7 +6,6 @@ import { createHash } from 'node:crypto';
 import {
   chmodSync,
   copyFileSync,
-  linkSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -303,12 +302,7 @@ function gzip(bytes) {
 
 function put(from, to, mode = 0o644) {
   mkdirSync(dirname(to), { recursive: true, mode: 0o755 });
-  try {
-    // The executable has 116 MB, and is in three trees.
-    if (mode === 0o755) return linkSync(from, to);
-  } catch {
-    // On another disk it is copied.
-  }
+  // No link: tar refuses a file whose inode somebody links while it reads.
   copyFileSync(from, to);
   chmodSync(to, mode);
 }
