@@ -7,9 +7,10 @@ import {
   tokenizeSqlFunctionBody,
 } from './function-body/tokenize.ts';
 import { describeExpressionQueriesForOwner } from './owner-queries.ts';
+import type { CallableObject, CallableObjects, RowVersion } from './queries/callables.ts';
 import type { FunctionOrViewBody } from './queries/function-bodies.ts';
 import { isRemovedOperator } from './queries/incompatible-calls.ts';
-import type { CallableObject, CallableObjects, RowVersion, StoredExpression } from './queries/stored-expressions.ts';
+import type { StoredExpression } from './queries/stored-expressions.ts';
 import type { SourceSetting } from './settings.ts';
 import { getContribExtensionStatus, majorVersionsWithContribExtensionData } from './target.ts';
 

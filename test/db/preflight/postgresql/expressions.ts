@@ -1,7 +1,5 @@
-import type {
-  CallableObject,
-  StoredExpression,
-} from '../../../../src/db/preflight/postgresql/queries/stored-expressions.ts';
+import type { CallableObject } from '../../../../src/db/preflight/postgresql/queries/callables.ts';
+import type { StoredExpression } from '../../../../src/db/preflight/postgresql/queries/stored-expressions.ts';
 
 export function storedExpression(more: Partial<StoredExpression> = {}): StoredExpression {
   return {

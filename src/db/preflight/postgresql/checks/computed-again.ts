@@ -2,10 +2,11 @@ import { countOf } from '../../../../base/text.ts';
 import { passOutcome, unknownOutcome } from '../../finding.ts';
 import { buildUnlistedObjectsNote, declareDatabasePreflightCheck } from '../check.ts';
 import { describeUnprovenExpressions, findUnprovenExpressions } from '../expression-results.ts';
+import { callableObjectsQuery } from '../queries/callables.ts';
 import { functionAndViewBodiesQuery } from '../queries/function-bodies.ts';
 import { roleSettingsQuery } from '../queries/roles.ts';
 import { postgresqlSettingsQuery } from '../queries/settings.ts';
-import { callableObjectsQuery, storedExpressionsQuery } from '../queries/stored-expressions.ts';
+import { storedExpressionsQuery } from '../queries/stored-expressions.ts';
 import { listSettingsOfSource } from '../settings.ts';
 import { isOtherMajorVersion } from '../source-facts.ts';
 

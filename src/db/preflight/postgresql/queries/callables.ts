@@ -1,0 +1,307 @@
+import { builtinTypeOids, firstNormalObjectId, oidsOfCatalogs } from '../../../../postgresql/catalog-oids.ts';
+import { decodeBooleanColumn, decodeTextArrayColumn, decodeTextColumn } from '../../../../postgresql/rows.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
+import { isExtensionMemberSql } from './catalog-predicates.ts';
+import { createDatabaseFeatureCondition } from './database-overview.ts';
+
+/** When a catalog row was written: the transaction, the command in it, and the transaction that locked or deleted it. */
+export interface RowVersion {
+  readonly xmin: number;
+  readonly cmin: number;
+  readonly xmax: number;
+}
+
+/** An object that users or extensions created and that an expression can call. */
+export interface CallableObject {
+  /** The catalog and the object id: `1255:16400`. */
+  readonly id: string;
+  readonly kind: 'function' | 'operator' | 'operator class' | 'type' | 'configuration' | 'dictionary';
+  readonly schema: string;
+  readonly name: string;
+  /** The extension that created the object; empty if a user created it. */
+  readonly extension: string;
+  /** Whether PostgreSQL itself has an object with the same name. */
+  readonly isAlsoBuiltin: boolean;
+  /** The schemas of the SET search_path clause of a function, as the clause has them. */
+  readonly path: string;
+  /** The names of the settings in SET clauses of a function, in lower case. */
+  readonly sets: readonly string[];
+  /** Source text, where the query of function bodies does not return it. */
+  readonly body: string;
+  /** The language of a function: `c`, `sql`, `plpython3u`; empty for other objects. */
+  readonly language: string;
+  /** The rows of the catalogs that define the object. */
+  readonly versions: readonly RowVersion[];
+  /** The objects that this one calls, by `id`. */
+  readonly calls: readonly string[];
+}
+
+export interface CallableObjects {
+  readonly objects: readonly CallableObject[];
+  /** Whether the order of the catalog rows is known: pg_upgrade writes all of them anew, and xmin wraps around. */
+  readonly isOrderKnown: boolean;
+  /**
+   * Text search configurations and dictionaries of pg_catalog that were altered: no dump has them. `initdb` creates them
+   * before the tables of information_schema.
+   */
+  readonly alteredSearch: readonly string[];
+}
+
+export const callableObjectsQuery: PostgresqlPreflightQuery<CallableObjects> = {
+  id: 'callable-objects',
+  scope: 'database',
+  when: createDatabaseFeatureCondition('stored-expressions'),
+  sql: () => `
+    SELECT
+      o.*,
+      (
+        SELECT x.extname
+        FROM pg_depend m
+        JOIN pg_extension x ON x.oid = m.refobjid
+        WHERE m.classid = o.classid
+          AND m.objid = o.oid
+          AND m.deptype = 'e'
+        LIMIT 1
+      ) AS extension
+    FROM (${callableObjectsSql()}) o
+  `,
+  decode: (rows) => {
+    const [server] = rows.filter(({ kind }) => kind === 'server');
+    return {
+      objects: rows.flatMap((row) => {
+        const kind = objectKinds.find((one) => one === row.kind);
+        if (kind === undefined) return [];
+        return {
+          id: `${decodeTextColumn(row, 'classid')}:${decodeTextColumn(row, 'oid')}`,
+          kind,
+          schema: decodeTextColumn(row, 'schema'),
+          name: decodeTextColumn(row, 'name'),
+          extension: decodeTextColumn(row, 'extension'),
+          isAlsoBuiltin: decodeBooleanColumn(row, 'is_builtin'),
+          path: decodeTextColumn(row, 'path'),
+          sets: decodeTextArrayColumn(row, 'sets'),
+          body: decodeTextColumn(row, 'body'),
+          language: decodeTextColumn(row, 'language'),
+          versions: decodeTextArrayColumn(row, 'versions').map(decodeVersion),
+          calls: decodeTextArrayColumn(row, 'calls'),
+        };
+      }),
+      isOrderKnown: decodeBooleanColumn(server, 'is_builtin'),
+      alteredSearch: server === undefined ? [] : decodeTextArrayColumn(server, 'calls'),
+    };
+  },
+  absent: { objects: [], isOrderKnown: true, alteredSearch: [] },
+};
+
+const objectKinds: readonly CallableObject['kind'][] = [
+  'function',
+  'operator',
+  'operator class',
+  'type',
+  'configuration',
+  'dictionary',
+];
+
+/** One text for each row, because an array of records would have to be parsed twice. */
+export function rowVersionSql(alias: string): string {
+  return `${alias}.xmin || ':' || ${alias}.cmin || ':' || ${alias}.xmax`;
+}
+
+export function decodeVersion(text: string): RowVersion {
+  const [xmin = 0, cmin = 0, xmax = 0] = text.split(':').map(Number);
+  return { xmin, cmin, xmax };
+}
+
+export function isCallableCatalogSql(column: string): string {
+  const { pg_proc, pg_operator, pg_opclass, pg_type, pg_ts_config, pg_ts_dict } = oidsOfCatalogs;
+  return `${column} IN (${[pg_proc, pg_operator, pg_opclass, pg_type, pg_ts_config, pg_ts_dict].map((oid) => `'${oid}'`).join(', ')})`;
+}
+
+/** The object ids of catalogs that the object depends on, as text. */
+function callsSql(catalog: keyof typeof oidsOfCatalogs, oid: string): string {
+  return `
+    SELECT d.refclassid || ':' || d.refobjid
+    FROM pg_depend d
+    WHERE d.classid = '${oidsOfCatalogs[catalog]}'
+      AND d.objid = ${oid}
+      AND d.refobjid >= '${firstNormalObjectId}'
+      AND ${isCallableCatalogSql('d.refclassid')}
+  `;
+}
+
+function callableObjectsSql(): string {
+  const { pg_proc, pg_operator, pg_opclass, pg_type, pg_ts_config, pg_ts_dict } = oidsOfCatalogs;
+  const user = (column: string) => `${column} >= '${firstNormalObjectId}'`;
+  const isResolvedLater = `l.lanname IN ('sql', 'plpgsql') AND NOT ${isExtensionMemberSql('pg_proc', 'p.oid')}`;
+  return [
+    `
+      SELECT
+        'server' AS kind,
+        '0'::oid AS classid,
+        '0'::oid AS oid,
+        NULL::text AS schema,
+        NULL::text AS name,
+        txid_snapshot_xmax(txid_current_snapshot()) < 2147483648
+          AND EXISTS (
+            SELECT FROM pg_class
+            WHERE oid < '${firstNormalObjectId}'
+              AND relkind IN ('r', 'm', 't')
+              AND xmin::text::bigint <= 2
+          ) AS is_builtin,
+        NULL::text AS path,
+        NULL::text[] AS sets,
+        NULL::text AS body,
+        NULL::text AS language,
+        NULL::text[] AS versions,
+        ARRAY(
+          SELECT DISTINCT x.name
+          FROM (
+            SELECT c.cfgname::text AS name, m.xmin
+            FROM pg_ts_config_map m
+            JOIN pg_ts_config c ON c.oid = m.mapcfg
+            WHERE c.oid < '${firstNormalObjectId}'
+            UNION ALL
+            SELECT dictname, xmin FROM pg_ts_dict WHERE oid < '${firstNormalObjectId}'
+          ) x
+          WHERE txid_snapshot_xmax(txid_current_snapshot()) < 2147483648
+            AND x.xmin::text::bigint > (
+              SELECT min(c.xmin::text::bigint)
+              FROM pg_class c
+              WHERE c.oid < '${firstNormalObjectId}'
+                AND c.relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = 'information_schema')
+            )
+        ) AS calls
+    `,
+    `
+      SELECT
+        'function',
+        '${pg_proc}',
+        p.oid,
+        n.nspname,
+        p.proname,
+        EXISTS (SELECT FROM pg_proc b WHERE b.proname = p.proname AND b.oid < '${firstNormalObjectId}'),
+        (SELECT substr(g, 13) FROM unnest(p.proconfig) g WHERE left(g, 12) = 'search_path=' LIMIT 1),
+        ARRAY(SELECT lower(split_part(g, '=', 1)) FROM unnest(p.proconfig) g),
+        CASE WHEN l.lanname IN ('c', 'internal') OR (${isResolvedLater}) THEN NULL ELSE p.prosrc END,
+        l.lanname,
+        ARRAY[${rowVersionSql('p')}],
+        ARRAY(${callsSql('pg_proc', 'p.oid')})
+      FROM pg_proc p
+      JOIN pg_namespace n ON n.oid = p.pronamespace
+      JOIN pg_language l ON l.oid = p.prolang
+      WHERE ${user('p.oid')} AND p.prorettype <> '${builtinTypeOids.trigger}'
+    `,
+    `
+      SELECT
+        'operator',
+        '${pg_operator}',
+        o.oid,
+        n.nspname,
+        o.oprname,
+        EXISTS (SELECT FROM pg_operator b WHERE b.oprname = o.oprname AND b.oid < '${firstNormalObjectId}'),
+        NULL,
+        NULL,
+        NULL,
+        NULL,
+        ARRAY[${rowVersionSql('o')}],
+        ARRAY(${callsSql('pg_operator', 'o.oid')})
+      FROM pg_operator o
+      JOIN pg_namespace n ON n.oid = o.oprnamespace
+      WHERE ${user('o.oid')}
+    `,
+    `
+      SELECT
+        'operator class',
+        '${pg_opclass}',
+        o.oid,
+        n.nspname,
+        o.opcname,
+        false,
+        NULL,
+        NULL,
+        NULL,
+        NULL,
+        ARRAY[${rowVersionSql('o')}]
+          || ARRAY(SELECT ${rowVersionSql('m')} FROM pg_amproc m WHERE m.amprocfamily = o.opcfamily)
+          || ARRAY(SELECT ${rowVersionSql('m')} FROM pg_amop m WHERE m.amopfamily = o.opcfamily),
+        ARRAY(SELECT '${pg_proc}:' || m.amproc::oid FROM pg_amproc m WHERE m.amprocfamily = o.opcfamily)
+          || ARRAY(SELECT '${pg_operator}:' || m.amopopr FROM pg_amop m WHERE m.amopfamily = o.opcfamily)
+      FROM pg_opclass o
+      JOIN pg_namespace n ON n.oid = o.opcnamespace
+      WHERE ${user('o.oid')}
+    `,
+    `
+      SELECT
+        'type',
+        '${pg_type}',
+        t.oid,
+        n.nspname,
+        t.typname,
+        false,
+        NULL,
+        NULL,
+        NULL,
+        NULL,
+        ARRAY(SELECT ${rowVersionSql('k')} FROM pg_constraint k WHERE k.contypid = t.oid),
+        ARRAY(
+          SELECT r.calls
+          FROM pg_constraint k
+          CROSS JOIN LATERAL (${callsSql('pg_constraint', 'k.oid')}) r (calls)
+          WHERE k.contypid = t.oid
+        )
+          || ARRAY(
+            SELECT '${pg_proc}:' || x.castfunc
+            FROM pg_cast x
+            WHERE ${user('x.castfunc')} AND (x.castsource = t.oid OR x.casttarget = t.oid)
+          )
+      FROM pg_type t
+      JOIN pg_namespace n ON n.oid = t.typnamespace
+      WHERE ${user('t.oid')}
+        AND (
+          (t.typtype = 'd' AND EXISTS (SELECT FROM pg_constraint k WHERE k.contypid = t.oid))
+            OR EXISTS (
+              SELECT FROM pg_cast x
+              WHERE ${user('x.castfunc')} AND (x.castsource = t.oid OR x.casttarget = t.oid)
+            )
+            OR (t.typtype = 'b' AND t.typname = 'ltree')
+        )
+    `,
+    `
+      SELECT
+        'configuration',
+        '${pg_ts_config}',
+        o.oid,
+        n.nspname,
+        o.cfgname,
+        false,
+        NULL,
+        NULL,
+        NULL,
+        NULL,
+        ARRAY[${rowVersionSql('o')}]
+          || ARRAY(SELECT ${rowVersionSql('m')} FROM pg_ts_config_map m WHERE m.mapcfg = o.oid),
+        ARRAY(SELECT DISTINCT '${pg_ts_dict}:' || m.mapdict FROM pg_ts_config_map m WHERE m.mapcfg = o.oid)
+      FROM pg_ts_config o
+      JOIN pg_namespace n ON n.oid = o.cfgnamespace
+      WHERE ${user('o.oid')}
+    `,
+    `
+      SELECT
+        'dictionary',
+        '${pg_ts_dict}',
+        o.oid,
+        n.nspname,
+        o.dictname,
+        false,
+        NULL,
+        NULL,
+        NULL,
+        NULL,
+        ARRAY[${rowVersionSql('o')}],
+        NULL
+      FROM pg_ts_dict o
+      JOIN pg_namespace n ON n.oid = o.dictnamespace
+      WHERE ${user('o.oid')}
+    `,
+  ].join(' UNION ALL ');
+}
