@@ -3,6 +3,7 @@ import { tryParseJson } from '../../base/json.ts';
 import { sanitizeLine } from '../../base/sanitize.ts';
 import { storageError } from '../../base/storage-error.ts';
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
+import { quoteShellArg } from '../../cli/shell-quote.ts';
 import { wrapForTerminal } from '../../cli/text.ts';
 import { readUserInput } from '../../cli/user-file.ts';
 import { requireWholeNumber } from '../../cli/values.ts';
@@ -151,7 +152,7 @@ function setConsent(sandbox: SandboxServers, script: string): void {
   if (problem === undefined) return;
   throw usageError(
     '--consent is not a valid consent script',
-    'use a form such as `--consent "approve maya@example.com"`; `cloudctl sandbox start` prints the users',
+    `use a form such as \`--consent ${quoteShellArg(`approve ${sandbox.ready.users[0]?.email ?? 'EMAIL'}`)}\`; \`cloudctl sandbox start\` prints the users`,
     problem,
   );
 }
