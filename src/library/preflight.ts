@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { CliError } from '../base/errors.ts';
 import { Secret } from '../base/secret.ts';
 import { nearestWord } from '../cli/values.ts';
-import { isWellFormedTargetVersion, type PreflightOptions } from '../db/preflight/options.ts';
+import { isTargetVersion, type PreflightOptions } from '../db/preflight/options.ts';
 import { runPostgresqlPreflight } from '../db/preflight/postgresql/run.ts';
 
-import { createRedisPreflightEngine } from '../db/preflight/redis/engine.ts';
+import { createRedisEngine } from '../db/preflight/redis/engine.ts';
 import { runPreflight } from '../db/preflight/run.ts';
 import { systemClock } from '../platform/waiting.ts';
 import { parsePostgresqlEndpoint } from '../postgresql/endpoint.ts';
@@ -88,7 +88,7 @@ async function run(source: string, options: PreflightRunOptions): Promise<Prefli
     const ca =
       options.caFile === undefined ? undefined : { file: options.caFile, pem: readFileSync(options.caFile, 'utf8') };
     const parsed = parseRedisEndpoint({ url: source, password: secret, ca, disableSsl: disableTls });
-    return runPreflight(createRedisPreflightEngine(), { ...common, source: parsed.source });
+    return runPreflight(createRedisEngine(), { ...common, source: parsed.source });
   }
   const { source: parsed } = parsePostgresqlEndpoint(
     { source, caFile: options.caFile, disableSsl: disableTls },
@@ -101,7 +101,7 @@ function runOptions(options: PreflightRunOptions, engine: 'postgresql' | 'redis'
   const { method = 'continuous', targetVersion } = options;
   if (method === (engine === 'redis' ? 'dump' : 'scan'))
     throw invalidOption(`method ${method} is not one of ${engine}`);
-  if (targetVersion !== undefined && !isWellFormedTargetVersion(targetVersion, engine))
+  if (targetVersion !== undefined && !isTargetVersion(targetVersion, engine))
     throw invalidOption(`targetVersion is not a version of ${engine}`);
   return {
     method,

@@ -6,10 +6,10 @@
  */
 
 /** FirstNormalObjectId: objects with this id or a higher one were created by users or extensions, not by initdb. */
-export const firstNormalObjectId = 16384;
+export const firstNormalOid = 16384;
 
 /** FirstGenbkiObjectId: a lower id is assigned by hand in the sources, and is the same in every database of a major version. */
-export const firstGenbkiObjectId = 10000;
+export const firstGenbkiOid = 10000;
 
 /** FirstUnpinnedObjectId: objects with a lower id were created by bootstrap, not by the scripts of initdb. */
 export const firstUnpinnedObjectId = 12000;
@@ -18,7 +18,7 @@ export const firstUnpinnedObjectId = 12000;
 export const firstSuperuserOid = 10;
 
 /** Object ids of system catalogs, as in pg_depend.classid and refclassid. */
-export const oidsOfCatalogs = {
+export const catalogOids = {
   pg_type: 1247,
   pg_proc: 1255,
   pg_class: 1259,
@@ -43,15 +43,15 @@ export const oidsOfCatalogs = {
   pg_publication_rel: 6106,
 } as const;
 
-export const builtinSchemaOids = { pg_catalog: 11, pg_toast: 99, public: 2200 } as const;
+export const schemaOids = { pg_catalog: 11, pg_toast: 99, public: 2200 } as const;
 
-export const builtinTablespaceOids = { pg_default: 1663 } as const;
+export const tablespaceOids = { pg_default: 1663 } as const;
 
-export const builtinLanguageOids = { internal: 12, sql: 14 } as const;
+export const languageOids = { internal: 12, sql: 14 } as const;
 
-export const builtinAccessMethodOids = { heap: 2, btree: 403, gist: 783 } as const;
+export const accessMethodOids = { heap: 2, btree: 403, gist: 783 } as const;
 
-export const builtinTypeOids = {
+export const typeOids = {
   bool: 16,
   bytea: 17,
   char: 18,
@@ -124,36 +124,36 @@ export const builtinTypeOids = {
   anycompatiblerange: 5080,
 } as const;
 
-export const builtinFunctionOids = { array_append: 378, array_prepend: 379, array_cat: 383 } as const;
+export const functionOids = { array_append: 378, array_prepend: 379, array_cat: 383 } as const;
 
 /**
  * Types whose values are written as bare names of functions or operators, which fail to be read if several objects have
  * the name.
  */
-export const regprocAndRegoperTypeOids: readonly number[] = [
-  builtinTypeOids.regproc,
-  builtinTypeOids.regoper,
-  builtinTypeOids.regprocArray,
-  builtinTypeOids.regoperArray,
+export const regprocTypes: readonly number[] = [
+  typeOids.regproc,
+  typeOids.regoper,
+  typeOids.regprocArray,
+  typeOids.regoperArray,
 ];
 
 /**
  * Types whose values another server may not accept: money depends on lc_monetary, aclitem on roles, regclass on object ids, and
  * the other types have no input function at all.
  */
-export const serverSpecificTypeOids: readonly number[] = [
-  builtinTypeOids.money,
-  builtinTypeOids.moneyArray,
-  builtinTypeOids.aclitem,
-  builtinTypeOids.aclitemArray,
-  builtinTypeOids.regclass,
-  builtinTypeOids.regclassArray,
-  builtinTypeOids.pg_node_tree,
-  builtinTypeOids.pg_ndistinct,
-  builtinTypeOids.pg_dependencies,
-  builtinTypeOids.pg_mcv_list,
-  builtinTypeOids.pg_brin_bloom_summary,
-  builtinTypeOids.pg_brin_minmax_multi_summary,
+export const serverSpecificTypes: readonly number[] = [
+  typeOids.money,
+  typeOids.moneyArray,
+  typeOids.aclitem,
+  typeOids.aclitemArray,
+  typeOids.regclass,
+  typeOids.regclassArray,
+  typeOids.pg_node_tree,
+  typeOids.pg_ndistinct,
+  typeOids.pg_dependencies,
+  typeOids.pg_mcv_list,
+  typeOids.pg_brin_bloom_summary,
+  typeOids.pg_brin_minmax_multi_summary,
 ];
 
 /*
@@ -162,40 +162,40 @@ export const serverSpecificTypeOids: readonly number[] = [
  */
 
 /** Functions that read the clock: now() is 1299; transaction_timestamp, statement_timestamp and clock_timestamp are 2647 to 2649. */
-export const clockFunctionOidPattern = '1299|264[789]';
+export const clockFunctions = '1299|264[789]';
 
 /**
  * Functions that resolve a name by the search_path and return NULL if no object has it (such as to_regclass), and
  * current_schema.
  */
-const searchPathDependentFunctionOidPattern = '347[69]|349[2-5]|140[23]';
+const searchPathFunctions = '347[69]|349[2-5]|140[23]';
 
 /** Functions that depend on the session: current_setting (2077), current_user (745), session_user (746), text to regclass (1079). */
-export const sessionDependentFunctionOidPattern = `${searchPathDependentFunctionOidPattern}|2077|74[56]|1079`;
+export const sessionFunctions = `${searchPathFunctions}|2077|74[56]|1079`;
 
 /**
  * Functions whose result depends on the server, the connection or the time of the call, except those that read the
  * clock: version, addresses and process ids, positions in the WAL, transactions, sizes of files, sequences, random
  * values.
  */
-export const serverStateDependentFunctionOidPattern =
+export const serverStateFunctions =
   '89|1181|157[45]|1598|2026|2034|2168|219[6-9]|2286|2324|2325|2332|2559|2560|2849|2852|294[34]|299[78]|3163|329[89]|3330|3348|3432|3810|382[01]|3830|3939|5059|506[01]|6212|6339|634[01]|642[89]|6430';
 
 /**
  * Functions with the name of a time zone among their arguments: timezone (1159, 2037, 2069), date_trunc (1284),
  * make_timestamptz (3463), date_add (6222), date_subtract (6273), generate_series (6274), set_config (2078).
  */
-export const timeZoneFunctionOidPattern = '1159|1284|2037|2069|2078|3463|6222|627[34]';
+export const timeZoneFunctions = '1159|1284|2037|2069|2078|3463|6222|627[34]';
 
 /** Functions whose result depends on TimeZone, DateStyle or IntervalStyle. */
-export const settingDependentFunctionOidPattern =
+export const settingFunctions =
   '1171|1174|1176|1178|1189|1190|1217|130[5-7]|1386|1388|1768|1770|1778|1780|2019|202[78]|2047|2049|2059|235[1-7]|237[7-9]|238[0-3]|252[0-9]|253[0-3]|2549|3462|4135|6203|622[13]|633[4-6]';
 
 /**
  * Functions that no release declares IMMUTABLE: to_char, to_number, now, array_to_string, quote_literal, concat, format,
  * || with any type, JSON functions, to_tsvector without a configuration, and those that depend on settings.
  */
-export const nonImmutableFunctionOidPattern = `1181|1284|1285|1290|1299|177[2-7]|2003|2004|384|395|305[89]|315[3-6]|3176|319[89]|320[01]|327[1-4]|3539|3540|3749|375[01]|3787|${settingDependentFunctionOidPattern}`;
+export const mutableFunctions = `1181|1284|1285|1290|1299|177[2-7]|2003|2004|384|395|305[89]|315[3-6]|3176|319[89]|320[01]|327[1-4]|3539|3540|3749|375[01]|3787|${settingFunctions}`;
 
 /** Letter case, and regular expressions (also in JSON paths): of ASCII letters only with the collation C. */
 export const letterFunctionOidPattern =
@@ -206,7 +206,7 @@ export const letterFunctionOidPattern =
  * text search, letter case, regular expressions (also in JSON paths), Unicode normalization, power and transcendental functions,
  * quote_ident (reserved words), and timezone with a name.
  */
-export const releaseDependentFunctionOidPattern = [
+export const releaseFunctions = [
   '371[3-6]|3723|374[3-7]|3749|375[0145]|420[1-9]|421[0-6]|500[1679]',
   letterFunctionOidPattern,
   '435[01]|6105',
@@ -216,10 +216,10 @@ export const releaseDependentFunctionOidPattern = [
 ].join('|');
 
 /** Comparisons of text, character and name values by their order: `<`, `<=`, `>`, `>=`. */
-export const textOrderFunctionOidPattern = '65[5-8]|74[0-3]|1049|105[0-2]';
+export const textOrderFunctions = '65[5-8]|74[0-3]|1049|105[0-2]';
 
 /** The collation that stands for the one of the database. */
-export const defaultCollationOid = 100;
+export const defaultCollation = 100;
 
 /** The collations C and POSIX, whose order is that of the bytes. */
-export const byteOrderCollationOids = [950, 951];
+export const byteOrderCollations = [950, 951];

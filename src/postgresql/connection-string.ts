@@ -7,10 +7,10 @@ import type { ProcessEnvironment } from '../platform/host.ts';
  * The parameters of a connection string by their libpq names, in order; of several values of a parameter, the last one
  * applies.
  */
-export type PostgresqlConnectionParameters = ReadonlyMap<string, string>;
+export type ConnectionParameters = ReadonlyMap<string, string>;
 
 /** Whether libpq would parse the text as a connection string, not as a database name. */
-export function isPostgresqlConnectionString(text: string): boolean {
+export function isConnectionString(text: string): boolean {
   return isUri(text) || text.includes('=');
 }
 
@@ -19,17 +19,17 @@ export function isPostgresqlConnectionString(text: string): boolean {
  * Throws a CliError that quotes no part of the text, which may contain a password.
  * @param what where the text came from: `--source`
  */
-export function parsePostgresqlConnectionString(text: string, what: string): PostgresqlConnectionParameters {
+export function parseConnectionString(text: string, what: string): ConnectionParameters {
   // White space is removed, because a text from a file ends in a newline, and a URI contains no bare space.
   const trimmed = text.trim();
-  return isUri(trimmed) ? parseUri(trimmed, what) : parseKeyValuePairs(text, what);
+  return isUri(trimmed) ? parseUri(trimmed, what) : parsePairs(text, what);
 }
 
 function isUri(text: string): boolean {
   return /^[a-z][a-z0-9+.-]*:\/\//i.test(text);
 }
 
-function parseUri(text: string, what: string): PostgresqlConnectionParameters {
+function parseUri(text: string, what: string): ConnectionParameters {
   const scheme = /^postgres(?:ql)?:\/\//.exec(text);
   if (scheme === null) throw usageError(`${what} is not a PostgreSQL URL`, 'begin the URL with postgres://');
   const found = new Map<string, string>();
@@ -96,7 +96,7 @@ const known = new Set(['user', 'password', 'host', 'port', 'dbname']);
  * Parses the keyword/value format: `host=db port=5432 password='it\'s'`: a quoted value may contain spaces, and a
  * backslash escapes the next character.
  */
-function parseKeyValuePairs(text: string, what: string): PostgresqlConnectionParameters {
+function parsePairs(text: string, what: string): ConnectionParameters {
   const found = new Map<string, string>();
   const pair = /\s*([^\s=]+)\s*=\s*(?:'((?:[^'\\]|\\.)*)'(?=\s|$)|((?:[^\s'\\]|\\.)(?:[^\s\\]|\\.)*)?(?=\s|$))\s*/sy;
   while (pair.lastIndex < text.length) {
@@ -114,10 +114,7 @@ function parseKeyValuePairs(text: string, what: string): PostgresqlConnectionPar
  * CliError for parameters that a migration cannot support, and for unknown parameters, because a misspelt sslmode must
  * not be ignored.
  */
-export function validatePostgresqlConnectionStringParameters(
-  parameters: PostgresqlConnectionParameters,
-  what: string,
-): readonly string[] {
+export function validateParameters(parameters: ConnectionParameters, what: string): readonly string[] {
   for (const name of parameters.keys()) {
     const reason = refused[name];
     if (reason !== undefined) throw usageError(`the parameter ${name} of ${what} is not supported: ${reason}`);
@@ -195,7 +192,7 @@ const ignored = new Set([
  * The connection string of a service: from PGSERVICEFILE or `~/.pg_service.conf`, else from the folder PGSYSCONFDIR
  * (https://www.postgresql.org/docs/current/libpq-pgservice.html); undefined if no file has the service.
  */
-export function findPgServiceConnectionString(
+export function findPgService(
   name: string,
   { PGSERVICEFILE = '', HOME = '', PGSYSCONFDIR = '' }: ProcessEnvironment,
 ): string | undefined {
@@ -203,14 +200,14 @@ export function findPgServiceConnectionString(
   const files = [own, PGSYSCONFDIR === '' ? undefined : join(PGSYSCONFDIR, 'pg_service.conf')];
   for (const file of files) {
     const text = file === undefined ? undefined : readTextIfPresent(file);
-    const found = text === undefined ? undefined : convertPgServiceToConnectionString(text, name);
+    const found = text === undefined ? undefined : convertPgService(text, name);
     if (found !== undefined) return found;
   }
   return undefined;
 }
 
 /** The section of a service file as a connection string; undefined if there is no such section. */
-export function convertPgServiceToConnectionString(text: string, name: string): string | undefined {
+export function convertPgService(text: string, name: string): string | undefined {
   let pairs: string[] | undefined;
   for (const line of text.split(/\r?\n/).map((each) => each.trim())) {
     if (line === '' || line.startsWith('#')) continue;

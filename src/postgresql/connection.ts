@@ -9,18 +9,14 @@ import {
   readTlsInfoOfSocket,
   type TlsConnectionInfo,
 } from '../platform/network-errors.ts';
-import { type CopyFromStdinSink, type CopyToStdoutMethod, receiveCopyToStdout, startCopyFromStdin } from './copy.ts';
-import { type PostgresqlEndpoint, verifiesServerIdentity } from './endpoint.ts';
-import {
-  createPostgresqlMessageReader,
-  createPostgresqlMessageStream,
-  type PostgresqlMessageReader,
-} from './message-reader.ts';
+import { type CopyOut, type CopySink, receiveCopy, startCopy } from './copy.ts';
+import { type PostgresqlEndpoint, verifiesIdentity } from './endpoint.ts';
+import { createMessageReader, createMessageStream, type MessageReader } from './message-reader.ts';
 import type { Client } from './pg.ts';
-import { toPostgresqlConnectError, toPostgresqlQueryError } from './query-error.ts';
+import { toConnectError, toQueryError } from './query-error.ts';
 import type { PostgresqlRow } from './rows.ts';
-import type { SearchPathSafeSql } from './search-path-safe-sql.ts';
-import { sendPostgresqlStatement } from './statement.ts';
+import type { SafeSql } from './search-path-safe-sql.ts';
+import { sendStatement } from './statement.ts';
 
 /**
  * TLS options that encrypt without verifying the certificate, like sslmode=require of libpq, unless `verify` is set.
@@ -46,7 +42,7 @@ function postgresqlTlsOptions({ host, verify }: PostgresqlEndpoint): ConnectionO
  * contain no setting that a check reads: the reset_val of that setting would be the value from this list.
  * https://www.postgresql.org/docs/current/protocol-message-formats.html#PROTOCOL-MESSAGE-FORMATS-STARTUPMESSAGE
  */
-export const postgresqlStartupMessageParameters = {
+export const startupParameters = {
   default_transaction_deferrable: 'off',
   default_transaction_isolation: 'read committed',
   role: 'none',
@@ -55,18 +51,18 @@ export const postgresqlStartupMessageParameters = {
 } as const;
 
 /**
- * Whether the login may succeed without `postgresqlStartupMessageParameters`. A PostgreSQL server knows all these settings; a pooler
+ * Whether the login may succeed without `startupParameters`. A PostgreSQL server knows all these settings; a pooler
  * rejects a parameter that it does not track as a protocol violation, other products as an unknown parameter, a wrong
  * value or an unsupported feature.
  */
-export function isStartupMessageParameterRefusal({ phase, code }: DatabaseConnectError): boolean {
+export function isStartupRefusal({ phase, code }: DatabaseConnectError): boolean {
   return phase === 'startup' && refusalCodes.has(code);
 }
 
 const refusalCodes: ReadonlySet<string> = new Set(['08P01', '42704', '22023', '0A000']);
 
 /** How the server requested the password; `none`: the server did not request it. */
-export type PostgresqlAuthenticationMethod = 'none' | 'password' | 'md5' | 'scram-sha-256' | 'scram-sha-256-plus';
+export type AuthMethod = 'none' | 'password' | 'md5' | 'scram-sha-256' | 'scram-sha-256-plus';
 
 interface AuthenticationGuard {
   /**
@@ -74,7 +70,7 @@ interface AuthenticationGuard {
    * which the client must not respond.
    */
   check(code: number, body: Buffer): void;
-  method(): PostgresqlAuthenticationMethod;
+  method(): AuthMethod;
   /** Whether SCRAM has begun and has no result yet; an error of the server is then about the channel binding. */
   isScramOpen(): boolean;
 }
@@ -82,16 +78,16 @@ interface AuthenticationGuard {
 /**
  * Checks that the authentication requests of a server have an order that the protocol allows.
  * https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-START-UP
- * @param maySendCleartextPassword false: a request for the password in clear text is refused
+ * @param maySendCleartext false: a request for the password in clear text is refused
  * @param bindsChannel SCRAM-SHA-256-PLUS is used where the server offers it
  * @param trustsServer false: a proof with few iterations is refused
  */
-export function createPostgresqlAuthenticationGuard(
-  maySendCleartextPassword: () => boolean,
+export function guardAuthentication(
+  maySendCleartext: () => boolean,
   bindsChannel: boolean,
   trustsServer: boolean,
 ): AuthenticationGuard {
-  let method: PostgresqlAuthenticationMethod = 'none';
+  let method: AuthMethod = 'none';
   let last: number | undefined;
   return {
     method: () => method,
@@ -102,7 +98,7 @@ export function createPostgresqlAuthenticationGuard(
       last = code;
       if (!(allowedAfter.get(before) ?? noCodes).includes(code) && isKnown(code)) throw outOfOrder(before);
       if (code === codes.cleartext) {
-        if (!maySendCleartextPassword()) throw cleartextRefused();
+        if (!maySendCleartext()) throw cleartextRefused();
         method = 'password';
       }
       if (code === codes.md5) method = 'md5';
@@ -125,13 +121,13 @@ export function createPostgresqlAuthenticationGuard(
  * Whether the password may be sent in clear text: only to a server whose identity is certain.
  * @param peer the address that the socket is connected to
  */
-export function maySendCleartextPassword(source: PostgresqlEndpoint, peer: string | undefined): boolean {
+export function maySendCleartext(source: PostgresqlEndpoint, peer: string | undefined): boolean {
   return isTrustedServer(source) || isLoopbackPeer(peer);
 }
 
 /** Whether nothing that the server receives can harm: its certificate was verified, or there is no password to protect. */
 function isTrustedServer({ ssl, verify, password, allowCleartextPassword }: PostgresqlEndpoint): boolean {
-  const isVerified = ssl === 'require' && verifiesServerIdentity(verify);
+  const isVerified = ssl === 'require' && verifiesIdentity(verify);
   return password === undefined || allowCleartextPassword === true || isVerified;
 }
 
@@ -146,9 +142,9 @@ const leastIterations = 4096;
  * undefined if clear text is allowed.
  * https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNECT-REQUIRE-AUTH
  */
-export function getLibpqRequireAuthValue(source: PostgresqlEndpoint): string | undefined {
+export function requireAuthValue(source: PostgresqlEndpoint): string | undefined {
   const peer = source.address ?? (source.host === 'localhost' ? '127.0.0.1' : source.host);
-  return maySendCleartextPassword(source, peer) ? undefined : '!password';
+  return maySendCleartext(source, peer) ? undefined : '!password';
 }
 
 const codes = { ok: 0, cleartext: 3, md5: 5, sasl: 10, saslContinue: 11, saslFinal: 12 } as const;
@@ -222,7 +218,7 @@ function withTimeout<T>(work: Promise<T>, limit: number, signal: AbortSignal | u
   });
 }
 
-interface PostgresqlConnectOptions {
+interface ConnectOptions {
   readonly dbname: string;
   /** Time limit in milliseconds from the start of the connection until the server is ready for a statement. */
   readonly limit: number;
@@ -246,22 +242,22 @@ export interface PostgresqlSession {
   /** undefined: not encrypted. */
   readonly tls: TlsConnectionInfo | undefined;
   /** With the method `trust` in pg_hba.conf the server does not request, and so does not verify, the password. */
-  readonly authentication: PostgresqlAuthenticationMethod;
-  /** The message with which a pooler rejected `postgresqlStartupMessageParameters`; undefined if the settings are in force. */
+  readonly authentication: AuthMethod;
+  /** The message with which a pooler rejected `startupParameters`; undefined if the settings are in force. */
   readonly startupRefusal: string | undefined;
   /**
    * Sends one message of the simple query protocol. Returns the rows of each statement, in order.
    * @param limit milliseconds (default: 30 s), after which the session is closed
    * @throws QueryError; unless it is `lost`, the session can be used again
    */
-  query(message: SearchPathSafeSql, limit?: number): Promise<readonly (readonly PostgresqlRow[])[]>;
+  query(message: SafeSql, limit?: number): Promise<readonly (readonly PostgresqlRow[])[]>;
   /**
    * Sends a message with one `COPY … TO STDOUT` (https://www.postgresql.org/docs/current/sql-copy.html). If the
    * response is not read to its end, the session is closed. Throws a QueryError.
    */
-  copyOut: CopyToStdoutMethod<SearchPathSafeSql>;
+  copyOut: CopyOut<SafeSql>;
   /** Runs `COPY … FROM STDIN`. Throws a QueryError. */
-  copyIn(message: SearchPathSafeSql): Promise<CopyFromStdinSink>;
+  copyIn(message: SafeSql): Promise<CopySink>;
   /** Closes the session within a second; never throws. */
   end(): Promise<void>;
 }
@@ -269,18 +265,16 @@ export interface PostgresqlSession {
 /** Opens a session. Throws a ConnectError, and then leaves no socket open. */
 export async function connectPostgresql(
   source: PostgresqlEndpoint,
-  options: PostgresqlConnectOptions,
+  options: ConnectOptions,
 ): Promise<PostgresqlSession> {
   const begin = performance.now();
   try {
     const { resetSearchPath } = options;
     const settings =
-      resetSearchPath === undefined
-        ? postgresqlStartupMessageParameters
-        : { ...postgresqlStartupMessageParameters, search_path: resetSearchPath };
+      resetSearchPath === undefined ? startupParameters : { ...startupParameters, search_path: resetSearchPath };
     return { ...(await openSession(source, options, settings)), startupRefusal: undefined };
   } catch (error) {
-    if (!(error instanceof DatabaseConnectError) || !isStartupMessageParameterRefusal(error)) throw error;
+    if (!(error instanceof DatabaseConnectError) || !isStartupRefusal(error)) throw error;
     const limit = Math.max(1, options.limit - (performance.now() - begin));
     return { ...(await openSession(source, { ...options, limit }, {})), startupRefusal: error.message };
   }
@@ -288,7 +282,7 @@ export async function connectPostgresql(
 
 async function openSession(
   source: PostgresqlEndpoint,
-  options: PostgresqlConnectOptions,
+  options: ConnectOptions,
   settings: Readonly<Record<string, string>>,
 ): Promise<Omit<PostgresqlSession, 'startupRefusal'>> {
   const { Client: PgClient } = await import('./pg.ts');
@@ -318,31 +312,31 @@ async function openSession(
     ...(options.replication === true ? { replication: 'database' } : {}),
     ...settings,
   });
-  const guard = createPostgresqlAuthenticationGuard(
-    () => maySendCleartextPassword(source, socket.remoteAddress),
+  const guard = guardAuthentication(
+    () => maySendCleartext(source, socket.remoteAddress),
     source.ssl === 'require',
     isTrustedServer(source),
   );
   const memory = options.memory ?? createDatabaseResponseMemoryLimit('statement');
   const connection = watchConnection(client, socket, source.ssl === 'require', (deliver) =>
-    createPostgresqlMessageReader(deliver, guard.check, memory),
+    createMessageReader(deliver, guard.check, memory),
   );
   try {
     await withTimeout(client.connect(), options.limit, options.signal);
   } catch (error) {
     connection.drop();
     const step = { phase: connection.phase(), tls: connection.tls(), answered: socket.bytesRead > 0 };
-    const failure = toPostgresqlConnectError(error, step, options.limit);
+    const failure = toConnectError(error, step, options.limit);
     const { phase, code, message, tls } = failure;
     const isBinding = guard.isScramOpen() && code === '28000';
     throw isBinding
       ? new DatabaseConnectError(phase, clientSideDatabaseErrorCodes.channelBinding, message, tls)
       : failure;
   }
-  return { ...createPostgresqlSession(client, connection, options.signal), authentication: guard.method() };
+  return { ...createSession(client, connection, options.signal), authentication: guard.method() };
 }
 
-function createPostgresqlSession(
+function createSession(
   client: Client,
   connection: ConnectionState,
   signal: AbortSignal | undefined,
@@ -350,7 +344,7 @@ function createPostgresqlSession(
   const transport = {
     signal,
     drop: connection.drop,
-    toError: (error: unknown) => toPostgresqlQueryError(connection.failure() ?? error, 0),
+    toError: (error: unknown) => toQueryError(connection.failure() ?? error, 0),
   };
   return {
     // The package pg reads the process id as a signed number, but poolers use all 32 bits.
@@ -359,20 +353,20 @@ function createPostgresqlSession(
     async query(message, limit = 30_000) {
       connection.expectResponse();
       try {
-        return await withTimeout(sendPostgresqlStatement(client, message), limit, signal);
+        return await withTimeout(sendStatement(client, message), limit, signal);
       } catch (error) {
-        const failure = toPostgresqlQueryError(connection.failure() ?? error, limit);
+        const failure = toQueryError(connection.failure() ?? error, limit);
         if (failure.lost) connection.drop();
         throw failure;
       }
     },
     copyOut(message, take, messages = 'rows', ended = undefined) {
       connection.expectResponse(messages);
-      return receiveCopyToStdout(client, transport, message, take, ended);
+      return receiveCopy(client, transport, message, take, ended);
     },
     copyIn(message) {
       connection.expectResponse();
-      return startCopyFromStdin(client, transport, message);
+      return startCopy(client, transport, message);
     },
     async end() {
       // The server should close the connection after Terminate; if the server does not, the socket is destroyed.
@@ -388,7 +382,7 @@ interface ConnectionState {
   tls(): TlsConnectionInfo | undefined;
   /** The error that ended the connection while no statement was running. */
   failure(): Error | undefined;
-  expectResponse: PostgresqlMessageReader['expectResponse'];
+  expectResponse: MessageReader['expectResponse'];
   drop(): void;
 }
 
@@ -396,7 +390,7 @@ function watchConnection(
   client: Client,
   socket: Socket,
   encrypted: boolean,
-  createReader: (deliver: (messages: Buffer) => void) => PostgresqlMessageReader,
+  createReader: (deliver: (messages: Buffer) => void) => MessageReader,
 ): ConnectionState {
   let phase: DatabaseConnectPhase = 'network';
   let tls: TlsConnectionInfo | undefined;
@@ -414,14 +408,14 @@ function watchConnection(
   client.on('error', (error: Error) => {
     failure ??= error;
   });
-  let reader: PostgresqlMessageReader | undefined;
+  let reader: MessageReader | undefined;
   const attach = client.connection.attachListeners;
   client.connection.attachListeners = (stream) => {
     const read = (deliver: (messages: Buffer) => void) => {
       reader = createReader(deliver);
       return reader;
     };
-    attach.call(client.connection, createPostgresqlMessageStream(stream, read));
+    attach.call(client.connection, createMessageStream(stream, read));
   };
   return {
     phase: () => phase,

@@ -1,8 +1,8 @@
-import type { CopyRowDeliveryMode } from './message-reader.ts';
+import type { CopyDelivery } from './message-reader.ts';
 import type { Client } from './pg.ts';
-import type { PostgresqlQueryError } from './query-error.ts';
-import type { SearchPathSafeSql } from './search-path-safe-sql.ts';
-import { type PostgresqlCopyMessageHandler, sendPostgresqlStatement } from './statement.ts';
+import type { QueryError } from './query-error.ts';
+import type { SafeSql } from './search-path-safe-sql.ts';
+import { type CopyHandler, sendStatement } from './statement.ts';
 
 /**
  * Passes the rows that the server sends in a COPY to `take`, one by one. While a promise returned by `take` is pending,
@@ -10,16 +10,16 @@ import { type PostgresqlCopyMessageHandler, sendPostgresqlStatement } from './st
  * @param messages `rows` (default): a row of more than 16 MiB is an error; `parts`: a large row is passed in parts
  * @param ended called after the rows of each COPY of the text, because a text may contain several
  */
-export type CopyToStdoutMethod<Text extends string> = (
+export type CopyOut<Text extends string> = (
   text: Text,
   take: TakeCopyData,
-  messages?: CopyRowDeliveryMode,
+  messages?: CopyDelivery,
   ended?: () => void,
 ) => Promise<number>;
 
 type TakeCopyData = (bytes: Uint8Array) => Promise<void> | undefined;
 
-export interface CopyFromStdinSink {
+export interface CopySink {
   /**
    * Sends rows to the server; the caller may reuse the buffer at once. If a promise is returned, the server is slower than
    * the caller, who must await the promise before the next write.
@@ -32,21 +32,21 @@ export interface CopyFromStdinSink {
 }
 
 /** The parts of a session that a COPY uses. */
-interface PostgresqlCopySession {
+interface CopySession {
   readonly signal: AbortSignal | undefined;
   readonly drop: () => void;
-  readonly toError: (error: unknown) => PostgresqlQueryError;
+  readonly toError: (error: unknown) => QueryError;
 }
 
-export async function receiveCopyToStdout(
+export async function receiveCopy(
   client: Client,
-  transport: PostgresqlCopySession,
-  text: SearchPathSafeSql,
+  transport: CopySession,
+  text: SafeSql,
   take: TakeCopyData,
   ended?: () => void,
 ): Promise<number> {
   const copy = createCopyHandlers(transport, ended);
-  await sendPostgresqlStatement(client, text, {
+  await sendStatement(client, text, {
     ...copy.handlers,
     handleCopyData({ chunk }, { stream }) {
       const wait = take(chunk);
@@ -70,11 +70,7 @@ export async function receiveCopyToStdout(
  */
 const chunkSize = 65_536;
 
-export async function startCopyFromStdin(
-  client: Client,
-  transport: PostgresqlCopySession,
-  text: SearchPathSafeSql,
-): Promise<CopyFromStdinSink> {
+export async function startCopy(client: Client, transport: CopySession, text: SafeSql): Promise<CopySink> {
   const copy = createCopyHandlers(transport);
   const buffer = Buffer.allocUnsafe(chunkSize);
   let filled = 0;
@@ -91,7 +87,7 @@ export async function startCopyFromStdin(
     // If the server ends the statement without a request for rows, for example because the statement is no COPY, no
     // COPY begins.
     copy.rows.then(() => reject(transport.toError(new Error('the server did not begin the COPY'))), reject);
-    sendPostgresqlStatement(client, text, { ...copy.handlers, handleCopyInResponse: () => resolve() }).catch(reject);
+    sendStatement(client, text, { ...copy.handlers, handleCopyInResponse: () => resolve() }).catch(reject);
   });
   return {
     write(bytes) {
@@ -121,14 +117,14 @@ export async function startCopyFromStdin(
 }
 
 interface CopyHandlers {
-  readonly handlers: PostgresqlCopyMessageHandler;
+  readonly handlers: CopyHandler;
   readonly rows: Promise<number>;
   readonly fail: (error: unknown) => void;
   readonly failed: () => boolean;
 }
 
 /** Handles the messages that occur both in COPY TO STDOUT and in COPY FROM STDIN. */
-function createCopyHandlers({ signal, drop, toError }: PostgresqlCopySession, ended = () => {}): CopyHandlers {
+function createCopyHandlers({ signal, drop, toError }: CopySession, ended = () => {}): CopyHandlers {
   let count = 0;
   let failed = false;
   let settle = (_rows: number) => {};

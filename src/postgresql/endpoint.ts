@@ -4,11 +4,11 @@ import { domainToASCII } from 'node:url';
 import { usageError } from '../base/errors.ts';
 import { Secret } from '../base/secret.ts';
 import {
-  isPostgresqlConnectionString,
+  type ConnectionParameters,
+  isConnectionString,
   multipleHostsError,
-  type PostgresqlConnectionParameters,
-  parsePostgresqlConnectionString,
-  validatePostgresqlConnectionStringParameters,
+  parseConnectionString,
+  validateParameters,
 } from './connection-string.ts';
 
 /** How the certificate of the server is verified. */
@@ -23,11 +23,11 @@ interface CertificateVerification {
  * Whether a successful TLS handshake proves the identity of the server. Without a check of the host name, a certificate
  * of a public CA proves nothing, because anyone can get such a certificate for their own name.
  */
-export function verifiesServerIdentity(verify: CertificateVerification | undefined): boolean {
+export function verifiesIdentity(verify: CertificateVerification | undefined): boolean {
   return verify !== undefined && (verify.what === 'full' || verify.ca !== undefined);
 }
 
-interface ParsedSslOptions {
+interface SslOptions {
   readonly ssl: 'require' | 'disable';
   readonly verify: CertificateVerification | undefined;
   readonly notes: readonly string[];
@@ -38,10 +38,10 @@ interface ParsedSslOptions {
  * each other.
  */
 function parseSslOptions(
-  parameters: PostgresqlConnectionParameters,
+  parameters: ConnectionParameters,
   options: { readonly disableSsl?: boolean | undefined; readonly caFile?: string | undefined },
   readText: (path: string) => string | undefined,
-): ParsedSslOptions {
+): SslOptions {
   const mode = sslModeOf(parameters);
   const caFile = options.caFile ?? parameters.get('sslrootcert');
   const isDisabled = mode === 'disable' || options.disableSsl === true;
@@ -63,7 +63,7 @@ function parseSslOptions(
 const modes = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full'] as const;
 type Mode = (typeof modes)[number];
 
-function sslModeOf(parameters: PostgresqlConnectionParameters): Mode | undefined {
+function sslModeOf(parameters: ConnectionParameters): Mode | undefined {
   const text = parameters.get('sslmode');
   const explicit = text === undefined ? undefined : (modes.find((mode) => mode === text) ?? unknownSslMode());
   const flag = parseSslFlag(parameters.get('ssl'));
@@ -143,7 +143,7 @@ export interface PostgresqlEndpoint {
 }
 
 /** The source options of the command line; undefined if not given. */
-export interface PostgresqlEndpointOptions {
+export interface EndpointOptions {
   /** `--source`. */
   readonly source?: string | undefined;
   /**
@@ -159,7 +159,7 @@ export interface PostgresqlEndpointOptions {
   readonly allowCleartextPassword?: boolean | undefined;
 }
 
-interface ParsedPostgresqlEndpoint {
+interface ParsedEndpoint {
   readonly engine: 'postgresql';
   readonly source: PostgresqlEndpoint;
   /** Whether the password was in a command-line argument, where other users of the machine can see it. */
@@ -173,14 +173,13 @@ interface ParsedPostgresqlEndpoint {
  * @param readText returns the text of a file, undefined when there is none
  */
 export function parsePostgresqlEndpoint(
-  sourceOptions: PostgresqlEndpointOptions,
+  sourceOptions: EndpointOptions,
   readText: (path: string) => string | undefined,
-): ParsedPostgresqlEndpoint {
+): ParsedEndpoint {
   const individual = individualOptions(sourceOptions);
   const text = connectionStringIn(sourceOptions);
-  const parameters: PostgresqlConnectionParameters =
-    text === undefined ? new Map() : parsePostgresqlConnectionString(text.text, text.what);
-  const notes = text === undefined ? [] : validatePostgresqlConnectionStringParameters(parameters, text.what);
+  const parameters: ConnectionParameters = text === undefined ? new Map() : parseConnectionString(text.text, text.what);
+  const notes = text === undefined ? [] : validateParameters(parameters, text.what);
   const merged = (name: SourceField) =>
     text?.weak === true
       ? (individual.get(name) ?? parameters.get(name))
@@ -227,14 +226,10 @@ interface ConnectionStringInput {
   readonly weak: boolean;
 }
 
-function connectionStringIn({
-  source,
-  environment,
-  host,
-}: PostgresqlEndpointOptions): ConnectionStringInput | undefined {
+function connectionStringIn({ source, environment, host }: EndpointOptions): ConnectionStringInput | undefined {
   if (source !== undefined) return { text: source, what: '--source', weak: false };
   if (host !== undefined) {
-    return isPostgresqlConnectionString(host) ? { text: host.trim(), what: '--host', weak: false } : undefined;
+    return isConnectionString(host) ? { text: host.trim(), what: '--host', weak: false } : undefined;
   }
   return environment === undefined || environment === ''
     ? undefined
@@ -242,14 +237,9 @@ function connectionStringIn({
 }
 
 /** The options as individual parameters, without a connection string in `--host`. */
-function individualOptions({
-  host,
-  port,
-  dbname,
-  username,
-}: PostgresqlEndpointOptions): ReadonlyMap<SourceField, string> {
+function individualOptions({ host, port, dbname, username }: EndpointOptions): ReadonlyMap<SourceField, string> {
   const all: readonly (readonly [SourceField, string | undefined])[] = [
-    ['host', host !== undefined && isPostgresqlConnectionString(host) ? undefined : host],
+    ['host', host !== undefined && isConnectionString(host) ? undefined : host],
     ['port', port],
     ['dbname', dbname],
     ['user', username],
@@ -258,7 +248,7 @@ function individualOptions({
 }
 
 function contradicting(
-  parameters: PostgresqlConnectionParameters,
+  parameters: ConnectionParameters,
   individual: ReadonlyMap<SourceField, string>,
   what: string,
 ): readonly string[] {

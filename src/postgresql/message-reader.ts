@@ -9,7 +9,7 @@ import type { Stream } from './pg.ts';
  * @param kind the first byte of the message
  * @returns bytes of memory that the decoded message uses
  */
-export function checkMessageAndEstimateMemory(kind: number, body: Buffer): number {
+export function checkBody(kind: number, body: Buffer): number {
   switch (kind) {
     case dataRow:
       return checkDataRow(body);
@@ -72,16 +72,16 @@ const commandComplete = 0x43;
  * How the rows of a COPY are delivered. `rows`: each row is delivered as one message. `parts`: a large row is delivered
  * in several messages, so that the whole row is never in memory.
  */
-export type CopyRowDeliveryMode = 'rows' | 'parts';
+export type CopyDelivery = 'rows' | 'parts';
 
-export interface PostgresqlMessageReader {
+export interface MessageReader {
   /**
    * Receives the bytes of the server and delivers complete, checked messages. Throws an Error for messages that no
    * PostgreSQL server may send.
    */
   read(chunk: Buffer): void;
   /** Must be called when a statement is sent: the size of its response is counted from here. */
-  expectResponse(copy?: CopyRowDeliveryMode): void;
+  expectResponse(copy?: CopyDelivery): void;
   /** Must be called when the responses of this session are no longer in memory. */
   close(): void;
 }
@@ -108,17 +108,17 @@ const partSize = 65_536;
  * @param onAuthentication called with the code and the body of each authentication request, before it is delivered
  * @param memory limits what the responses use
  */
-export function createPostgresqlMessageReader(
+export function createMessageReader(
   deliver: (messages: Buffer) => void,
   onAuthentication: (code: number, body: Buffer) => void,
   memory: DatabaseResponseMemoryLimit,
-): PostgresqlMessageReader {
+): MessageReader {
   const partial = createPartialMessage();
   let isLoggedIn = false;
   let isFirst = true;
   let loginBytes = 0;
   const use = memory.open();
-  let copy: CopyRowDeliveryMode | undefined;
+  let copy: CopyDelivery | undefined;
   let partLeft = 0;
 
   /**
@@ -143,7 +143,7 @@ export function createPostgresqlMessageReader(
     if (kind === copyData && copy !== undefined) return;
     const body = message.subarray(5);
     if (kind === authentication) onAuthentication(body.length < 4 ? -1 : body.readInt32BE(0), body.subarray(4));
-    const cost = checkMessageAndEstimateMemory(kind, body);
+    const cost = checkBody(kind, body);
     if (isLoggedIn) use.add(cost);
     else loginBytes += message.length;
     if (loginBytes > maxLogin) throw new Error('the server sends more than 1 MiB before the login');
@@ -275,9 +275,9 @@ const sessionMessages: ReadonlyMap<number, number> = new Map([
  * listener and throws on some, such as a Kerberos request; no caller can catch this error, so the stream catches
  * it and destroys the connection.
  */
-export function createPostgresqlMessageStream(
+export function createMessageStream(
   stream: Stream,
-  createReader: (deliver: (messages: Buffer) => void) => Pick<PostgresqlMessageReader, 'read'>,
+  createReader: (deliver: (messages: Buffer) => void) => Pick<MessageReader, 'read'>,
 ): Stream {
   return {
     on(event, listener) {

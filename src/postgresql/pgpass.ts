@@ -6,7 +6,7 @@ import { readTextIfPresent } from '../platform/files.ts';
 import type { ProcessEnvironment } from '../platform/host.ts';
 import type { PostgresqlEndpoint } from './endpoint.ts';
 
-interface PostgresqlPasswordLookupResult {
+interface PasswordLookup {
   /** The password; undefined if neither the environment nor a password file has one. */
   readonly password: Secret | undefined;
   /** Why a password file was ignored, as a message for the user. */
@@ -17,18 +17,18 @@ interface PostgresqlPasswordLookupResult {
  * Reads the password from PGPASSWORD, else from the password file
  * (https://www.postgresql.org/docs/current/libpq-pgpass.html), like psql.
  */
-export function findPasswordInPgpasswordOrPgpass(
+export function findPgPassword(
   source: PostgresqlEndpoint,
   env: ProcessEnvironment,
   platform: NodeJS.Platform,
-): PostgresqlPasswordLookupResult {
+): PasswordLookup {
   const { PGPASSWORD = '' } = env;
   if (PGPASSWORD !== '') return { password: new Secret(PGPASSWORD), warning: undefined };
   const path = passwordFile(env, platform);
   if (path === undefined) return { password: undefined, warning: undefined };
   const problem = fileProblem(path, platform);
   if (problem !== undefined) return { password: undefined, warning: `ignored the password file ${path}: ${problem}` };
-  const found = findPgpassPassword(readTextIfPresent(path) ?? '', source);
+  const found = searchPgpass(readTextIfPresent(path) ?? '', source);
   return { password: found === undefined ? undefined : new Secret(found), warning: undefined };
 }
 
@@ -36,7 +36,7 @@ export function findPasswordInPgpasswordOrPgpass(
  * The password in the first matching line of the password file. In a field, a backslash escapes the next character, and
  * `*` alone matches everything.
  */
-export function findPgpassPassword(
+export function searchPgpass(
   text: string,
   { host, port, dbname, username }: Pick<PostgresqlEndpoint, 'host' | 'port' | 'dbname' | 'username'>,
 ): string | undefined {

@@ -14,7 +14,7 @@ export const lockTimeoutStatement = "SET lock_timeout = '2s';";
  * Statements that psql runs first in each session. They override the settings that a database stores for its sessions:
  * the session has the rights of the login role, can write, and resolves a name without a schema in pg_catalog first.
  */
-export const psqlSessionSetupStatements: readonly string[] = [
+export const psqlSetup: readonly string[] = [
   'SET role = none;',
   'SET default_transaction_read_only = off;',
   'SET search_path = pg_catalog, pg_temp;',
@@ -25,8 +25,8 @@ export const psqlSessionSetupStatements: readonly string[] = [
  * The psql command that connects to another database of the same server; undefined for the empty name, which would be the
  * database of the connection before.
  */
-export function formatPsqlConnectMetaCommand(database: string): string | undefined {
-  const uri = encodeDatabaseNameAsUri(database);
+export function formatPsqlConnect(database: string): string | undefined {
+  const uri = databaseUri(database);
   return uri === undefined ? undefined : `\\connect -reuse-previous=on '${uri}'`;
 }
 
@@ -35,7 +35,7 @@ export function formatPsqlConnectMetaCommand(database: string): string | undefin
  * so it cannot end the line or be read as connection parameters, as `host=evil dbname=x` would be. Undefined if no database
  * can have this name.
  */
-export function encodeDatabaseNameAsUri(database: string): string | undefined {
+export function databaseUri(database: string): string | undefined {
   if (database === '' || database.includes('\0')) return undefined;
   const name = [...Buffer.from(database)].map((byte) => {
     const character = String.fromCharCode(byte);
@@ -49,7 +49,7 @@ export function encodeDatabaseNameAsUri(database: string): string | undefined {
  * the server could read as more than one statement: a backslash, a comment, a dollar quote, a psql variable, a semicolon, a
  * bracket without its partner (psql sends nothing before the outermost one is closed).
  */
-export function formatSingleLinePsqlStatement(sql: string): string | undefined {
+export function singleLineSql(sql: string): string | undefined {
   const parts: string[] = [];
   const open: string[] = [];
   const text = sql.trim().replace(/;$/, '');

@@ -12,12 +12,12 @@ import {
 } from '../platform/network-errors.ts';
 
 /** The reason why a statement has no result. `code` is an SQLSTATE if the server rejected the statement. */
-export class PostgresqlQueryError extends DatabaseError {
+export class QueryError extends DatabaseError {
   override readonly name = 'QueryError';
 }
 
 /** The phase in which a connection failed. */
-interface PostgresqlConnectFailureContext {
+interface ConnectFailure {
   readonly phase: DatabaseConnectPhase;
   readonly tls: TlsConnectionInfo | undefined;
   /** Whether the server had sent any bytes before the error. */
@@ -25,9 +25,9 @@ interface PostgresqlConnectFailureContext {
 }
 
 /** @param limit time limit of the connection in milliseconds */
-export function toPostgresqlConnectError(
+export function toConnectError(
   error: unknown,
-  { phase, tls, answered }: PostgresqlConnectFailureContext,
+  { phase, tls, answered }: ConnectFailure,
   limit: number,
 ): DatabaseConnectError {
   const { code, message: said, server } = read(error, limit);
@@ -71,9 +71,9 @@ const tlsAnswers: Readonly<Record<string, { readonly code: string; readonly mess
   },
 };
 
-export function toPostgresqlQueryError(error: unknown, limit: number): PostgresqlQueryError {
+export function toQueryError(error: unknown, limit: number): QueryError {
   const { code, message, server } = read(error, limit);
-  return new PostgresqlQueryError(code ?? clientSideDatabaseErrorCodes.protocol, message, !server || ends(error));
+  return new QueryError(code ?? clientSideDatabaseErrorCodes.protocol, message, !server || ends(error));
 }
 
 /** `server`: the message is from the server, and `code` is its SQLSTATE. */

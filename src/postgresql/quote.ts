@@ -20,7 +20,7 @@ function withoutNul(text: string): string {
  * Quotes a name again that the server quoted (`public."Odd ""Name"`), so that a statement contains no text of the
  * server outside quotes of this program. Text that is not a valid name becomes one quoted name, which no object has.
  */
-export function requoteQualifiedName(text: string): string {
+export function requoteName(text: string): string {
   return (partsOf(text) ?? [text]).map(quoteAnyName).join('.');
 }
 
@@ -31,7 +31,7 @@ export function requoteSignature(text: string): string {
   const types = pieces.map(requoteType);
   const isSignature = pieces.join(',') === list && !types.includes(undefined) && partsOf(name) !== undefined;
   if (!isSignature) return `${quoteAnyName(text)}()`;
-  return `${requoteQualifiedName(name)}(${types.join(', ')})`;
+  return `${requoteName(name)}(${types.join(', ')})`;
 }
 
 /**
@@ -45,7 +45,7 @@ function requoteType(text: string): string | undefined {
   const type = trimmed.slice(0, end);
   const array = trimmed.slice(end);
   if (standardType.test(type)) return `${type}${array}`;
-  return partsOf(type) === undefined ? undefined : `${requoteQualifiedName(type)}${array}`;
+  return partsOf(type) === undefined ? undefined : `${requoteName(type)}${array}`;
 }
 
 /** Type names that format_type returns without a schema and that are keywords of the SQL grammar. */

@@ -2,7 +2,7 @@
  * The last error of logical replication in a log of PostgreSQL, with its DETAIL and CONTEXT, on one line of at most 800
  * characters. Works for the default format of the log with any log_line_prefix; undefined if the log has no such error.
  */
-export function findLastReplicationErrorInLog(log: string): string | undefined {
+export function lastReplicationError(log: string): string | undefined {
   const lines = log.split(/\r?\n/);
   for (let at = lines.length - 1; at >= 0; at -= 1) {
     const line = lines[at] ?? '';

@@ -6,7 +6,7 @@ export type PostgresqlRow = Readonly<Record<string, string | null>>;
  * (https://www.postgresql.org/docs/current/arrays.html#ARRAYS-IO). Arrays are decoded here, because the JSON functions
  * of the server would call casts that users define.
  */
-export function parsePostgresqlArray(text: string): readonly (string | null)[] {
+export function parseArray(text: string): readonly (string | null)[] {
   const elements: (string | null)[] = [];
   // PostgreSQL writes array bounds other than 1 before the array: `[0:2]={a,b,c}`.
   let at = text.indexOf('{');
@@ -24,7 +24,7 @@ export function parsePostgresqlArray(text: string): readonly (string | null)[] {
  * Decodes the fields of a composite value in its text form
  * (https://www.postgresql.org/docs/current/rowtypes.html#ROWTYPES-IO-SYNTAX).
  */
-export function parsePostgresqlCompositeValue(text: string): readonly (string | null)[] {
+export function parseComposite(text: string): readonly (string | null)[] {
   if (!text.startsWith('(') || !text.endsWith(')')) throw new TypeError('the server did not return a composite value');
   const fields: (string | null)[] = [];
   let at = 0;
@@ -75,32 +75,32 @@ function readElement(text: string, from: number, ends: RegExp): Item {
 }
 
 /** Returns an empty text for NULL and for a missing column, because queries for older versions leave some columns out. */
-export function decodeTextColumn(row: PostgresqlRow | undefined, column: string): string {
+export function decodeText(row: PostgresqlRow | undefined, column: string): string {
   return row?.[column] ?? '';
 }
 
-export function decodeOptionalTextColumn(row: PostgresqlRow | undefined, column: string): string | undefined {
+export function decodeOptionalText(row: PostgresqlRow | undefined, column: string): string | undefined {
   return row?.[column] ?? undefined;
 }
 
-export function decodeNumberColumnOrZero(row: PostgresqlRow | undefined, column: string): number {
-  return decodeOptionalNumberColumn(row, column) ?? 0;
+export function decodeNumber(row: PostgresqlRow | undefined, column: string): number {
+  return decodeOptionalNumber(row, column) ?? 0;
 }
 
-export function decodeOptionalNumberColumn(row: PostgresqlRow | undefined, column: string): number | undefined {
+export function decodeOptionalNumber(row: PostgresqlRow | undefined, column: string): number | undefined {
   const value = row?.[column];
   if (value === undefined || value === null || value === '') return undefined;
   const number = Number(value);
   return Number.isFinite(number) ? number : undefined;
 }
 
-export function decodeBooleanColumn(row: PostgresqlRow | undefined, column: string): boolean {
+export function decodeBoolean(row: PostgresqlRow | undefined, column: string): boolean {
   return row?.[column] === 't';
 }
 
 /** Decodes an array, and leaves out elements that are NULL. */
-export function decodeTextArrayColumn(row: PostgresqlRow | undefined, column: string): readonly string[] {
+export function decodeTextArray(row: PostgresqlRow | undefined, column: string): readonly string[] {
   const value = row?.[column];
   if (value === undefined || value === null) return [];
-  return parsePostgresqlArray(value).filter((element) => element !== null);
+  return parseArray(value).filter((element) => element !== null);
 }

@@ -2,9 +2,9 @@ declare const pinned: unique symbol;
 
 /**
  * A message that may be sent: no stored search_path resolves a name in it, and no stored setting changes its effect.
- * Only the functions of this module create a SearchPathSafeSql, so sending any other statement does not compile.
+ * Only the functions of this module create a SafeSql, so sending any other statement does not compile.
  */
-export type SearchPathSafeSql = string & { readonly [pinned]: true };
+export type SafeSql = string & { readonly [pinned]: true };
 
 /** Settings of one transaction by name, for example `{ statement_timeout: '15s' }`; names and values are not escaped. */
 export type TransactionSettings = Readonly<Record<string, string>>;
@@ -38,19 +38,16 @@ const textForm: TransactionSettings = {
  * Builds one message that cannot write, and after which no setting remains: SET without LOCAL would stay in the server
  * session of a pooler, for its next client. The statements of the message are SELECT or COPY … TO STDOUT.
  */
-export function buildReadOnlyTransactionSql(
-  statements: readonly string[],
-  settings: TransactionSettings = {},
-): SearchPathSafeSql {
+export function readOnlySql(statements: readonly string[], settings: TransactionSettings = {}): SafeSql {
   return readOnlyTransaction(statements, { ...textForm, ...settings });
 }
 
 /** The first messages of a session, which products that imitate PostgreSQL without its settings answer too. */
-export function buildProbeTransactionSql(statement: string): SearchPathSafeSql {
+export function probeSql(statement: string): SafeSql {
   return readOnlyTransaction([statement], {});
 }
 
-function readOnlyTransaction(statements: readonly string[], settings: TransactionSettings): SearchPathSafeSql {
+function readOnlyTransaction(statements: readonly string[], settings: TransactionSettings): SafeSql {
   return join([
     'BEGIN ISOLATION LEVEL READ COMMITTED, READ ONLY, NOT DEFERRABLE',
     ...pin,
@@ -60,21 +57,21 @@ function readOnlyTransaction(statements: readonly string[], settings: Transactio
   ]);
 }
 
-/** The results of the statements in a `buildReadOnlyTransactionSql`, without the results of BEGIN, SET and COMMIT. */
-export function omitTransactionControlResults<T>(sets: readonly T[], statements: number): readonly T[] {
+/** The results of the statements in a `readOnlySql`, without the results of BEGIN, SET and COMMIT. */
+export function omitControlResults<T>(sets: readonly T[], statements: number): readonly T[] {
   return sets.slice(-statements - 1, -1);
 }
 
 /** Statements that contain no name which a user could define. */
-export const searchPathSafeRollbackSql = join(['ROLLBACK']);
-export const poolerShowVersionSql = join(['SHOW VERSION']);
-export const searchPathSafeIdentifySystemSql = join(['IDENTIFY_SYSTEM']);
+export const rollbackSql = join(['ROLLBACK']);
+export const showVersionSql = join(['SHOW VERSION']);
+export const identifySystemSql = join(['IDENTIFY_SYSTEM']);
 
 /**
  * The first message of a session that writes, or whose statements cannot run inside a transaction. The message does not
  * begin with a SELECT: a SELECT would resolve names by the search_path, and SET does not.
  */
-export const searchPathSafeSessionSetupSql = join([
+export const sessionSetupSql = join([
   'SET role TO none',
   'SET search_path TO pg_catalog, pg_temp',
   "SET default_transaction_isolation TO 'read committed'",
@@ -82,13 +79,13 @@ export const searchPathSafeSessionSetupSql = join([
   'SET default_transaction_read_only TO off',
 ]);
 
-/** Only `makeSessionSearchPathSafe` may use this function, because its sessions have sent `searchPathSafeSessionSetupSql`. */
-export function markSqlAsSearchPathSafe(text: string): SearchPathSafeSql {
+/** Only `makeSessionSafe` may use this function, because its sessions have sent `sessionSetupSql`. */
+export function markSafeSql(text: string): SafeSql {
   return join([text]);
 }
 
-function join(statements: readonly string[]): SearchPathSafeSql {
-  return statements.join('; ') as SearchPathSafeSql;
+function join(statements: readonly string[]): SafeSql {
+  return statements.join('; ') as SafeSql;
 }
 
 /**

@@ -1,8 +1,8 @@
-import { firstNormalObjectId } from './catalog-oids.ts';
+import { firstNormalOid } from './catalog-oids.ts';
 
 /** SQL condition: the object was created by a user, and not by an extension. */
 function isUserObject(catalog: string, oid: string): string {
-  return `(${oid} >= ${firstNormalObjectId} AND NOT EXISTS (SELECT FROM pg_depend member
+  return `(${oid} >= ${firstNormalOid} AND NOT EXISTS (SELECT FROM pg_depend member
     WHERE member.classid = '${catalog}'::regclass AND member.objid = ${oid} AND member.deptype = 'e'))`;
 }
 

@@ -1,18 +1,13 @@
 import { createHash, hash, randomBytes } from 'node:crypto';
 import { clientSideDatabaseErrorCodes } from '../platform/network-errors.ts';
 import { maxTimerMs } from '../platform/waiting.ts';
-import { firstNormalObjectId } from './catalog-oids.ts';
+import { firstNormalOid } from './catalog-oids.ts';
 import type { PostgresqlSession } from './connection.ts';
-import type { CopyToStdoutMethod } from './copy.ts';
-import type { CopyRowDeliveryMode } from './message-reader.ts';
-import { PostgresqlQueryError } from './query-error.ts';
+import type { CopyOut } from './copy.ts';
+import type { CopyDelivery } from './message-reader.ts';
+import { QueryError } from './query-error.ts';
 import { quoteIdentifier, quoteLiteral } from './quote.ts';
-import {
-  buildReadOnlyTransactionSql,
-  type SearchPathSafeSql,
-  searchPathSafeRollbackSql,
-  type TransactionSettings,
-} from './search-path-safe-sql.ts';
+import { readOnlySql, rollbackSql, type SafeSql, type TransactionSettings } from './search-path-safe-sql.ts';
 
 /**
  * A table that stores rows itself, so no partitioned table and no view. The names are as in the system catalogs, not quoted.
@@ -26,7 +21,7 @@ export interface OrdinaryTable {
   readonly generated?: readonly string[];
 }
 
-export type PostgresqlCopyFormat = 'text' | 'binary';
+export type CopyFormat = 'text' | 'binary';
 
 /**
  * The statements, for one transaction, that read the rows of a table. The server executes COPY of a table without
@@ -35,18 +30,14 @@ export type PostgresqlCopyFormat = 'text' | 'binary';
  * fails.
  * @param version server_version_num
  */
-export function buildCopyTableTransaction(
-  table: OrdinaryTable,
-  version: number,
-  format: PostgresqlCopyFormat = 'text',
-): readonly string[] {
+export function copyTransaction(table: OrdinaryTable, version: number, format: CopyFormat = 'text'): readonly string[] {
   return [
     // With row_security off the server reports an error instead of leaving out rows, and does not plan the expressions
     // of a policy.
     'SET LOCAL row_security = off',
     ...(knowsRelationKindLimit(version) ? ["SET LOCAL restrict_nonsystem_relation_kind = 'view, foreign-table'"] : []),
     ...(table.generated === undefined || table.generated.length === 0
-      ? [buildCopyTableStatement(table, format)]
+      ? [copyStatement(table, format)]
       : copyOfQuery(table, table.generated)),
   ];
 }
@@ -66,7 +57,7 @@ function copyOfQuery({ schema, name, columns }: OrdinaryTable, generated: readon
 }
 
 /** SQL condition: the function `f` (pg_proc) is neither built in nor of a language in which only superusers create functions. */
-const isUserCode = `f.oid >= ${firstNormalObjectId} AND f.prolang NOT IN (12, 13)`;
+const isUserCode = `f.oid >= ${firstNormalOid} AND f.prolang NOT IN (12, 13)`;
 
 /** SQL condition: the object of a row `p` (pg_depend) can run code of users when a constant expression is computed. */
 const runsUserCode = `CASE p.refclassid
@@ -75,7 +66,7 @@ const runsUserCode = `CASE p.refclassid
       SELECT 1 FROM pg_operator o JOIN pg_proc f ON f.oid = o.oprcode WHERE o.oid = p.refobjid AND ${isUserCode})
     WHEN 'pg_type'::regclass THEN EXISTS (
       SELECT 1 FROM pg_type t LEFT JOIN pg_type e ON e.oid = t.typelem
-      WHERE t.oid = p.refobjid AND t.oid >= ${firstNormalObjectId}
+      WHERE t.oid = p.refobjid AND t.oid >= ${firstNormalOid}
         AND (t.typtype NOT IN ('b', 'e') OR e.typtype NOT IN ('b', 'e')))
     ELSE false END`;
 
@@ -91,10 +82,7 @@ export const isPlanSafeSql = `c.relkind = 'r' AND NOT c.relrowsecurity AND NOT E
     SELECT 1 FROM pg_statistic_ext x JOIN pg_depend p ON p.classid = 'pg_statistic_ext'::regclass AND p.objid = x.oid
     WHERE x.stxrelid = c.oid AND ${runsUserCode})`;
 
-export function buildCopyTableStatement(
-  { schema, name, columns }: OrdinaryTable,
-  format: PostgresqlCopyFormat = 'text',
-): string {
+export function copyStatement({ schema, name, columns }: OrdinaryTable, format: CopyFormat = 'text'): string {
   const list = columns.length === 0 ? '' : ` (${columns.map(quoteIdentifier).join(', ')})`;
   const options = format === 'binary' ? ' (FORMAT binary)' : '';
   return `COPY ${quoteIdentifier(schema)}.${quoteIdentifier(name)}${list} TO STDOUT${options}`;
@@ -109,17 +97,17 @@ function knowsRelationKindLimit(version: number): boolean {
 }
 
 /** SQL condition: COPY includes the column `a` (pg_attribute). Generated columns cannot be copied. */
-export function isColumnReadByCopySql(version: number): string {
+export function isCopiedSql(version: number): string {
   return `a.attnum > 0 AND NOT a.attisdropped${version < 120_000 ? '' : " AND a.attgenerated = ''"}`;
 }
 
-interface ReadTableRowsLimits {
+interface ReadLimits {
   /** Time limit for reading the rows in milliseconds; unlimited by default. */
   readonly time?: number;
   /** Maximum total size of the rows in bytes; unlimited by default. */
   readonly bytes?: number;
   /** `parts`: a large row is passed in parts; by default a large row is an error. */
-  readonly messages?: CopyRowDeliveryMode;
+  readonly messages?: CopyDelivery;
   /** Called after the rows of each COPY of the message. */
   readonly ended?: () => void;
   /** Called with the bytes of each row or part. While the returned promise is pending, no rows are read. */
@@ -127,19 +115,19 @@ interface ReadTableRowsLimits {
 }
 
 /** `stopped`: `visit` returned true; `limit`: the table has more rows than the limits allow. */
-type ReadTableRowsResult = 'complete' | 'stopped' | 'limit';
+type RowsResult = 'complete' | 'stopped' | 'limit';
 
 /**
  * Sends the message, which contains one COPY, and passes each row to `visit` until that returns true. The rows are not
  * kept in memory. The session is closed unless the result is `complete`. Throws a QueryError.
  */
-export async function readTableRows<Message extends string>(
-  session: { readonly copyOut: CopyToStdoutMethod<Message>; end(): Promise<void> },
+export async function readRows<Message extends string>(
+  session: { readonly copyOut: CopyOut<Message>; end(): Promise<void> },
   message: Message,
   visit: (row: Uint8Array) => boolean,
-  { time, bytes = Number.POSITIVE_INFINITY, messages, ended, pace }: ReadTableRowsLimits,
-): Promise<ReadTableRowsResult> {
-  let end: ReadTableRowsResult = 'complete';
+  { time, bytes = Number.POSITIVE_INFINITY, messages, ended, pace }: ReadLimits,
+): Promise<RowsResult> {
+  let end: RowsResult = 'complete';
   let received = 0;
   const stop = () => {
     end = 'limit';
@@ -171,13 +159,13 @@ export async function readTableRows<Message extends string>(
 }
 
 /** Splits a row in the text format of COPY, without its line feed, into fields; a null field is SQL NULL. */
-export function splitTextCopyRow(row: Uint8Array): readonly (string | null)[] {
+export function splitTextRow(row: Uint8Array): readonly (string | null)[] {
   const text = Buffer.from(row.buffer, row.byteOffset, row.byteLength).toString('utf8').replace(/\n$/, '');
   return text.split('\t').map((field) => (field === '\\N' ? null : field.replace(/\\(.)/gs, unescapeCharacter)));
 }
 
 /** Whether the single field of a row in the text format is NULL. */
-export function isNullTextCopyField(row: Uint8Array): boolean {
+export function isNullField(row: Uint8Array): boolean {
   return row[0] === 0x5c && row[1] === 0x4e && (row.length === 2 || (row.length === 3 && row[2] === 0x0a));
 }
 
@@ -186,7 +174,7 @@ export function isNullTextCopyField(row: Uint8Array): boolean {
  * of the data. The header of the binary format arrives with the first row
  * (https://www.postgresql.org/docs/current/sql-copy.html#SQL-COPY-FILE-FORMATS).
  */
-export function splitBinaryCopyRow(row: Uint8Array): readonly (Uint8Array | null)[] {
+export function splitBinaryRow(row: Uint8Array): readonly (Uint8Array | null)[] {
   const bytes = Buffer.from(row.buffer, row.byteOffset, row.byteLength);
   let at = bytes.subarray(0, binarySignature.length).equals(binarySignature) ? binarySignature.length + 8 : 0;
   const fields: (Uint8Array | null)[] = [];
@@ -216,25 +204,25 @@ const controlCharacters: Readonly<Record<string, string>> = {
   v: '\v',
 };
 
-export interface ReadTableOptions extends Pick<ReadTableRowsLimits, 'time' | 'pace'> {
+export interface ReadOptions extends Pick<ReadLimits, 'time' | 'pace'> {
   /** server_version_num. */
   readonly version: number;
   readonly settings: TransactionSettings;
   /** Called with each SQL message before the message is sent. */
-  readonly onSend?: (message: SearchPathSafeSql) => void;
+  readonly onSend?: (message: SafeSql) => void;
 }
 
 /**
  * Passes the rows of a table, in the text format of COPY and large ones in parts, to `visit`. Resolves with the error of a
  * table that cannot be read; the session can then be used again. @throws QueryError when the session is lost
  */
-export async function readTableRowsByCopy(
+export async function readByCopy(
   session: Pick<PostgresqlSession, 'query' | 'copyOut' | 'end'>,
   table: OrdinaryTable,
   visit: (part: Uint8Array) => void,
-  { version, settings, time, pace, onSend }: ReadTableOptions,
-): Promise<PostgresqlQueryError | undefined> {
-  const message = buildReadOnlyTransactionSql(buildCopyTableTransaction(table, version), settings);
+  { version, settings, time, pace, onSend }: ReadOptions,
+): Promise<QueryError | undefined> {
+  const message = readOnlySql(copyTransaction(table, version), settings);
   const visitAll = (part: Uint8Array) => {
     visit(part);
     return false;
@@ -246,13 +234,13 @@ export async function readTableRowsByCopy(
       ...(time === undefined ? {} : { time }),
       ...(pace === undefined ? {} : { pace }),
     } as const;
-    const end = await readTableRows(session, message, visitAll, limits);
+    const end = await readRows(session, message, visitAll, limits);
     if (end === 'complete') return undefined;
     const reason = `the rows of ${table.schema}.${table.name} were not read within ${(time ?? 0) / 1000} s`;
-    throw new PostgresqlQueryError(clientSideDatabaseErrorCodes.timeout, reason, true);
+    throw new QueryError(clientSideDatabaseErrorCodes.timeout, reason, true);
   } catch (error) {
-    if (!(error instanceof PostgresqlQueryError) || error.lost) throw error;
-    await session.query(searchPathSafeRollbackSql);
+    if (!(error instanceof QueryError) || error.lost) throw error;
+    await session.query(rollbackSql);
     return error;
   }
 }
@@ -265,7 +253,7 @@ export const missingTableCodes: ReadonlySet<string> = new Set(['42P01', '42703',
  * numbers with other digits, except the first 15. The settings remove timeouts that would end a long COPY, and limit
  * the wait for the lock of a table to one minute.
  */
-export function buildComparableTextSettings(version: number, oldest: number): TransactionSettings {
+export function comparableTextSettings(version: number, oldest: number): TransactionSettings {
   return {
     datestyle: 'ISO, MDY',
     timezone: 'UTC',
@@ -281,16 +269,16 @@ export function buildComparableTextSettings(version: number, oldest: number): Tr
 }
 
 /** The number of rows of a table, and a digest of the rows that does not depend on the order of the rows. */
-export interface TableContentDigest {
+export interface TableDigest {
   readonly rows: number;
   /** Hexadecimal. Two tables with equal digests have the same rows. Digests of different processes cannot be compared. */
   readonly digest: string;
 }
 
-interface TableDigestBuilder {
+interface DigestBuilder {
   /** @param part a row in the text format of COPY, or a part of a large row; the last part ends with a line feed */
   add(part: Uint8Array): void;
-  content(): TableContentDigest;
+  content(): TableDigest;
 }
 
 /**
@@ -306,7 +294,7 @@ const maxSmallRow = 65_536;
  * Adds the hashes of the rows: a sum does not depend on the order of rows, and counts equal rows as often as they
  * occur.
  */
-export function createTableDigestBuilder(): TableDigestBuilder {
+export function createDigestBuilder(): DigestBuilder {
   let rows = 0;
   const sum = new Uint32Array(4);
   let large: ReturnType<typeof createHash> | undefined;

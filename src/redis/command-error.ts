@@ -16,12 +16,12 @@ import type { RedisEndpoint } from './endpoint.ts';
  * The reason why a Redis command has no reply. `code` is the first word of the error (NOPERM, LOADING, ERR) if the
  * server rejected the command.
  */
-export class RedisCommandError extends DatabaseError {
+export class CommandError extends DatabaseError {
   override readonly name = 'CommandError';
 }
 
 /** The error code in an error reply: `NOAUTH` of `NOAUTH Authentication required.`; `ERR` if the reply has none. */
-export function parseRedisErrorCode(message: string): string {
+export function parseErrorCode(message: string): string {
   if (/max number of clients/i.test(message)) return clientSideDatabaseErrorCodes.maxClients;
   return /^[A-Z][A-Z_0-9]+(?=\s|$)/.exec(message)?.[0] ?? 'ERR';
 }
@@ -30,15 +30,15 @@ export function parseRedisErrorCode(message: string): string {
  * A message of the server without the password. A server that does not know AUTH repeats the arguments of the command,
  * which include the password, in its error.
  */
-export function redactRedisServerMessage(text: string, source: RedisEndpoint): string {
+export function redactServerMessage(text: string, source: RedisEndpoint): string {
   return redactServerLine(text.replace(/,? with args beginning with.*$/s, ''), [source.password]);
 }
 
 /** Error messages of libraries are not used, because they can contain a URL with a password. */
-export function toRedisConnectError(phase: DatabaseConnectPhase, error: unknown): DatabaseConnectError {
+export function toConnectError(phase: DatabaseConnectPhase, error: unknown): DatabaseConnectError {
   if (error instanceof DatabaseConnectError) return error;
   if (error instanceof DOMException)
-    return new DatabaseConnectError(phase, clientSideDatabaseErrorCodes.aborted, describeRedisAbortError(error));
+    return new DatabaseConnectError(phase, clientSideDatabaseErrorCodes.aborted, describeAbort(error));
   const code = readErrorCode(error) ?? clientSideDatabaseErrorCodes.closed;
   if (phase === 'network' && /^(ENOTFOUND|EAI_)/.test(code)) {
     return new DatabaseConnectError(phase, code, 'the host name is unknown');
@@ -50,11 +50,11 @@ export function toRedisConnectError(phase: DatabaseConnectPhase, error: unknown)
 }
 
 /** Why a signal aborted the command: the deadline of the run, or the user. */
-export function describeRedisAbortError(error: DOMException): string {
+export function describeAbort(error: DOMException): string {
   return error.name === 'TimeoutError' ? 'no response before the deadline' : 'cancelled';
 }
 
-export const redisClientCertificateRequiredText = 'the server requires a client certificate (tls-auth-clients)';
+export const certificateRequiredText = 'the server requires a client certificate (tls-auth-clients)';
 
 function tlsError(code: string, error: unknown): DatabaseConnectError {
   if (code === 'ERR_SSL_WRONG_VERSION_NUMBER' || code === 'ERR_SSL_PACKET_LENGTH_TOO_LONG') {
@@ -65,7 +65,7 @@ function tlsError(code: string, error: unknown): DatabaseConnectError {
     );
   }
   if (code === 'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED' || code === 'ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE') {
-    return new DatabaseConnectError('tls', clientSideDatabaseErrorCodes.tls, redisClientCertificateRequiredText);
+    return new DatabaseConnectError('tls', clientSideDatabaseErrorCodes.tls, certificateRequiredText);
   }
   if (code === clientSideDatabaseErrorCodes.closed) {
     return new DatabaseConnectError('tls', clientSideDatabaseErrorCodes.tls, closedDuringTlsHandshakeMessage);

@@ -6,26 +6,20 @@ import {
   DatabaseConnectError,
   type TlsConnectionInfo,
 } from '../platform/network-errors.ts';
-import {
-  describeRedisAbortError,
-  parseRedisErrorCode,
-  RedisCommandError,
-  redactRedisServerMessage,
-  toRedisConnectError,
-} from './command-error.ts';
+import { CommandError, describeAbort, parseErrorCode, redactServerMessage, toConnectError } from './command-error.ts';
 import type { RedisEndpoint } from './endpoint.ts';
 import type { Client } from './ioredis.ts';
-import { probeCauseOfRedisConnectError } from './probe-cause-of-connect-error.ts';
-import { type ConnectedRedisSocket, openRedisSocket, withTimeLimit } from './redis-socket.ts';
+import { probeConnectError } from './probe-cause-of-connect-error.ts';
+import { type ConnectedSocket, openSocket, withTimeLimit } from './redis-socket.ts';
 import {
-  authenticateRedisConnection,
-  type RedisAuthOutcome,
+  type AuthOutcome,
+  authenticateRedis,
   type RedisCommand,
   type RedisConnectOptions,
-  sendRedisCommand,
+  sendCommand,
 } from './resp.ts';
 
-interface RedisReplyValidator {
+interface ReplyValidator {
   /** Checks the bytes of the server as they arrive. Throws an Error for bytes that no Redis server may send. */
   read(chunk: Buffer): void;
   /**
@@ -49,7 +43,7 @@ const elementCost = 8;
  * Checks replies in RESP 2 before ioredis parses them, because ioredis allocates an array of any announced length, and
  * does not terminate on some malformed lengths. https://redis.io/docs/latest/develop/reference/protocol-spec/
  */
-export function createRedisReplyValidator(memory: DatabaseResponseMemoryLimit): RedisReplyValidator {
+export function createReplyValidator(memory: DatabaseResponseMemoryLimit): ReplyValidator {
   const use = memory.open();
   /** The number of elements that each incomplete array still lacks. */
   const open: number[] = [];
@@ -127,7 +121,7 @@ function malformed(): Error {
  * connection.
  * @returns the error of the reader; undefined if there was none
  */
-export function guardRedisReplyStream(socket: Socket, reader: Pick<RedisReplyValidator, 'read'>): () => unknown {
+export function guardReplies(socket: Socket, reader: Pick<ReplyValidator, 'read'>): () => unknown {
   let failure: unknown;
   const events: EventEmitter = socket;
   const prependListener = events.prependListener.bind(socket);
@@ -158,7 +152,7 @@ export function guardRedisReplyStream(socket: Socket, reader: Pick<RedisReplyVal
 export type RedisReply = string | number | null | Uint8Array | readonly RedisReply[];
 
 export interface RedisConnection {
-  readonly authentication: RedisAuthOutcome;
+  readonly authentication: AuthOutcome;
   /** undefined: not encrypted. */
   readonly tls: TlsConnectionInfo | undefined;
   /**
@@ -179,25 +173,25 @@ export async function connectRedis(source: RedisEndpoint, options: RedisConnectO
   try {
     return await open(source, options);
   } catch (error) {
-    throw error instanceof DatabaseConnectError ? await probeCauseOfRedisConnectError(error, source, options) : error;
+    throw error instanceof DatabaseConnectError ? await probeConnectError(error, source, options) : error;
   }
 }
 
 async function open(source: RedisEndpoint, options: RedisConnectOptions): Promise<RedisConnection> {
-  const connection = await openRedisSocket(source, options);
+  const connection = await openSocket(source, options);
   try {
-    const authentication = await authenticateRedisConnection(connection.socket, source, options);
+    const authentication = await authenticateRedis(connection.socket, source, options);
     return await createSession(connection, authentication, source, options);
   } catch (error) {
     connection.socket.destroy();
     // A connection that breaks while ioredis takes it over fails with an error of ioredis.
-    throw toRedisConnectError('startup', error);
+    throw toConnectError('startup', error);
   }
 }
 
 async function createSession(
-  { socket, tls }: ConnectedRedisSocket,
-  authentication: RedisAuthOutcome,
+  { socket, tls }: ConnectedSocket,
+  authentication: AuthOutcome,
   source: RedisEndpoint,
   options: RedisConnectOptions,
 ): Promise<RedisConnection> {
@@ -217,28 +211,27 @@ async function createSession(
   // ioredis prints errors if no listener for `error` exists. This listener is empty, because callers receive the errors
   // with the replies.
   client.on('error', () => {});
-  const reader = createRedisReplyValidator(options.memory ?? createDatabaseResponseMemoryLimit('statement'));
-  const replyFailure = guardRedisReplyStream(socket, reader);
+  const reader = createReplyValidator(options.memory ?? createDatabaseResponseMemoryLimit('statement'));
+  const replyFailure = guardReplies(socket, reader);
   await client.connect();
   const drop = () => {
     reader.close();
     socket.destroy();
   };
   const toError = (error: unknown) => {
-    if (error instanceof RedisCommandError) return error;
+    if (error instanceof CommandError) return error;
     const refused = replyFailure();
-    if (refused instanceof Error)
-      return new RedisCommandError(clientSideDatabaseErrorCodes.protocol, refused.message, true);
+    if (refused instanceof Error) return new CommandError(clientSideDatabaseErrorCodes.protocol, refused.message, true);
     if (error instanceof DOMException)
-      return new RedisCommandError(clientSideDatabaseErrorCodes.aborted, describeRedisAbortError(error), true);
+      return new CommandError(clientSideDatabaseErrorCodes.aborted, describeAbort(error), true);
     if (!(error instanceof ReplyError))
-      return new RedisCommandError(clientSideDatabaseErrorCodes.closed, closedByServer, true);
-    const message = redactRedisServerMessage(error.message, source);
-    return new RedisCommandError(parseRedisErrorCode(message), message, false);
+      return new CommandError(clientSideDatabaseErrorCodes.closed, closedByServer, true);
+    const message = redactServerMessage(error.message, source);
+    return new CommandError(parseErrorCode(message), message, false);
   };
   options.signal?.addEventListener('abort', drop);
   const send = async (call: Client['call'], command: RedisCommand, limit = 10_000) => {
-    const reply = await awaitReply(() => sendRedisCommand(command, options, (sent) => call.apply(client, [...sent])), {
+    const reply = await awaitReply(() => sendCommand(command, options, (sent) => call.apply(client, [...sent])), {
       limit,
       signal: options.signal,
       drop,
@@ -275,7 +268,7 @@ interface ReplyOptions {
   readonly limit: number;
   readonly signal: AbortSignal | undefined;
   readonly drop: () => void;
-  readonly toError: (error: unknown) => RedisCommandError;
+  readonly toError: (error: unknown) => CommandError;
 }
 
 async function awaitReply(
@@ -283,7 +276,7 @@ async function awaitReply(
   { limit, signal, drop, toError }: ReplyOptions,
 ): Promise<RedisReply> {
   const late = () =>
-    new RedisCommandError(clientSideDatabaseErrorCodes.timeout, `no response within ${limit / 1000} s`, true);
+    new CommandError(clientSideDatabaseErrorCodes.timeout, `no response within ${limit / 1000} s`, true);
   try {
     return await withTimeLimit<RedisReply>({ limit }, late, (resolve, reject) => {
       call().then((value) => resolve(decodeReply(value)), reject);

@@ -160,7 +160,7 @@ interface ParsedRedisEndpoint {
   readonly passwordFrom: 'given' | 'url' | 'environment' | 'none';
 }
 
-const defaultRedisPort = 6379;
+const redisPort = 6379;
 
 /**
  * Parses the options of a Redis source. Throws a CliError (usage) for wrong or contradicting values, and never quotes a
@@ -174,7 +174,7 @@ export function parseRedisEndpoint(parts: RedisEndpointInput): ParsedRedisEndpoi
   const url = inHost ? parts.host : parts.url;
   const found = url === undefined ? undefined : parseRedisUrl(url);
   const host = sameValue('host', found?.host, inHost || parts.host === undefined ? undefined : bare(parts.host));
-  const port = sameValue('port', found?.port, parts.port) ?? defaultRedisPort;
+  const port = sameValue('port', found?.port, parts.port) ?? redisPort;
   const username = nameOf(found, parts.username === '' ? undefined : parts.username);
   if (host === undefined || host === '') throw usageError('the source has no host', 'give --source redis://HOST:6379');
   if (!Number.isInteger(port) || port < 1 || port > 65535) {
@@ -197,7 +197,7 @@ export function parseRedisEndpoint(parts: RedisEndpointInput): ParsedRedisEndpoi
 }
 
 /** Adds a password from a prompt to the source, together with the user name that was omitted. */
-export function addPasswordToRedisSource(
+export function addPassword(
   { source, unusedUsername: idleName }: ParsedRedisEndpoint,
   password: Secret | undefined,
 ): RedisEndpoint {
@@ -207,7 +207,7 @@ export function addPasswordToRedisSource(
 }
 
 /** `[::1]:6379` or `db.example.com:6379`. */
-export function formatRedisHostAndPort({ host, port }: Pick<RedisEndpoint, 'host' | 'port'>): string {
+export function formatAddress({ host, port }: Pick<RedisEndpoint, 'host' | 'port'>): string {
   return isIP(host) === 6 ? `[${host}]:${port}` : `${host}:${port}`;
 }
 

@@ -2,7 +2,7 @@
  * The fields of the default sections of INFO that are read (https://redis.io/docs/latest/commands/info/). A field of
  * another section, such as commandstats, does not compile.
  */
-export type RedisInfoField =
+export type InfoField =
   // Server
   | 'redis_version'
   | 'valkey_version'
@@ -80,18 +80,18 @@ export type RedisInfoField =
  * Parses the reply to commands such as INFO and CLUSTER INFO into fields. A field that the server does not report is
  * absent from the result.
  */
-export interface RedisInfoFields<Field extends string> extends Iterable<readonly [name: string, value: string]> {
+export interface InfoFields<Field extends string> extends Iterable<readonly [name: string, value: string]> {
   get(field: Field): string | undefined;
   has(field: Field): boolean;
 }
 
-export type RedisInfo = RedisInfoFields<RedisInfoField>;
+export type RedisInfo = InfoFields<InfoField>;
 
 /** The value for a server whose INFO could not be read: no fields. */
-export const emptyRedisInfo: RedisInfo = new Map<string, string>();
+export const emptyInfo: RedisInfo = new Map<string, string>();
 
 /** Parses lines of `name:value`; lines that begin with # are section headings. */
-export function parseRedisInfo(text: string): ReadonlyMap<string, string> {
+export function parseInfo(text: string): ReadonlyMap<string, string> {
   const lines = text.split('\n').map((line) => line.trim());
   return new Map(
     lines.flatMap((line): [string, string][] => {
@@ -102,17 +102,14 @@ export function parseRedisInfo(text: string): ReadonlyMap<string, string> {
 }
 
 /** A field of INFO as a number; undefined if it is absent or not a number. */
-export function readRedisInfoNumber<Field extends string>(
-  info: RedisInfoFields<Field>,
-  field: NoInfer<Field>,
-): number | undefined {
+export function infoNumber<Field extends string>(info: InfoFields<Field>, field: NoInfer<Field>): number | undefined {
   const text = info.get(field);
   if (text === undefined || !/^-?\d+(\.\d+)?$/.test(text)) return undefined;
   return Number(text);
 }
 
 /** Parses the parts of an INFO value such as `keys=1,expires=0,avg_ttl=0`. */
-export function parseRedisInfoValueParts(value: string): ReadonlyMap<string, string> {
+export function parseValueParts(value: string): ReadonlyMap<string, string> {
   return new Map(
     value.split(',').flatMap((part): [string, string][] => {
       const at = part.indexOf('=');
@@ -135,7 +132,7 @@ export function parseKeyspace(info: RedisInfo): readonly KeyspaceEntry[] {
   return [...info]
     .flatMap(([name, value]) => {
       const index = /^db(\d+)$/.exec(name)?.[1];
-      const fields = parseRedisInfoValueParts(value);
+      const fields = parseValueParts(value);
       const count = (field: string) => Number(fields.get(field) ?? 0);
       if (index === undefined) return [];
       return [

@@ -1,21 +1,16 @@
 import type { Socket } from 'node:net';
 import { createDatabaseResponseMemoryLimit } from '../platform/memory.ts';
 import { clientSideDatabaseErrorCodes } from '../platform/network-errors.ts';
-import {
-  describeRedisAbortError,
-  parseRedisErrorCode,
-  RedisCommandError,
-  redactRedisServerMessage,
-} from './command-error.ts';
+import { CommandError, describeAbort, parseErrorCode, redactServerMessage } from './command-error.ts';
 import type { RedisEndpoint } from './endpoint.ts';
-import { openRedisSocket } from './redis-socket.ts';
-import { authenticateRedisConnection, type RedisConnectOptions, sendRedisCommand } from './resp.ts';
+import { openSocket } from './redis-socket.ts';
+import { authenticateRedis, type RedisConnectOptions, sendCommand } from './resp.ts';
 
 /** A command whose parts are bytes, each written as one latin1 character: a key need not be text. */
 export type PipelinedCommand = readonly [name: string, ...rest: readonly string[]];
 
 /** A reply in RESP2; a bulk string is bytes. A refused command is a value, because the replies after it count too. */
-export type PipelinedReply = Buffer | string | number | null | RedisCommandError | readonly PipelinedReply[];
+export type PipelinedReply = Buffer | string | number | null | CommandError | readonly PipelinedReply[];
 
 /**
  * A session for many small commands. It sends them in one write and reads the replies without a promise or a timer for
@@ -30,17 +25,14 @@ export interface RedisPipeline {
 interface PendingExchange {
   readonly replies: PipelinedReply[];
   readonly count: number;
-  readonly settle: (error?: RedisCommandError) => void;
+  readonly settle: (error?: CommandError) => void;
 }
 
 /** Opens a session with TCP, TLS, AUTH and PING. Throws a ConnectError, and then leaves no socket open. */
-export async function connectRedisPipeline(
-  source: RedisEndpoint,
-  options: RedisConnectOptions,
-): Promise<RedisPipeline> {
-  const { socket } = await openRedisSocket(source, options);
+export async function connectPipeline(source: RedisEndpoint, options: RedisConnectOptions): Promise<RedisPipeline> {
+  const { socket } = await openSocket(source, options);
   try {
-    await authenticateRedisConnection(socket, source, options);
+    await authenticateRedis(socket, source, options);
   } catch (error) {
     socket.destroy();
     throw error;
@@ -51,16 +43,16 @@ export async function connectRedisPipeline(
 function createPipeline(socket: Socket, source: RedisEndpoint, options: RedisConnectOptions): RedisPipeline {
   const memory = (options.memory ?? createDatabaseResponseMemoryLimit('statement')).open();
   const pending: PendingExchange[] = [];
-  let lost: RedisCommandError | undefined;
-  const lose = (error: RedisCommandError): void => {
+  let lost: CommandError | undefined;
+  const lose = (error: CommandError): void => {
     lost ??= error;
     socket.destroy();
     memory.close();
     for (const one of pending.splice(0)) one.settle(lost);
   };
   const reader = createReplyReader((message) => {
-    const text = redactRedisServerMessage(message, source);
-    return new RedisCommandError(parseRedisErrorCode(text), text, false);
+    const text = redactServerMessage(message, source);
+    return new CommandError(parseErrorCode(text), text, false);
   });
   const take = (chunk: Buffer): void => {
     try {
@@ -76,15 +68,15 @@ function createPipeline(socket: Socket, source: RedisEndpoint, options: RedisCon
       }
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      lose(new RedisCommandError(clientSideDatabaseErrorCodes.protocol, reason, true));
+      lose(new CommandError(clientSideDatabaseErrorCodes.protocol, reason, true));
     }
   };
   const close = (): void =>
-    lose(new RedisCommandError(clientSideDatabaseErrorCodes.closed, 'the server closed the connection', true));
+    lose(new CommandError(clientSideDatabaseErrorCodes.closed, 'the server closed the connection', true));
   const abort = (): void => {
     const reason: unknown = options.signal?.reason;
-    const text = reason instanceof DOMException ? describeRedisAbortError(reason) : 'cancelled';
-    lose(new RedisCommandError(clientSideDatabaseErrorCodes.aborted, text, true));
+    const text = reason instanceof DOMException ? describeAbort(reason) : 'cancelled';
+    lose(new CommandError(clientSideDatabaseErrorCodes.aborted, text, true));
   };
   options.signal?.addEventListener('abort', abort);
   socket.on('data', take).on('error', close).on('close', close).resume();
@@ -95,19 +87,17 @@ function createPipeline(socket: Socket, source: RedisEndpoint, options: RedisCon
       return new Promise((resolve, reject) => {
         const timer = setTimeout(
           () =>
-            lose(
-              new RedisCommandError(clientSideDatabaseErrorCodes.timeout, `no response within ${limit / 1000} s`, true),
-            ),
+            lose(new CommandError(clientSideDatabaseErrorCodes.timeout, `no response within ${limit / 1000} s`, true)),
           limit,
         );
         const replies: PipelinedReply[] = [];
-        const settle = (error?: RedisCommandError): void => {
+        const settle = (error?: CommandError): void => {
           clearTimeout(timer);
           if (error === undefined) resolve(replies);
           else reject(error);
         };
         pending.push({ replies, count: commands.length, settle });
-        const texts = commands.map((command) => sendRedisCommand(command, options, encodePipelined));
+        const texts = commands.map((command) => sendCommand(command, options, encodePipelined));
         socket.write(Buffer.from(texts.join(''), 'latin1'));
       });
     },
@@ -137,7 +127,7 @@ const maxLine = 65_536;
  * Reads replies of RESP 2. Bytes are kept only until a reply is complete, and a reply is parsed again only when the bytes
  * that it lacked have arrived. `read` throws for bytes that no Redis server may send.
  */
-export function createReplyReader(toError: (message: string) => RedisCommandError) {
+export function createReplyReader(toError: (message: string) => CommandError) {
   let bytes: Buffer = Buffer.alloc(0);
   let waiting: Buffer[] = [];
   let waitingLength = 0;

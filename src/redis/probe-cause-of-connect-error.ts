@@ -1,15 +1,15 @@
 import { clientSideDatabaseErrorCodes, DatabaseConnectError } from '../platform/network-errors.ts';
-import { parseRedisErrorCode, redactRedisServerMessage } from './command-error.ts';
+import { parseErrorCode, redactServerMessage } from './command-error.ts';
 import type { RedisEndpoint } from './endpoint.ts';
-import { openRedisSocket } from './redis-socket.ts';
-import { type RedisCommand, type RedisConnectOptions, requestRedisReplyLine } from './resp.ts';
+import { openSocket } from './redis-socket.ts';
+import { type RedisCommand, type RedisConnectOptions, requestLine } from './resp.ts';
 
 /**
  * Opens further connections, on which no password is sent, to find out why a connection ended without an error message.
  * Such a failure is typical of a server with another TLS setting: it closes the connection without a message, or never
  * responds.
  */
-export async function probeCauseOfRedisConnectError(
+export async function probeConnectError(
   error: DatabaseConnectError,
   source: RedisEndpoint,
   options: RedisConnectOptions,
@@ -53,8 +53,8 @@ async function unsolicitedError(
 ): Promise<DatabaseConnectError | undefined> {
   const line = await readLine(source, undefined, { ...options, limit: 500 });
   if (line?.startsWith('-') !== true) return undefined;
-  const message = redactRedisServerMessage(line.slice(1), source);
-  return new DatabaseConnectError('startup', parseRedisErrorCode(message), message);
+  const message = redactServerMessage(line.slice(1), source);
+  return new DatabaseConnectError('startup', parseErrorCode(message), message);
 }
 
 async function speaksPlain(source: RedisEndpoint, options: RedisConnectOptions): Promise<boolean> {
@@ -69,8 +69,8 @@ async function readLine(
   options: RedisConnectOptions,
 ): Promise<string | undefined> {
   try {
-    const { socket } = await openRedisSocket(source, options);
-    return await requestRedisReplyLine(socket, command, options).finally(() => socket.destroy());
+    const { socket } = await openSocket(source, options);
+    return await requestLine(socket, command, options).finally(() => socket.destroy());
   } catch {
     return undefined;
   }
@@ -78,7 +78,7 @@ async function readLine(
 
 async function speaksTls(source: RedisEndpoint, options: RedisConnectOptions): Promise<boolean> {
   try {
-    const { socket } = await openRedisSocket({ ...source, ssl: 'require', ca: undefined }, options);
+    const { socket } = await openSocket({ ...source, ssl: 'require', ca: undefined }, options);
     socket.destroy();
     return true;
   } catch {

@@ -1,5 +1,5 @@
 /** An argument as redis-cli reads it from a line: unquoted when possible, otherwise in double quotes with escapes. */
-export function quoteRedisArgument(argument: string): string {
+export function quoteArgument(argument: string): string {
   if (/^[\w.:+~&@%*|/=-]+$/.test(argument)) return argument;
   const inside = argument
     .replace(/[\\"]/g, '\\$&')
@@ -10,6 +10,6 @@ export function quoteRedisArgument(argument: string): string {
 }
 
 /** Formats a command as one line that a user can enter in redis-cli. */
-export function formatRedisCommand(...parts: readonly string[]): string {
-  return parts.map(quoteRedisArgument).join(' ');
+export function formatCommand(...parts: readonly string[]): string {
+  return parts.map(quoteArgument).join(' ');
 }

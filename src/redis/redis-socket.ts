@@ -7,17 +7,14 @@ import {
   readTlsInfoOfSocket,
   type TlsConnectionInfo,
 } from '../platform/network-errors.ts';
-import { toRedisConnectError } from './command-error.ts';
+import { toConnectError } from './command-error.ts';
 import type { RedisEndpoint } from './endpoint.ts';
 
 /**
  * Starts an operation that ends with one of the two callbacks; the returned function is called afterwards to release
  * resources.
  */
-export type PromiseExecutorWithCleanup<T> = (
-  resolve: (value: T) => void,
-  reject: (error: unknown) => void,
-) => () => void;
+export type CleanupExecutor<T> = (resolve: (value: T) => void, reject: (error: unknown) => void) => () => void;
 
 export interface TimeLimitOptions {
   /** Milliseconds. */
@@ -32,7 +29,7 @@ export interface TimeLimitOptions {
 export function withTimeLimit<T>(
   { limit, signal }: TimeLimitOptions,
   late: () => Error,
-  work: PromiseExecutorWithCleanup<T>,
+  work: CleanupExecutor<T>,
 ): Promise<T> {
   return new Promise((resolve, reject) => {
     let undo = () => {};
@@ -73,7 +70,7 @@ export function redisTlsOptions(source: RedisEndpoint): ConnectionOptions {
   };
 }
 
-export interface ConnectedRedisSocket {
+export interface ConnectedSocket {
   readonly socket: Socket;
   /** undefined: not encrypted. */
   readonly tls: TlsConnectionInfo | undefined;
@@ -83,10 +80,7 @@ export interface ConnectedRedisSocket {
  * Connects by TCP, and by TLS when the source requires it. Sends no command. Throws a ConnectError, and then leaves no
  * socket open.
  */
-export async function openRedisSocket(
-  source: RedisEndpoint,
-  timeLimit: TimeLimitOptions,
-): Promise<ConnectedRedisSocket> {
+export async function openSocket(source: RedisEndpoint, timeLimit: TimeLimitOptions): Promise<ConnectedSocket> {
   const began = performance.now();
   const socket = await connectTcp(source, timeLimit);
   if (source.ssl === 'disable') return { socket, tls: undefined };
@@ -125,7 +119,7 @@ async function connectTcp(source: RedisEndpoint, timeLimit: TimeLimitOptions): P
     });
   } catch (error) {
     socket.destroy();
-    throw toRedisConnectError('network', error);
+    throw toConnectError('network', error);
   } finally {
     socket.setNoDelay(true);
   }
@@ -133,7 +127,7 @@ async function connectTcp(source: RedisEndpoint, timeLimit: TimeLimitOptions): P
 
 async function startTls(socket: Socket, source: RedisEndpoint, timeLimit: TimeLimitOptions): Promise<TLSSocket> {
   const secure = connectTls({ socket, ...redisTlsOptions(source) });
-  const late = () => new DatabaseConnectError('tls', clientSideDatabaseErrorCodes.tls, unansweredTlsHandshakeMessage);
+  const late = () => new DatabaseConnectError('tls', clientSideDatabaseErrorCodes.tls, unansweredHandshake);
   try {
     return await withTimeLimit<TLSSocket>(timeLimit, late, (resolve, reject) => {
       const done = () => resolve(secure);
@@ -145,11 +139,11 @@ async function startTls(socket: Socket, source: RedisEndpoint, timeLimit: TimeLi
     });
   } catch (error) {
     secure.destroy();
-    throw toRedisConnectError('tls', error);
+    throw toConnectError('tls', error);
   }
 }
 
-export const unansweredTlsHandshakeMessage = 'no response to the TLS handshake';
+export const unansweredHandshake = 'no response to the TLS handshake';
 
 /**
  * The listener is empty: the next read or write reports the error, and without a listener an error event would end the

@@ -1,12 +1,12 @@
 import type { Socket } from 'node:net';
 import type { DatabaseResponseMemoryLimit } from '../platform/memory.ts';
 import { clientSideDatabaseErrorCodes, DatabaseConnectError } from '../platform/network-errors.ts';
-import { parseRedisErrorCode, redactRedisServerMessage, toRedisConnectError } from './command-error.ts';
+import { parseErrorCode, redactServerMessage, toConnectError } from './command-error.ts';
 import type { RedisEndpoint } from './endpoint.ts';
 import { type TimeLimitOptions, withTimeLimit } from './redis-socket.ts';
 
 /** Encodes a command as an array of bulk strings (https://redis.io/docs/latest/develop/reference/protocol-spec/). */
-export function encodeRedisCommand(command: RedisCommand): Buffer {
+export function encodeCommand(command: RedisCommand): Buffer {
   const parts = command.map((part) => (part instanceof Uint8Array ? part : Buffer.from(part)));
   return Buffer.concat([
     Buffer.from(`*${parts.length}\r\n`),
@@ -18,7 +18,7 @@ export function encodeRedisCommand(command: RedisCommand): Buffer {
  * Sends a command and reads the first line of the reply, including the type character: `+OK`, `-NOAUTH …`. Without a
  * command the function only reads. Bytes after the line stay unread in the socket. Throws a ConnectError.
  */
-export async function requestRedisReplyLine(
+export async function requestLine(
   socket: Socket,
   command: RedisCommand | undefined,
   options: RedisConnectOptions,
@@ -46,12 +46,11 @@ export async function requestRedisReplyLine(
         );
       socket.on('data', take).once('error', reject).once('close', closed).resume();
       if (socket.destroyed) closed();
-      else if (command !== undefined)
-        sendRedisCommand(command, options, (sent) => socket.write(encodeRedisCommand(sent)));
+      else if (command !== undefined) sendCommand(command, options, (sent) => socket.write(encodeCommand(sent)));
       return () => void socket.off('data', take).off('error', reject).off('close', closed);
     });
   } catch (error) {
-    throw toRedisConnectError('startup', error);
+    throw toConnectError('startup', error);
   }
 }
 
@@ -75,7 +74,7 @@ function nonRedisError(received: Buffer): DatabaseConnectError | undefined {
   );
 }
 
-export interface RedisAuthOutcome {
+export interface AuthOutcome {
   /**
    * `password`: the server accepted AUTH; `needless`: a password was given, but the server has none;
    * `open`: no password was given and none is required.
@@ -91,18 +90,18 @@ export interface RedisAuthOutcome {
  * Sends AUTH and PING on a new connection. ioredis does not send AUTH, because it hides some errors of AUTH, prints
  * others, and keeps the password in its errors. Throws a ConnectError with the server's own message.
  */
-export async function authenticateRedisConnection(
+export async function authenticateRedis(
   socket: Socket,
   source: RedisEndpoint,
   options: RedisConnectOptions,
-): Promise<RedisAuthOutcome> {
+): Promise<AuthOutcome> {
   const password = source.password?.reveal() ?? '';
   const auth = password === '' ? undefined : await sendAuth(socket, source, password, options);
-  const reply = await requestRedisReplyLine(socket, ['PING'], options);
-  const authentication: RedisAuthOutcome = auth ?? { auth: 'open' };
+  const reply = await requestLine(socket, ['PING'], options);
+  const authentication: AuthOutcome = auth ?? { auth: 'open' };
   if (!reply.startsWith('-')) return authentication;
-  const message = redactRedisServerMessage(reply.slice(1), source);
-  const code = /^ERR operation not permitted/i.test(message) ? 'NOAUTH' : parseRedisErrorCode(message);
+  const message = redactServerMessage(reply.slice(1), source);
+  const code = /^ERR operation not permitted/i.test(message) ? 'NOAUTH' : parseErrorCode(message);
   if (loginErrors.has(code)) throw new DatabaseConnectError('startup', code, message);
   return { ...authentication, notice: { code, message } };
 }
@@ -114,16 +113,16 @@ async function sendAuth(
   source: RedisEndpoint,
   password: string,
   options: RedisConnectOptions,
-): Promise<RedisAuthOutcome> {
+): Promise<AuthOutcome> {
   const command: RedisCommand =
     source.username === undefined ? ['AUTH', password] : ['AUTH', source.username, password];
-  const reply = await requestRedisReplyLine(socket, command, options);
+  const reply = await requestLine(socket, command, options);
   if (!reply.startsWith('-')) return { auth: 'password' };
-  const message = redactRedisServerMessage(reply.slice(1), source);
+  const message = redactServerMessage(reply.slice(1), source);
   if (/no password is set|without any password configured/i.test(message)) {
     return { auth: 'needless', authReply: message };
   }
-  throw new DatabaseConnectError('startup', parseRedisErrorCode(message), message);
+  throw new DatabaseConnectError('startup', parseErrorCode(message), message);
 }
 
 /** The name of a command and its arguments, which may be bytes because keys need not be text. */
@@ -139,7 +138,7 @@ export interface RedisConnectOptions extends TimeLimitOptions {
 }
 
 /** Every command to a Redis server is sent by this function, so that all commands are reported and counted. */
-export function sendRedisCommand<T>(
+export function sendCommand<T>(
   command: RedisCommand,
   { onCommand }: Pick<RedisConnectOptions, 'onCommand'>,
   transmit: (command: RedisCommand) => T,

@@ -1,11 +1,11 @@
-import type { RedisInfo, RedisInfoField } from './info.ts';
+import type { InfoField, RedisInfo } from './info.ts';
 
 /**
  * Server products with the Redis protocol. All products except Redis, Valkey and KeyDB are independent implementations.
  */
 type RedisProduct = 'redis' | 'valkey' | 'keydb' | 'dragonfly' | 'garnet' | 'kvrocks';
 
-export interface RedisServerVersion {
+export interface ServerVersion {
   readonly product: RedisProduct;
   /** The version as the server reports it. */
   readonly version: string;
@@ -15,7 +15,7 @@ export interface RedisServerVersion {
   readonly redis: string;
 }
 
-export const redisProductNames: Readonly<Record<RedisProduct, string>> = {
+export const productNames: Readonly<Record<RedisProduct, string>> = {
   redis: 'Redis',
   valkey: 'Valkey',
   keydb: 'KeyDB',
@@ -25,7 +25,7 @@ export const redisProductNames: Readonly<Record<RedisProduct, string>> = {
 };
 
 /** The product and version in the reply to INFO; undefined: INFO has no version. */
-export function parseRedisServerVersion(info: RedisInfo): RedisServerVersion | undefined {
+export function parseServerVersion(info: RedisInfo): ServerVersion | undefined {
   const redis = info.get('redis_version') ?? '';
   const own = versionFields.find(([, name]) => info.has(name));
   const product = own?.[0] ?? (isKeydb(info) ? 'keydb' : info.get('server_name') === 'valkey' ? 'valkey' : 'redis');
@@ -35,7 +35,7 @@ export function parseRedisServerVersion(info: RedisInfo): RedisServerVersion | u
   return { product, version, major, minor, redis };
 }
 
-const versionFields: readonly (readonly [RedisProduct, RedisInfoField])[] = [
+const versionFields: readonly (readonly [RedisProduct, InfoField])[] = [
   ['valkey', 'valkey_version'],
   ['dragonfly', 'dragonfly_version'],
   ['garnet', 'garnet_version'],
@@ -46,7 +46,7 @@ function isKeydb(info: RedisInfo): boolean {
   return info.has('mvcc_depth') || (info.get('executable') ?? '').includes('keydb');
 }
 
-interface RedisTargetVersion {
+interface TargetVersion {
   /** The server product; undefined if only a version number was given. */
   readonly product: 'redis' | 'valkey' | undefined;
   readonly major: number;
@@ -55,7 +55,7 @@ interface RedisTargetVersion {
 }
 
 /** Parses a version such as `8`, `7.2`, `valkey-8`, `Redis 7.2.4`; undefined if the text is not a version. */
-export function parseRedisTargetVersion(text: string): RedisTargetVersion | undefined {
+export function parseTargetVersion(text: string): TargetVersion | undefined {
   const [, name, major, minor] = /^\s*(redis|valkey)?[\s\-:/v]*(\d+)(?:\.(\d+))?(?:\.\S*)?\s*$/i.exec(text) ?? [];
   if (major === undefined) return undefined;
   const product = name?.toLowerCase();
@@ -67,9 +67,9 @@ export function parseRedisTargetVersion(text: string): RedisTargetVersion | unde
 }
 
 /** The Redis version with which a server reports to be compatible; undefined if not reported. */
-export function getReportedCompatibleRedisVersion({
+export function compatibleVersion({
   redis,
-}: RedisServerVersion): { readonly major: number; readonly minor: number } | undefined {
+}: ServerVersion): { readonly major: number; readonly minor: number } | undefined {
   const [major, minor] = numbersOf(redis) ?? [];
   return major === undefined || minor === undefined ? undefined : { major, minor };
 }
@@ -78,7 +78,7 @@ export function getReportedCompatibleRedisVersion({
  * Whether a version is at least another version; without a minor version, the newest release of the major version is
  * assumed.
  */
-export function isRedisVersionAtLeast(
+export function isAtLeast(
   version: { readonly major: number; readonly minor: number | undefined },
   major: number,
   minor: number,
@@ -87,8 +87,8 @@ export function isRedisVersionAtLeast(
 }
 
 /** Whether the server is Redis of at least this version, or Valkey, which began as Redis 7.2. */
-export function isValkeyOrRedisAtLeast(version: RedisServerVersion | undefined, major: number, minor: number): boolean {
-  return version !== undefined && (version.product === 'valkey' || isRedisVersionAtLeast(version, major, minor));
+export function isValkeyOrRedisAtLeast(version: ServerVersion | undefined, major: number, minor: number): boolean {
+  return version !== undefined && (version.product === 'valkey' || isAtLeast(version, major, minor));
 }
 
 /**
@@ -96,7 +96,7 @@ export function isValkeyOrRedisAtLeast(version: RedisServerVersion | undefined, 
  * licence, and no Valkey reads them; 80 and above belong to Valkey, and no Redis reads those. A release candidate has
  * the number of the previous version (7.4-rc1 is 7.3.240), but writes the RDB format of the release.
  */
-export function getRdbVersionOfRelease(flavor: 'redis' | 'valkey', major: number, minor: number): number {
+export function rdbVersionOf(flavor: 'redis' | 'valkey', major: number, minor: number): number {
   const row = tables[flavor].find(([since]) => major > since[0] || (major === since[0] && minor >= since[1]));
   return row?.[1] ?? 6;
 }

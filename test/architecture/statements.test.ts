@@ -6,7 +6,7 @@ import { isJsonRecord } from '../../src/base/json.ts';
 import { accessCatalogSql } from '../../src/db/cutover/postgresql/access-catalog.ts';
 import { definitionsSql, stateSql } from '../../src/db/cutover/postgresql/database-state.ts';
 import { unsupportedQuery } from '../../src/db/engine/schema/obstacles.ts';
-import { buildCopyTableTransaction } from '../../src/postgresql/table-rows.ts';
+import { copyTransaction } from '../../src/postgresql/table-rows.ts';
 import { userCodeIn } from './statements.ts';
 import { syntaxOf } from './syntax.ts';
 
@@ -63,7 +63,7 @@ test('no query of preflight, watch and the schema copier runs code of a user', a
   for (const from of versions) {
     statements.add(unsupportedQuery({ from, to: 180_000 }));
     for (const one of [...accessCatalogSql(from), stateSql, definitionsSql(from)]) statements.add(one);
-    for (const one of buildCopyTableTransaction({ schema: 's', name: 't', columns: ['a'] }, from)) statements.add(one);
+    for (const one of copyTransaction({ schema: 's', name: 't', columns: ['a'] }, from)) statements.add(one);
   }
   expect(statements.size).toBeGreaterThan(200);
   const found = new Map<string, readonly string[]>();

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { decodeTokenResponse } from '../../src/auth/oauth/token.ts';
 import { maxJsonDepth } from '../../src/base/json.ts';
-import { decodePreflightBaseline } from '../../src/db/preflight/baseline.ts';
+import { decodeBaseline } from '../../src/db/preflight/baseline.ts';
 import { runCloudctl } from '../commands/run-cloudctl.ts';
 import { reply, serverFor } from '../fixtures/fake-server.ts';
 import { expectGolden } from '../fixtures/golden.ts';
@@ -61,7 +61,7 @@ describe.each([maxJsonDepth + 1, 6_000, 20_000])('JSON of %i levels', (levels) =
       expect(api.error().message).toContain(String(maxJsonDepth));
       const create = ['droplets', 'create', 'web', '--size', 's', '--image', 'i', '--set', `x=${text}`, '-o', 'json'];
       expect((await runCloudctl(host, create)).error()).toMatchObject({ code: 'usage', exit_code: 2 });
-      expect(decodePreflightBaseline(text)).toBeUndefined();
+      expect(decodeBaseline(text)).toBeUndefined();
     }
   });
 

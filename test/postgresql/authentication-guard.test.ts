@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Secret } from '../../src/base/secret.ts';
-import { createPostgresqlAuthenticationGuard, maySendCleartextPassword } from '../../src/postgresql/connection.ts';
+import { guardAuthentication, maySendCleartext } from '../../src/postgresql/connection.ts';
 import type { PostgresqlEndpoint } from '../../src/postgresql/endpoint.ts';
 
 const offered = (...names: readonly string[]) => Buffer.from(`${names.join('\0')}\0\0`);
@@ -8,11 +8,11 @@ const [ok, cleartext, md5, sasl, saslContinue, saslFinal] = [0, 3, 5, 10, 11, 12
 
 function methodAfter(
   codes: readonly number[],
-  maySendCleartextPassword = false,
+  maySendCleartext = false,
   bindsChannel = true,
   names = ['SCRAM-SHA-256'],
 ) {
-  const guard = createPostgresqlAuthenticationGuard(() => maySendCleartextPassword, bindsChannel, false);
+  const guard = guardAuthentication(() => maySendCleartext, bindsChannel, false);
   for (const code of codes) guard.check(code, code === sasl ? offered(...names) : Buffer.alloc(0));
   return guard.method();
 }
@@ -54,7 +54,7 @@ test.each([
 ])(
   'a proof with the iterations %s to a server that is trusted (%s): refused %s',
   (attributes, isTrusted, isRefused) => {
-    const guard = createPostgresqlAuthenticationGuard(() => true, true, isTrusted);
+    const guard = guardAuthentication(() => true, true, isTrusted);
     guard.check(sasl, offered('SCRAM-SHA-256'));
     const challenge = () => guard.check(saslContinue, Buffer.from(`r=abc,s=c2FsdA==,${attributes}`));
     if (isRefused) expect(challenge).toThrow(expect.objectContaining({ code: 'WEAK_SCRAM', phase: 'startup' }));
@@ -98,7 +98,7 @@ describe('the password in clear text', () => {
     ['a certificate of the given CA', source({ verify: { what: 'chain', ca } }), elsewhere],
     ['whoever answers, when that is allowed', source({ allowCleartextPassword: true }), elsewhere],
     ['whoever answers, when there is none', source({ password: undefined }), elsewhere],
-  ])('may be sent to %s', (_to, from, peer) => expect(maySendCleartextPassword(from, peer)).toBe(true));
+  ])('may be sent to %s', (_to, from, peer) => expect(maySendCleartext(from, peer)).toBe(true));
 
   test.each([
     ['a self-signed certificate', source(), elsewhere],
@@ -106,5 +106,5 @@ describe('the password in clear text', () => {
     ['a connection without TLS', source({ ssl: 'disable', verify: { what: 'full' } }), elsewhere],
     ['a name that only looks local', source(), '127.0.0.1.example.com'],
     ['a socket without an address', source(), undefined],
-  ])('is not sent to %s', (_to, from, peer) => expect(maySendCleartextPassword(from, peer)).toBe(false));
+  ])('is not sent to %s', (_to, from, peer) => expect(maySendCleartext(from, peer)).toBe(false));
 });

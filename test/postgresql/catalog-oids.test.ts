@@ -2,15 +2,15 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import {
-  builtinAccessMethodOids,
-  builtinFunctionOids,
-  builtinLanguageOids,
-  builtinSchemaOids,
-  builtinTablespaceOids,
-  builtinTypeOids,
-  byteOrderCollationOids,
-  defaultCollationOid,
-  oidsOfCatalogs,
+  accessMethodOids,
+  byteOrderCollations,
+  catalogOids,
+  defaultCollation,
+  functionOids,
+  languageOids,
+  schemaOids,
+  tablespaceOids,
+  typeOids,
 } from '../../src/postgresql/catalog-oids.ts';
 import { startPostgres } from '../fixtures/postgres.ts';
 
@@ -42,22 +42,22 @@ const removed: ReadonlySet<string> = new Set(
 
 test('the server gives every named object the object id of the constant', async () => {
   const server = await startPostgres({ version: 14 });
-  const types = Object.entries(builtinTypeOids).filter(([name]) => !removed.has(name));
+  const types = Object.entries(typeOids).filter(([name]) => !removed.has(name));
   const groups: readonly (readonly [string, readonly (readonly [string, number])[]])[] = [
-    ["('pg_catalog.' || name)::regclass::oid", Object.entries(oidsOfCatalogs)],
-    ['name::regnamespace::oid', Object.entries(builtinSchemaOids)],
-    ['(SELECT oid FROM pg_tablespace WHERE spcname = name)', Object.entries(builtinTablespaceOids)],
-    ['(SELECT oid FROM pg_language WHERE lanname = name)', Object.entries(builtinLanguageOids)],
-    ['(SELECT oid FROM pg_am WHERE amname = name)', Object.entries(builtinAccessMethodOids)],
+    ["('pg_catalog.' || name)::regclass::oid", Object.entries(catalogOids)],
+    ['name::regnamespace::oid', Object.entries(schemaOids)],
+    ['(SELECT oid FROM pg_tablespace WHERE spcname = name)', Object.entries(tablespaceOids)],
+    ['(SELECT oid FROM pg_language WHERE lanname = name)', Object.entries(languageOids)],
+    ['(SELECT oid FROM pg_am WHERE amname = name)', Object.entries(accessMethodOids)],
     [
       '(SELECT oid FROM pg_collation WHERE collname = name)',
       [
-        ['default', defaultCollationOid],
-        ['C', byteOrderCollationOids[0] ?? 0],
-        ['POSIX', byteOrderCollationOids[1] ?? 0],
+        ['default', defaultCollation],
+        ['C', byteOrderCollations[0] ?? 0],
+        ['POSIX', byteOrderCollations[1] ?? 0],
       ],
     ],
-    ['name::regproc::oid', Object.entries(builtinFunctionOids)],
+    ['name::regproc::oid', Object.entries(functionOids)],
     ["('pg_catalog.' || quote_ident(name))::regtype::oid", types.filter(([name]) => !name.endsWith('Array'))],
     [
       "('pg_catalog.' || quote_ident(left(name, -5)) || '[]')::regtype::oid",

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { checkMessageAndEstimateMemory } from '../../src/postgresql/message-reader.ts';
+import { checkBody } from '../../src/postgresql/message-reader.ts';
 import { int32 } from './wire.ts';
 
 const check = (kind: string, ...parts: readonly (string | Buffer | readonly number[])[]) =>
-  checkMessageAndEstimateMemory(
+  checkBody(
     kind.charCodeAt(0),
     Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : Buffer.from(part)))),
   );

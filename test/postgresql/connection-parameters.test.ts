@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { validatePostgresqlConnectionStringParameters } from '../../src/postgresql/connection-string.ts';
+import { validateParameters } from '../../src/postgresql/connection-string.ts';
 
 it('a parameter without effect is a note', () => {
   expect(
-    validatePostgresqlConnectionStringParameters(
+    validateParameters(
       new Map([
         ['host', 'db'],
         ['connect_timeout', '3'],
@@ -14,7 +14,5 @@ it('a parameter without effect is a note', () => {
 });
 
 it.each(['sslcert', 'sslmodee'])('the parameter %s is refused', (name) => {
-  expect(() => validatePostgresqlConnectionStringParameters(new Map([[name, 'x']]), 'URL')).toThrow(
-    expect.objectContaining({ code: 'usage' }),
-  );
+  expect(() => validateParameters(new Map([[name, 'x']]), 'URL')).toThrow(expect.objectContaining({ code: 'usage' }));
 });

@@ -1,8 +1,5 @@
 import { expect, it } from 'vitest';
-import {
-  isPostgresqlConnectionString,
-  parsePostgresqlConnectionString,
-} from '../../src/postgresql/connection-string.ts';
+import { isConnectionString, parseConnectionString } from '../../src/postgresql/connection-string.ts';
 
 it.each([
   [
@@ -12,10 +9,10 @@ it.each([
   ["host=db user=ann password='it\\'s'", { host: 'db', user: 'ann', password: "it's" }],
   ['postgresql://[::1]/app', { host: '::1', dbname: 'app' }],
 ])('%s', (text, expected) => {
-  expect(isPostgresqlConnectionString(text)).toBe(true);
-  expect(Object.fromEntries(parsePostgresqlConnectionString(text, 'URL'))).toEqual(expected);
+  expect(isConnectionString(text)).toBe(true);
+  expect(Object.fromEntries(parseConnectionString(text, 'URL'))).toEqual(expected);
 });
 
 it.each(['postgres://a,b/app', 'postgres://ann:50%@db/app', 'http://db/app', 'host=db =x'])('%s is refused', (text) => {
-  expect(() => parsePostgresqlConnectionString(text, 'URL')).toThrow(expect.objectContaining({ code: 'usage' }));
+  expect(() => parseConnectionString(text, 'URL')).toThrow(expect.objectContaining({ code: 'usage' }));
 });

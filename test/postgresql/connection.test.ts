@@ -2,9 +2,9 @@ import type { Socket } from 'node:net';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { Secret } from '../../src/base/secret.ts';
 import { DatabaseConnectError } from '../../src/platform/network-errors.ts';
-import { connectPostgresql, postgresqlStartupMessageParameters } from '../../src/postgresql/connection.ts';
+import { connectPostgresql, startupParameters } from '../../src/postgresql/connection.ts';
 import type { PostgresqlEndpoint } from '../../src/postgresql/endpoint.ts';
-import { PostgresqlQueryError } from '../../src/postgresql/query-error.ts';
+import { QueryError } from '../../src/postgresql/query-error.ts';
 
 import { expectGolden } from '../fixtures/golden.ts';
 import { anyMessage } from './any-message.ts';
@@ -77,7 +77,7 @@ describe('the startup message', () => {
       "My-DB'",
       'application_name',
       'cloudctl-preflight',
-      ...Object.entries(postgresqlStartupMessageParameters).flat(),
+      ...Object.entries(startupParameters).flat(),
       'client_encoding',
       'UTF8',
     ]);
@@ -206,11 +206,11 @@ describe('a connection that fails', () => {
 describe('a query', () => {
   const query = (reply: (socket: Socket) => Buffer | undefined) =>
     serve((text, socket) => (isStartup(text) ? hello : text[0] === 0x51 ? reply(socket) : undefined));
-  const failed = async (source: PostgresqlEndpoint, limit = 1000): Promise<PostgresqlQueryError> => {
+  const failed = async (source: PostgresqlEndpoint, limit = 1000): Promise<QueryError> => {
     const session = await connectPostgresql(source, options);
     const error = await session.query(anyMessage('SELECT 1'), limit).catch((reason: unknown) => reason);
     await session.end();
-    if (error instanceof PostgresqlQueryError) return error;
+    if (error instanceof QueryError) return error;
     throw new Error('no QueryError', { cause: error });
   };
 

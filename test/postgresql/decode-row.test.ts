@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
 import {
-  decodeBooleanColumn,
-  decodeNumberColumnOrZero,
-  decodeOptionalNumberColumn,
-  decodeOptionalTextColumn,
-  decodeTextArrayColumn,
-  decodeTextColumn,
+  decodeBoolean,
+  decodeNumber,
+  decodeOptionalNumber,
+  decodeOptionalText,
+  decodeText,
+  decodeTextArray,
 } from '../../src/postgresql/rows.ts';
 
 const row = {
@@ -20,16 +20,16 @@ const row = {
 };
 
 it('decodes the values that PostgreSQL sends as text', () => {
-  expect(decodeTextColumn(row, 'text')).toBe('a');
-  expect(decodeOptionalTextColumn(row, 'text')).toBe('a');
-  expect(decodeNumberColumnOrZero(row, 'number')).toBe(1.5);
-  expect([decodeBooleanColumn(row, 'yes'), decodeBooleanColumn(row, 'no')]).toEqual([true, false]);
-  expect(decodeTextArrayColumn(row, 'array')).toEqual(['a', 'b c']);
+  expect(decodeText(row, 'text')).toBe('a');
+  expect(decodeOptionalText(row, 'text')).toBe('a');
+  expect(decodeNumber(row, 'number')).toBe(1.5);
+  expect([decodeBoolean(row, 'yes'), decodeBoolean(row, 'no')]).toEqual([true, false]);
+  expect(decodeTextArray(row, 'array')).toEqual(['a', 'b c']);
 });
 
 it('decodes a text that is not a number as no number', () => {
-  expect(decodeOptionalNumberColumn(row, 'word')).toBeUndefined();
-  expect(decodeOptionalNumberColumn(row, 'empty')).toBeUndefined();
+  expect(decodeOptionalNumber(row, 'word')).toBeUndefined();
+  expect(decodeOptionalNumber(row, 'empty')).toBeUndefined();
 });
 
 it.each([
@@ -37,10 +37,10 @@ it.each([
   ['a missing column', row, 'other'],
   ['a missing row', undefined, 'text'],
 ] as const)('decodes %s as no value', (_what, from, column) => {
-  expect(decodeTextColumn(from, column)).toBe('');
-  expect(decodeOptionalTextColumn(from, column)).toBeUndefined();
-  expect(decodeNumberColumnOrZero(from, column)).toBe(0);
-  expect(decodeOptionalNumberColumn(from, column)).toBeUndefined();
-  expect(decodeBooleanColumn(from, column)).toBe(false);
-  expect(decodeTextArrayColumn(from, column)).toEqual([]);
+  expect(decodeText(from, column)).toBe('');
+  expect(decodeOptionalText(from, column)).toBeUndefined();
+  expect(decodeNumber(from, column)).toBe(0);
+  expect(decodeOptionalNumber(from, column)).toBeUndefined();
+  expect(decodeBoolean(from, column)).toBe(false);
+  expect(decodeTextArray(from, column)).toEqual([]);
 });

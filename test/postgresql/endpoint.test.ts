@@ -1,17 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { CliError } from '../../src/base/errors.ts';
-import { type PostgresqlEndpointOptions, parsePostgresqlEndpoint } from '../../src/postgresql/endpoint.ts';
+import { type EndpointOptions, parsePostgresqlEndpoint } from '../../src/postgresql/endpoint.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 
 type ReadText = (path: string) => string | undefined;
 
 const none = () => undefined;
-const read = (options: PostgresqlEndpointOptions, readText: ReadText = none) =>
-  parsePostgresqlEndpoint(options, readText);
-const url = (source: string, more: PostgresqlEndpointOptions = {}) => read({ source, ...more });
+const read = (options: EndpointOptions, readText: ReadText = none) => parsePostgresqlEndpoint(options, readText);
+const url = (source: string, more: EndpointOptions = {}) => read({ source, ...more });
 
-function refusal(options: PostgresqlEndpointOptions, readText: ReadText = none): CliError {
+function refusal(options: EndpointOptions, readText: ReadText = none): CliError {
   try {
     read(options, readText);
   } catch (error) {

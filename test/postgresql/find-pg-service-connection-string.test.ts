@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import {
-  convertPgServiceToConnectionString,
-  findPgServiceConnectionString,
-  parsePostgresqlConnectionString,
+  convertPgService,
+  findPgService,
+  parseConnectionString,
   quoteConnectionValue,
 } from '../../src/postgresql/connection-string.ts';
 
@@ -23,15 +23,15 @@ host=later.example.com
 `;
 
 it('a service is the connection string of its first section', () => {
-  const found = convertPgServiceToConnectionString(text, 'shop') ?? '';
-  expect(Object.fromEntries(parsePostgresqlConnectionString(found, 'x'))).toEqual({
+  const found = convertPgService(text, 'shop') ?? '';
+  expect(Object.fromEntries(parseConnectionString(found, 'x'))).toEqual({
     host: 'db1.example.com',
     port: '5433',
     user: 'mover',
     password: "it's a \\ secret",
   });
-  expect(convertPgServiceToConnectionString(text, 'SHOP')).toBeUndefined();
-  expect(convertPgServiceToConnectionString('[a]\n[b]\nhost=h', 'a')).toBe('');
+  expect(convertPgService(text, 'SHOP')).toBeUndefined();
+  expect(convertPgService('[a]\n[b]\nhost=h', 'a')).toBe('');
 });
 
 it('the file of PGSERVICEFILE comes before that of PGSYSCONFDIR', () => {
@@ -41,13 +41,13 @@ it('the file of PGSERVICEFILE comes before that of PGSYSCONFDIR', () => {
   writeFileSync(join(folder, '.pg_service.conf'), '[a]\nhost=home');
   writeFileSync(join(folder, 'pg_service.conf'), '[a]\nhost=all\n[b]\nhost=all');
   const env = { PGSERVICEFILE: join(folder, 'own'), PGSYSCONFDIR: folder, HOME: folder };
-  expect(findPgServiceConnectionString('a', env)).toBe("host='own'");
-  expect(findPgServiceConnectionString('b', env)).toBe("host='all'");
-  expect(findPgServiceConnectionString('a', { HOME: folder })).toBe("host='home'");
-  expect(findPgServiceConnectionString('a', {})).toBeUndefined();
+  expect(findPgService('a', env)).toBe("host='own'");
+  expect(findPgService('b', env)).toBe("host='all'");
+  expect(findPgService('a', { HOME: folder })).toBe("host='home'");
+  expect(findPgService('a', {})).toBeUndefined();
 });
 
 it('a quoted value is read back as it was', () => {
   for (const value of ['', 'a b', "'", '\\', "\\'", 'x=y'])
-    expect(parsePostgresqlConnectionString(`host=${quoteConnectionValue(value)}`, 'x').get('host') ?? '').toBe(value);
+    expect(parseConnectionString(`host=${quoteConnectionValue(value)}`, 'x').get('host') ?? '').toBe(value);
 });

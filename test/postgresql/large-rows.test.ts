@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { connectPostgresql } from '../../src/postgresql/connection.ts';
-import { makeSessionSearchPathSafe } from '../../src/postgresql/search-path-safe-session.ts';
+import { makeSessionSafe } from '../../src/postgresql/search-path-safe-session.ts';
 import { startPostgres } from '../fixtures/postgres.ts';
 import { sourceOf } from './source-of.ts';
 
@@ -12,7 +12,7 @@ test('a row of 200 MB is copied in parts, and is too large as a whole', async ()
   await server.query('CREATE TABLE u (v text)');
   const options = { dbname: 'postgres', limit: 5000 };
   const source = { ...sourceOf(server), ssl: 'disable' } as const;
-  const open = async () => makeSessionSearchPathSafe(await connectPostgresql(source, options));
+  const open = async () => makeSessionSafe(await connectPostgresql(source, options));
   const [from, to] = [await open(), await open()];
   const sink = await to.copyIn('COPY public.u FROM STDIN');
   let largest = 0;

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { createDatabaseResponseMemoryLimit } from '../../src/platform/memory.ts';
-import { type CopyRowDeliveryMode, createPostgresqlMessageReader } from '../../src/postgresql/message-reader.ts';
+import { type CopyDelivery, createMessageReader } from '../../src/postgresql/message-reader.ts';
 import { hello, int32, message, ready, row } from './wire.ts';
 
 /** What pg receives of these bytes when they arrive in chunks of this size. */
-function delivered(bytes: Buffer, size = bytes.length, copy?: CopyRowDeliveryMode): readonly Buffer[] {
+function delivered(bytes: Buffer, size = bytes.length, copy?: CopyDelivery): readonly Buffer[] {
   const found: Buffer[] = [];
-  const reader = createPostgresqlMessageReader(
+  const reader = createMessageReader(
     (messages) => found.push(...splitMessages(Buffer.from(messages))),
     () => {},
     createDatabaseResponseMemoryLimit('statement'),
@@ -30,7 +30,7 @@ function splitMessages(bytes: Buffer): readonly Buffer[] {
 
 function readerOf(onAuthentication: (code: number, body: Buffer) => void = () => {}) {
   const found: Buffer[] = [];
-  const reader = createPostgresqlMessageReader(
+  const reader = createMessageReader(
     (messages) => found.push(Buffer.from(messages)),
     onAuthentication,
     createDatabaseResponseMemoryLimit('statement'),

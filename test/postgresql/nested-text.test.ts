@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parsePostgresqlArray, parsePostgresqlCompositeValue } from '../../src/postgresql/rows.ts';
+import { parseArray, parseComposite } from '../../src/postgresql/rows.ts';
 
 test.each([
   ['{}', []],
@@ -10,7 +10,7 @@ test.each([
   ['[0:1]={a,b}', ['a', 'b']],
   ['{"line\nbreak"}', ['line\nbreak']],
 ])('the array %s has the elements %j', (text, elements) => {
-  expect(parsePostgresqlArray(text)).toEqual(elements);
+  expect(parseArray(text)).toEqual(elements);
 });
 
 test.each([
@@ -20,10 +20,10 @@ test.each([
   ['("a,b","c""d","e\\\\f","(g)")', ['a,b', 'c"d', 'e\\f', '(g)']],
   ['("{1,2}","(1,""x"")")', ['{1,2}', '(1,"x")']],
 ])('the composite value %s has the fields %j', (text, fields) => {
-  expect(parsePostgresqlCompositeValue(text)).toEqual(fields);
+  expect(parseComposite(text)).toEqual(fields);
 });
 
 test('any other text is refused', () => {
-  expect(() => parsePostgresqlArray('a,b')).toThrow(TypeError);
-  expect(() => parsePostgresqlCompositeValue('a,b')).toThrow(TypeError);
+  expect(() => parseArray('a,b')).toThrow(TypeError);
+  expect(() => parseComposite('a,b')).toThrow(TypeError);
 });

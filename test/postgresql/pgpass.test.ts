@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, expect, test } from 'vitest';
-import { findPasswordInPgpasswordOrPgpass, findPgpassPassword } from '../../src/postgresql/pgpass.ts';
+import { findPgPassword, searchPgpass } from '../../src/postgresql/pgpass.ts';
 import { type Folders, makeFolders } from '../fixtures/folders.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 
@@ -28,16 +28,14 @@ function withFile(text: string, mode = 0o600): { readonly env: Record<string, st
 
 test('PGPASSWORD comes before the password file', () => {
   const { env } = withFile('*:*:*:*:file');
-  expect(findPasswordInPgpasswordOrPgpass(source, { ...env, PGPASSWORD: 'said' }, 'linux').password?.reveal()).toBe(
-    'said',
-  );
-  expect(findPasswordInPgpasswordOrPgpass(source, { ...env, PGPASSWORD: '' }, 'linux').password?.reveal()).toBe('file');
+  expect(findPgPassword(source, { ...env, PGPASSWORD: 'said' }, 'linux').password?.reveal()).toBe('said');
+  expect(findPgPassword(source, { ...env, PGPASSWORD: '' }, 'linux').password?.reveal()).toBe('file');
 });
 
 test('PGPASSFILE names another file', () => {
   const { env, path } = withFile('*:*:*:*:file');
-  expect(findPasswordInPgpasswordOrPgpass(source, { PGPASSFILE: path }, 'linux').password?.reveal()).toBe('file');
-  expect(findPasswordInPgpasswordOrPgpass(source, { ...env, PGPASSFILE: `${path}.none` }, 'linux')).toEqual({
+  expect(findPgPassword(source, { PGPASSFILE: path }, 'linux').password?.reveal()).toBe('file');
+  expect(findPgPassword(source, { ...env, PGPASSFILE: `${path}.none` }, 'linux')).toEqual({
     password: undefined,
     warning: undefined,
   });
@@ -45,7 +43,7 @@ test('PGPASSFILE names another file', () => {
 
 test.each([0o640, 0o604, 0o660, 0o644])('a file of mode %o is passed over with a warning', (mode) => {
   const { env } = withFile('*:*:*:*:file', mode);
-  const found = findPasswordInPgpasswordOrPgpass(source, env, 'linux');
+  const found = findPgPassword(source, env, 'linux');
   expect(found.password).toBeUndefined();
   expect(found.warning).toContain('chmod 600');
 });
@@ -53,7 +51,7 @@ test.each([0o640, 0o604, 0o660, 0o644])('a file of mode %o is passed over with a
 test('a directory in place of the password file gives a warning', () => {
   folders = makeFolders();
   mkdirSync(join(folders.home, '.pgpass'));
-  const { password, warning = '' } = findPasswordInPgpasswordOrPgpass(source, { HOME: folders.home }, 'linux');
+  const { password, warning = '' } = findPgPassword(source, { HOME: folders.home }, 'linux');
   expect(password).toBeUndefined();
   expectGolden('db-preflight', warning.replace(folders.home, '/home/user'));
 });
@@ -63,7 +61,7 @@ test('Windows keeps it with the application data, and knows no modes', () => {
   mkdirSync(join(folders.home, 'postgresql'));
   const path = join(folders.home, 'postgresql', 'pgpass.conf');
   writeFileSync(path, '*:*:*:*:file\r\n', { mode: 0o644 });
-  expect(findPasswordInPgpasswordOrPgpass(source, { APPDATA: folders.home }, 'win32').password?.reveal()).toBe('file');
+  expect(findPgPassword(source, { APPDATA: folders.home }, 'win32').password?.reveal()).toBe('file');
 });
 
 test.each([
@@ -84,7 +82,7 @@ test.each([
   ['*:*:*:*:p\r\n', 'p'],
   ['*:*:*:*:p\\', 'p\\'],
 ])('the password in %j is %j', (text, password) => {
-  expect(findPgpassPassword(text, source)).toBe(password);
+  expect(searchPgpass(text, source)).toBe(password);
 });
 
 test('every escaped password and name is unescaped', () => {
@@ -93,7 +91,7 @@ test('every escaped password and name is unescaped', () => {
   fc.assert(
     fc.property(texts, texts, texts, (dbname, username, password) => {
       const line = ['h', '*', escaped(dbname), escaped(username), escaped(password)].join(':');
-      expect(findPgpassPassword(line, { host: 'h', port: 1, dbname, username })).toBe(password);
+      expect(searchPgpass(line, { host: 'h', port: 1, dbname, username })).toBe(password);
     }),
   );
 });

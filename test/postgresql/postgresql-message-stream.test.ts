@@ -1,11 +1,11 @@
 import { expect, test, vi } from 'vitest';
 import { DatabaseConnectError } from '../../src/platform/network-errors.ts';
-import { createPostgresqlMessageStream } from '../../src/postgresql/message-reader.ts';
+import { createMessageStream } from '../../src/postgresql/message-reader.ts';
 
 function streamWith(read: (chunk: Buffer, deliver: (messages: Buffer) => void) => void) {
   const listeners = new Map<string, (...values: unknown[]) => void>();
   const destroy = vi.fn();
-  const stream = createPostgresqlMessageStream(
+  const stream = createMessageStream(
     { on: (event, listener) => listeners.set(event, listener), destroy },
     (deliver) => ({
       read: (chunk) => read(chunk, deliver),

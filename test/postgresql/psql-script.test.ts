@@ -1,9 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  formatPsqlConnectMetaCommand,
-  formatSingleLinePsqlStatement,
-  psqlSessionSetupStatements,
-} from '../../src/postgresql/psql-script.ts';
+import { formatPsqlConnect, psqlSetup, singleLineSql } from '../../src/postgresql/psql-script.ts';
 import { quoteIdentifier, quoteLiteral } from '../../src/postgresql/quote.ts';
 import { hostileNames } from '../fixtures/hostile-names.ts';
 import { lacks } from '../fixtures/needs.ts';
@@ -21,7 +17,7 @@ test.each([
   ['DROP TABLE "a\n\\! b"', 'DROP TABLE U&"a\\000a\\\\! b";'],
   ['DROP TABLE "Ü😀""x"', 'DROP TABLE U&"\\00dc\\+01f600""x";'],
 ])('the statement %j is one line of ASCII', (sql, line) => {
-  expect(formatSingleLinePsqlStatement(sql)).toBe(line);
+  expect(singleLineSql(sql)).toBe(line);
 });
 
 test.each([
@@ -45,12 +41,12 @@ test.each([
   "SELECT U&'\\0061'",
   'SELECT U&"x"',
 ])('the text %j is not written as a statement', (sql) => {
-  expect(formatSingleLinePsqlStatement(sql)).toBeUndefined();
+  expect(singleLineSql(sql)).toBeUndefined();
 });
 
 test('the empty name would be the database of the connection before', () => {
-  expect(formatPsqlConnectMetaCommand('')).toBeUndefined();
-  expect(formatPsqlConnectMetaCommand('a\0b')).toBeUndefined();
+  expect(formatPsqlConnect('')).toBeUndefined();
+  expect(formatPsqlConnect('a\0b')).toBeUndefined();
 });
 
 describe.skipIf(lacks('psql'))('the real psql', () => {
@@ -68,13 +64,8 @@ describe.skipIf(lacks('psql'))('the real psql', () => {
       `CREATE TABLE ${id}.${id} (${id} text DEFAULT ${quoteLiteral(name)})`,
       `COMMENT ON TABLE ${id}.${id} IS ${quoteLiteral(name)}`,
       `DO ${quoteLiteral(`BEGIN EXECUTE ${quoteLiteral(`CREATE ROLE ${id}`)}; END`)}`,
-    ].map((sql) => formatSingleLinePsqlStatement(sql));
-    const script = [
-      '\\set ON_ERROR_STOP on',
-      formatPsqlConnectMetaCommand(name),
-      ...psqlSessionSetupStatements,
-      ...statements,
-    ].join('\n');
+    ].map((sql) => singleLineSql(sql));
+    const script = ['\\set ON_ERROR_STOP on', formatPsqlConnect(name), ...psqlSetup, ...statements].join('\n');
     expect(script).toMatch(/^[\x20-\x7e\n]*$/);
     const ran = runPsql(server, script);
     expect(ran).toMatchObject({ code: 0, stderr: '', created: [] });
@@ -98,11 +89,8 @@ describe.skipIf(lacks('psql'))('the real psql', () => {
       const statements = [
         `COMMENT ON SCHEMA ${quoteIdentifier(name)} IS ${quoteLiteral(`${name}'${encoding}`)}`,
         `COMMENT ON DATABASE ${quoteIdentifier(name)} IS ${quoteLiteral(name)}`,
-      ].map((sql) => formatSingleLinePsqlStatement(sql));
-      const ran = runPsql(
-        server,
-        [formatPsqlConnectMetaCommand(name), ...psqlSessionSetupStatements, ...statements].join('\n'),
-      );
+      ].map((sql) => singleLineSql(sql));
+      const ran = runPsql(server, [formatPsqlConnect(name), ...psqlSetup, ...statements].join('\n'));
       expect(ran).toMatchObject({ code: 0, stderr: '', created: [] });
       const [row] = await server.query(
         'SELECT obj_description(oid) AS text FROM pg_namespace WHERE oid >= 16384',
@@ -116,7 +104,7 @@ describe.skipIf(lacks('psql'))('the real psql', () => {
     await server.query('CREATE SCHEMA evil');
     await server.query("CREATE FUNCTION evil.pg_reload_conf() RETURNS bool LANGUAGE sql AS 'SELECT 1/0 > 0'");
     await server.query('ALTER DATABASE postgres SET search_path = evil, pg_catalog');
-    const script = [...psqlSessionSetupStatements, 'SELECT pg_reload_conf();'].join('\n');
+    const script = [...psqlSetup, 'SELECT pg_reload_conf();'].join('\n');
     expect(runPsql(server, script)).toMatchObject({ code: 0, stderr: '' });
     await server.query('ALTER DATABASE postgres RESET search_path');
   });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { connectPostgresql, type PostgresqlSession } from '../../src/postgresql/connection.ts';
-import { buildComparableTextSettings, readTableRowsByCopy } from '../../src/postgresql/table-rows.ts';
+import { comparableTextSettings, readByCopy } from '../../src/postgresql/table-rows.ts';
 import { postgresEndpointOf } from '../db/engine/servers.ts';
 import { type Postgres, startPostgres } from '../fixtures/postgres.ts';
 
@@ -23,17 +23,12 @@ afterAll(async () => {
   await server?.stop();
 });
 
-const options = { version: 170_000, settings: buildComparableTextSettings(170_000, 170_000) };
+const options = { version: 170_000, settings: comparableTextSettings(170_000, 170_000) };
 
 test('rows are texts that do not depend on the settings of the role', async () => {
   const rows: string[] = [];
   const table = { schema: 'public', name: 't', columns: ['d', 'a'] };
-  const error = await readTableRowsByCopy(
-    session,
-    table,
-    (row) => void rows.push(Buffer.from(row).toString()),
-    options,
-  );
+  const error = await readByCopy(session, table, (row) => void rows.push(Buffer.from(row).toString()), options);
   expect(error).toBeUndefined();
   expect(rows).toEqual(['2026-01-01 10:00:00+00\t1\n', '\\N\t2\n']);
 });
@@ -41,7 +36,7 @@ test('rows are texts that do not depend on the settings of the role', async () =
 test('a table that cannot be read is an error, and the session goes on', async () => {
   const sent: string[] = [];
   const missing = { schema: 'public', name: 'gone', columns: [] };
-  const error = await readTableRowsByCopy(session, missing, () => {}, {
+  const error = await readByCopy(session, missing, () => {}, {
     ...options,
     onSend: (text) => void sent.push(text),
   });
@@ -51,13 +46,13 @@ test('a table that cannot be read is an error, and the session goes on', async (
   const visit = () => {
     rows += 1;
   };
-  expect(await readTableRowsByCopy(session, { ...missing, name: 't' }, visit, options)).toBeUndefined();
+  expect(await readByCopy(session, { ...missing, name: 't' }, visit, options)).toBeUndefined();
   expect(rows).toBe(2);
 });
 
 test('no more rows are read while the pace is pending, and a time limit ends the session', async () => {
   const table = { schema: 'public', name: 'large', columns: [] };
-  const read = (more: object) => readTableRowsByCopy(session, table, () => {}, { ...options, ...more });
+  const read = (more: object) => readByCopy(session, table, () => {}, { ...options, ...more });
   let bytes = 0;
   let pending = 0;
   let most = 0;

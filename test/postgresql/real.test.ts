@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Secret } from '../../src/base/secret.ts';
 import { DatabaseConnectError } from '../../src/platform/network-errors.ts';
-import { connectPostgresql, postgresqlStartupMessageParameters } from '../../src/postgresql/connection.ts';
+import { connectPostgresql, startupParameters } from '../../src/postgresql/connection.ts';
 import type { PostgresqlEndpoint } from '../../src/postgresql/endpoint.ts';
 import { quoteIdentifier, quoteLiteral } from '../../src/postgresql/quote.ts';
 
@@ -89,7 +89,7 @@ describe.each([14, 18] as const)('PostgreSQL %d', (version) => {
         { name: 'application_name', setting: 'cloudctl-preflight' },
         { name: 'client_encoding', setting: 'UTF8' },
         // pg_settings does not list the role.
-        ...Object.entries(postgresqlStartupMessageParameters)
+        ...Object.entries(startupParameters)
           .filter(([name]) => name !== 'role')
           .map(([name, setting]) => ({ name, setting })),
       ]);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { requoteQualifiedName, requoteSignature } from '../../src/postgresql/quote.ts';
+import { requoteName, requoteSignature } from '../../src/postgresql/quote.ts';
 
 test.each([
   ['public.t', '"public"."t"'],
@@ -7,19 +7,19 @@ test.each([
   ['"a.b"', '"a.b"'],
   ['"a\n\\! b".c', '"a\n\\! b"."c"'],
 ])('the name %j is quoted here', (text, quoted) => {
-  expect(requoteQualifiedName(text)).toBe(quoted);
+  expect(requoteName(text)).toBe(quoted);
 });
 
 test.each(['t; DROP TABLE x', 't \\! touch canary', 'a"."b"', '"open', '.', 'a..b', 'a -- b', "a'b"])(
   'the text %j of a hostile server is one quoted name',
   (text) => {
-    expect(requoteQualifiedName(text)).toBe(`"${text.replaceAll('"', '""')}"`);
+    expect(requoteName(text)).toBe(`"${text.replaceAll('"', '""')}"`);
   },
 );
 
 test('a name that cannot be one is quoted, too', () => {
-  expect(requoteQualifiedName('')).toBe('"?"');
-  expect(requoteQualifiedName('a\0b')).toBe('"a\uFFFDb"');
+  expect(requoteName('')).toBe('"?"');
+  expect(requoteName('a\0b')).toBe('"a\uFFFDb"');
 });
 
 test.each([

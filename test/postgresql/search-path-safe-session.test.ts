@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { connectPostgresql } from '../../src/postgresql/connection.ts';
 import type { PostgresqlEndpoint } from '../../src/postgresql/endpoint.ts';
-import { makeSessionSearchPathSafe } from '../../src/postgresql/search-path-safe-session.ts';
+import { makeSessionSafe } from '../../src/postgresql/search-path-safe-session.ts';
 import { lacks } from '../fixtures/needs.ts';
 import { startPgbouncer } from '../fixtures/pgbouncer.ts';
 import { type Postgres, startPostgres } from '../fixtures/postgres.ts';
@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => server?.stop());
 
 test('no stored setting is in force in a pinned session', async () => {
-  const session = await makeSessionSearchPathSafe(await connectPostgresql(source, options));
+  const session = await makeSessionSafe(await connectPostgresql(source, options));
   const [[row] = []] = await session.query(`SELECT current_user AS role, current_setting('search_path') AS path,
     current_setting('transaction_isolation') AS isolation, current_setting('transaction_deferrable') AS deferrable,
     current_setting('transaction_read_only') AS read_only`);
@@ -43,7 +43,7 @@ describe.skipIf(lacks('pgbouncer'))('behind pgbouncer', () => {
     async (mode) => {
       const { port } = await startPgbouncer({ server, mode });
       const session = await connectPostgresql({ ...source, port }, options);
-      await expect(makeSessionSearchPathSafe(session)).rejects.toMatchObject({ code: 'PROTOCOL', lost: false });
+      await expect(makeSessionSafe(session)).rejects.toMatchObject({ code: 'PROTOCOL', lost: false });
       await session.end();
     },
   );

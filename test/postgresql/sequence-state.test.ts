@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { connectPostgresql } from '../../src/postgresql/connection.ts';
-import { buildReadOnlyTransactionSql } from '../../src/postgresql/search-path-safe-sql.ts';
+import { readOnlySql } from '../../src/postgresql/search-path-safe-sql.ts';
 import { decodeSequenceState, sequenceStateColumns } from '../../src/postgresql/sequence-state.ts';
 import { postgresEndpointOf } from '../db/engine/servers.ts';
 import { startPostgres } from '../fixtures/postgres.ts';
@@ -29,7 +29,7 @@ test.each([14, 17, 18] as const)(
       const session = await connectPostgresql(source, { dbname: 'postgres', limit: 10_000 });
       try {
         const sql = `SELECT c.relname, ${sequenceStateColumns(version * 10_000)} FROM pg_class c WHERE c.relkind = 'S' ORDER BY 1`;
-        const sets = await session.query(buildReadOnlyTransactionSql([`SET LOCAL ROLE ${role}`, sql]));
+        const sets = await session.query(readOnlySql([`SET LOCAL ROLE ${role}`, sql]));
         return Object.fromEntries(sets.flat().map((row) => [row.relname, decodeSequenceState(row)]));
       } finally {
         await session.end();

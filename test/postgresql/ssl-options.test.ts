@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { verifiesServerIdentity } from '../../src/postgresql/endpoint.ts';
+import { verifiesIdentity } from '../../src/postgresql/endpoint.ts';
 
 const ca = { file: 'ca.pem', pem: '' };
 
@@ -8,4 +8,4 @@ test.each([
   ['verify-ca with the CAs that everybody trusts', { what: 'chain' } as const, false],
   ['verify-ca with a CA of its own', { what: 'chain', ca } as const, true],
   ['verify-full', { what: 'full' } as const, true],
-])('%s', (_mode, verify, expected) => expect(verifiesServerIdentity(verify)).toBe(expected));
+])('%s', (_mode, verify, expected) => expect(verifiesIdentity(verify)).toBe(expected));

@@ -1,10 +1,6 @@
 import { expect, test } from 'vitest';
 import { clientSideDatabaseErrorCodes, DatabaseConnectError } from '../../src/platform/network-errors.ts';
-import {
-  connectPostgresql,
-  isStartupMessageParameterRefusal,
-  postgresqlStartupMessageParameters,
-} from '../../src/postgresql/connection.ts';
+import { connectPostgresql, isStartupRefusal, startupParameters } from '../../src/postgresql/connection.ts';
 
 import * as wire from './wire.ts';
 
@@ -18,7 +14,7 @@ test.each([
 ] as const)(
   'a login that failed with $code ($phase) is tried without the settings: $again',
   ({ phase, code, again }) => {
-    expect(isStartupMessageParameterRefusal(new DatabaseConnectError(phase, code, 'no'))).toBe(again);
+    expect(isStartupRefusal(new DatabaseConnectError(phase, code, 'no'))).toBe(again);
   },
 );
 
@@ -36,7 +32,7 @@ test('a pooler that rejects the settings is connected to without them, and its m
     await session.end();
     expect(session.startupRefusal).toBe(refusal);
     expect(logins).toHaveLength(2);
-    expect(Object.keys(postgresqlStartupMessageParameters).filter((name) => logins[1]?.includes(name))).toEqual([]);
+    expect(Object.keys(startupParameters).filter((name) => logins[1]?.includes(name))).toEqual([]);
   } finally {
     await server.stop();
   }

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
-import { createTableDigestBuilder } from '../../src/postgresql/table-rows.ts';
+import { createDigestBuilder } from '../../src/postgresql/table-rows.ts';
 
 function contentOf(...rows: readonly string[]) {
-  const digest = createTableDigestBuilder();
+  const digest = createDigestBuilder();
   for (const row of rows) digest.add(Buffer.from(`${row}\n`));
   return digest.content();
 }
 
 test('a large row that arrives in parts is one row', () => {
-  const digest = createTableDigestBuilder();
+  const digest = createDigestBuilder();
   for (const part of ['a', 'b', 'c\n', 'd\n', '\n']) digest.add(Buffer.from(part));
   expect(digest.content()).toEqual(contentOf('abc', 'd', ''));
 });
@@ -34,14 +34,14 @@ test('rows that were chosen so that the SHA-256 hashes of both sets have the sam
 });
 
 test('a last row without a line feed counts', () => {
-  const digest = createTableDigestBuilder();
+  const digest = createDigestBuilder();
   digest.add(Buffer.from('a'));
   expect(digest.content().rows).toBe(1);
 });
 
 test('a large row has the same digest in one part and in several', () => {
   const text = 'x'.repeat(100_000);
-  const digest = createTableDigestBuilder();
+  const digest = createDigestBuilder();
   for (const part of [text.slice(0, 7), `${text.slice(7)}\n`]) digest.add(Buffer.from(part));
   expect(digest.content()).toEqual(contentOf(text));
 });

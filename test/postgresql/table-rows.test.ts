@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { connectPostgresql } from '../../src/postgresql/connection.ts';
-import { buildReadOnlyTransactionSql } from '../../src/postgresql/search-path-safe-sql.ts';
+import { readOnlySql } from '../../src/postgresql/search-path-safe-sql.ts';
 import {
-  buildCopyTableStatement,
-  buildCopyTableTransaction,
-  isNullTextCopyField,
-  readTableRows,
-  splitBinaryCopyRow,
-  splitTextCopyRow,
+  copyStatement,
+  copyTransaction,
+  isNullField,
+  readRows,
+  splitBinaryRow,
+  splitTextRow,
 } from '../../src/postgresql/table-rows.ts';
 import { postgresEndpointOf } from '../db/engine/servers.ts';
 import { type Postgres, startPostgres } from '../fixtures/postgres.ts';
@@ -20,11 +20,9 @@ async function read(server: Postgres, version: number, more: Partial<typeof tabl
   const session = await connectPostgresql(postgresEndpointOf(server), { dbname: 'postgres', limit: 10_000 });
   const rows: Uint8Array[] = [];
   const { format, ...names } = more;
-  const text = buildReadOnlyTransactionSql(
-    buildCopyTableTransaction({ ...table, ...names }, version * 10_000 + 99, format),
-  );
+  const text = readOnlySql(copyTransaction({ ...table, ...names }, version * 10_000 + 99, format));
   try {
-    const end = await readTableRows(session, text, (row) => rows.push(decode(row)) === 0, limits);
+    const end = await readRows(session, text, (row) => rows.push(decode(row)) === 0, limits);
     return { end, rows };
   } finally {
     await session.end();
@@ -46,16 +44,14 @@ test.each([
   [170_000, true],
   [190_000, true],
 ])('version %i knows restrict_nonsystem_relation_kind: %s', (version, isKnown) => {
-  const statements = buildCopyTableTransaction(table, version);
+  const statements = copyTransaction(table, version);
   expect(statements.some((one) => one.includes('restrict_nonsystem_relation_kind'))).toBe(isKnown);
   expect(statements).toContain('SET LOCAL row_security = off');
   expect(statements.at(-1)).toBe('COPY "public"."t" ("a", "The ""b") TO STDOUT');
 });
 
 test('names are quoted from what the catalog has', () => {
-  expect(buildCopyTableStatement({ schema: 's"; DROP', name: 'n; --', columns: [] })).toBe(
-    'COPY "s""; DROP"."n; --" TO STDOUT',
-  );
+  expect(copyStatement({ schema: 's"; DROP', name: 'n; --', columns: [] })).toBe('COPY "s""; DROP"."n; --" TO STDOUT');
 });
 
 test.each([14, 18] as const)('rows of PostgreSQL %i are decoded', async (version) => {
@@ -70,17 +66,17 @@ test.each([14, 18] as const)('rows of PostgreSQL %i are decoded', async (version
   });
   const { end, rows } = await read(server, version);
   expect(end).toBe('complete');
-  expect(rows.map(splitTextCopyRow)).toEqual([
+  expect(rows.map(splitTextRow)).toEqual([
     ['tab\t line\n back\\ cr\r', 'pg_class'],
     [null, null],
     ['\\N', '-'],
     ['', 'pg_class'],
   ]);
   const first = await read(server, version, { columns: ['a'] });
-  expect(first.rows.map(isNullTextCopyField)).toEqual([false, true, false, false]);
+  expect(first.rows.map(isNullField)).toEqual([false, true, false, false]);
   const binary = await read(server, version, { columns: ['The "b'], format: 'binary' });
   expect(
-    binary.rows.flatMap((row) => splitBinaryCopyRow(row).map((field) => field && Buffer.from(field).readUInt32BE())),
+    binary.rows.flatMap((row) => splitBinaryRow(row).map((field) => field && Buffer.from(field).readUInt32BE())),
   ).toEqual([1259, null, 0, 1259]);
   await expect(read(server, version, { name: 'v' })).rejects.toMatchObject({ code: '42809' });
   await expect(read(server, version, { name: 'p' })).rejects.toMatchObject({ code: '42809' });
@@ -97,9 +93,9 @@ test('a search ends with the first row that is found, and at its limits', async 
     statement: readonly string[] = [],
   ) => {
     const session = await connectPostgresql(postgresEndpointOf(server), { dbname: 'postgres', limit: 10_000 });
-    const text = buildReadOnlyTransactionSql([...statement, 'COPY public.t TO STDOUT']);
+    const text = readOnlySql([...statement, 'COPY public.t TO STDOUT']);
     try {
-      return await readTableRows(session, text, visit, { time: 30_000, bytes: 100_000_000, ...more });
+      return await readRows(session, text, visit, { time: 30_000, bytes: 100_000_000, ...more });
     } finally {
       await session.end();
     }

@@ -1,10 +1,5 @@
 import { expect, test } from 'vitest';
-import {
-  formatPostgresqlMajorVersion,
-  formatPostgresqlVersion,
-  parsePostgresqlMajorVersion,
-  truncateToPostgresqlMajorVersion,
-} from '../../src/postgresql/version.ts';
+import { formatMajorVersion, formatVersion, parseMajorVersion, toMajorVersion } from '../../src/postgresql/version.ts';
 
 test.each([
   [180004, '18.4', '18', 180000],
@@ -13,11 +8,11 @@ test.each([
   [90624, '9.6.24', '9.6', 90600],
   [80002, '8.0.2', '8.0', 80000],
 ])('%d is version %s of major version %s', (version, words, release, first) => {
-  expect([
-    formatPostgresqlVersion(version),
-    formatPostgresqlMajorVersion(version),
-    truncateToPostgresqlMajorVersion(version),
-  ]).toEqual([words, release, first]);
+  expect([formatVersion(version), formatMajorVersion(version), toMajorVersion(version)]).toEqual([
+    words,
+    release,
+    first,
+  ]);
 });
 
 test.each([
@@ -30,15 +25,15 @@ test.each([
   ['9.6', 90600],
   ['9.6.24', 90600],
 ])('%s means %d', (text, release) => {
-  expect(parsePostgresqlMajorVersion(text)).toBe(release);
+  expect(parseMajorVersion(text)).toBe(release);
 });
 
 test.each(['', 'latest', '9', '17beta', '1.2.3.4', 'redis 7'])('%j is not a version', (text) => {
-  expect(parsePostgresqlMajorVersion(text)).toBeUndefined();
+  expect(parseMajorVersion(text)).toBeUndefined();
 });
 
 test('major versions compare as numbers', () => {
-  expect(truncateToPostgresqlMajorVersion(150018)).toBeLessThan(parsePostgresqlMajorVersion('16') ?? 0);
-  expect(truncateToPostgresqlMajorVersion(160001)).toBeLessThanOrEqual(parsePostgresqlMajorVersion('16') ?? 0);
-  expect(parsePostgresqlMajorVersion('9.6') ?? 0).toBeLessThan(parsePostgresqlMajorVersion('10') ?? 0);
+  expect(toMajorVersion(150018)).toBeLessThan(parseMajorVersion('16') ?? 0);
+  expect(toMajorVersion(160001)).toBeLessThanOrEqual(parseMajorVersion('16') ?? 0);
+  expect(parseMajorVersion('9.6') ?? 0).toBeLessThan(parseMajorVersion('10') ?? 0);
 });

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { Secret } from '../../src/base/secret.ts';
 import { parseRedisEndpoint } from '../../src/redis/endpoint.ts';
-import { openRedisSocket } from '../../src/redis/redis-socket.ts';
-import { authenticateRedisConnection } from '../../src/redis/resp.ts';
+import { openSocket } from '../../src/redis/redis-socket.ts';
+import { authenticateRedis } from '../../src/redis/resp.ts';
 import { listen } from './listen.ts';
 
 const bound = { limit: 1000 };
@@ -54,9 +54,9 @@ async function tried(port: number, password: string | undefined) {
     disableSsl: true,
     password: password === undefined ? undefined : new Secret(password),
   });
-  const { socket } = await openRedisSocket(source, bound);
+  const { socket } = await openSocket(source, bound);
   try {
-    return await authenticateRedisConnection(socket, source, bound);
+    return await authenticateRedis(socket, source, bound);
   } finally {
     socket.destroy();
   }

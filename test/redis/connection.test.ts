@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Secret } from '../../src/base/secret.ts';
-import { parseRedisErrorCode, RedisCommandError, redactRedisServerMessage } from '../../src/redis/command-error.ts';
+import { CommandError, parseErrorCode, redactServerMessage } from '../../src/redis/command-error.ts';
 import { connectRedis } from '../../src/redis/connection.ts';
 import { parseRedisEndpoint, type RedisEndpointInput } from '../../src/redis/endpoint.ts';
 import { lacks } from '../fixtures/needs.ts';
@@ -60,7 +60,7 @@ describe.skipIf(lacks('redis-server', 'redis-cli'))('with a real server', () => 
     const behind = session.send(['PING']);
     const [late, next] = await Promise.allSettled([slow, behind]);
     expect(late).toMatchObject({ reason: { code: 'ETIMEDOUT', lost: true } });
-    expect(next).toMatchObject({ status: 'rejected', reason: expect.any(RedisCommandError) });
+    expect(next).toMatchObject({ status: 'rejected', reason: expect.any(CommandError) });
     await expect(session.send(['PING'])).rejects.toMatchObject({ lost: true });
   });
 
@@ -126,17 +126,17 @@ test('a closed port and an unknown name fail in the network phase', async () => 
 
 test('the password is removed from a message that quotes it', () => {
   const own = source({ host: 'db', password: new Secret('open-sesame') });
-  expect(redactRedisServerMessage("ERR unknown command 'AUTH', with args beginning with: 'open-sesame' ", own)).toBe(
+  expect(redactServerMessage("ERR unknown command 'AUTH', with args beginning with: 'open-sesame' ", own)).toBe(
     "ERR unknown command 'AUTH'",
   );
-  expect(redactRedisServerMessage('ERR bad open-sesame here', own)).toBe('ERR bad [secret] here');
-  expect(redactRedisServerMessage('ERR a\x1b[2J\r\nb', own)).toBe('ERR a b');
+  expect(redactServerMessage('ERR bad open-sesame here', own)).toBe('ERR bad [secret] here');
+  expect(redactServerMessage('ERR a\x1b[2J\r\nb', own)).toBe('ERR a b');
 });
 
 test('the code of an error is its first word', () => {
-  expect(parseRedisErrorCode('NOAUTH Authentication required.')).toBe('NOAUTH');
-  expect(parseRedisErrorCode('BUSYKEY')).toBe('BUSYKEY');
-  expect(parseRedisErrorCode('Something else')).toBe('ERR');
+  expect(parseErrorCode('NOAUTH Authentication required.')).toBe('NOAUTH');
+  expect(parseErrorCode('BUSYKEY')).toBe('BUSYKEY');
+  expect(parseErrorCode('Something else')).toBe('ERR');
 });
 
 test('an endless reply ends the session before it fills the memory', async () => {

@@ -2,12 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { CliError } from '../../src/base/errors.ts';
 import { Secret } from '../../src/base/secret.ts';
-import {
-  addPasswordToRedisSource,
-  formatRedisHostAndPort,
-  parseRedisEndpoint,
-  type RedisEndpointInput,
-} from '../../src/redis/endpoint.ts';
+import { addPassword, formatAddress, parseRedisEndpoint, type RedisEndpointInput } from '../../src/redis/endpoint.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 
 const ca = { file: 'ca.pem', pem: 'PEM' };
@@ -140,8 +135,8 @@ test('a user name without a password is not kept, because it may be the password
     const read = parseRedisEndpoint(parts);
     expect(JSON.stringify(read.source)).not.toContain('hunter22');
     expect(read.source).toMatchObject({ username: undefined, password: undefined, isUsernameUnused: true });
-    expect(addPasswordToRedisSource(read, undefined)).toBe(read.source);
-    const whole = addPasswordToRedisSource(read, new Secret('pw'));
+    expect(addPassword(read, undefined)).toBe(read.source);
+    const whole = addPassword(read, new Secret('pw'));
     expect(whole).toMatchObject({ username: 'hunter22' });
     expect(whole.isUsernameUnused).toBeUndefined();
   }
@@ -161,6 +156,6 @@ test('a source does not print its password', () => {
 });
 
 test('a place has brackets around IPv6 alone', () => {
-  expect(formatRedisHostAndPort({ host: '::1', port: 1 })).toBe('[::1]:1');
-  expect(formatRedisHostAndPort({ host: 'db', port: 2 })).toBe('db:2');
+  expect(formatAddress({ host: '::1', port: 1 })).toBe('[::1]:1');
+  expect(formatAddress({ host: 'db', port: 2 })).toBe('db:2');
 });

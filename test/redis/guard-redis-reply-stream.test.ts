@@ -1,11 +1,11 @@
 import { Socket } from 'node:net';
 import { expect, test } from 'vitest';
-import { guardRedisReplyStream } from '../../src/redis/connection.ts';
+import { guardReplies } from '../../src/redis/connection.ts';
 
 function socketWith(read: (chunk: Buffer) => void) {
   const socket = new Socket();
   const seen: unknown[] = [];
-  const failure = guardRedisReplyStream(socket, { read });
+  const failure = guardReplies(socket, { read });
   socket.prependListener('data', (chunk) => seen.push(chunk));
   return { socket, seen, failure };
 }

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
-import { RedisCommandError } from '../../src/redis/command-error.ts';
+import { CommandError } from '../../src/redis/command-error.ts';
 import { createReplyReader } from '../../src/redis/pipeline.ts';
 
-const reader = () => createReplyReader((message) => new RedisCommandError('ERR', message, false));
+const reader = () => createReplyReader((message) => new CommandError('ERR', message, false));
 const stream = '+OK\r\n:-2\r\n$-1\r\n$4\r\na\r\nb\r\n*2\r\n$1\r\nx\r\n*1\r\n:7\r\n-ERR no\r\n$0\r\n\r\n';
 const expected = ['OK', -2, null, 'a\r\nb', ['x', [7]], 'ERR no', ''];
 const plain = (reply: unknown): unknown => {
   if (reply instanceof Uint8Array) return Buffer.from(reply).toString('latin1');
-  if (reply instanceof RedisCommandError) return reply.message;
+  if (reply instanceof CommandError) return reply.message;
   return Array.isArray(reply) ? reply.map(plain) : reply;
 };
 

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { formatRedisCommand, quoteRedisArgument } from '../../src/redis/quote.ts';
+import { formatCommand, quoteArgument } from '../../src/redis/quote.ts';
 import { lacks } from '../fixtures/needs.ts';
 import { startRedis } from '../fixtures/redis.ts';
 
 test('a plain word stays as it is', () => {
-  expect(formatRedisCommand('CONFIG', 'SET', 'repl-timeout', '300')).toBe('CONFIG SET repl-timeout 300');
-  expect(formatRedisCommand('ACL', 'SETUSER', 'u', '+config|get')).toBe('ACL SETUSER u +config|get');
-  expect(quoteRedisArgument('')).toBe('""');
+  expect(formatCommand('CONFIG', 'SET', 'repl-timeout', '300')).toBe('CONFIG SET repl-timeout 300');
+  expect(formatCommand('ACL', 'SETUSER', 'u', '+config|get')).toBe('ACL SETUSER u +config|get');
+  expect(quoteArgument('')).toBe('""');
 });
 
 describe.skipIf(lacks('redis-server', 'redis-cli'))('redis-cli reads back what was quoted', () => {
@@ -27,7 +27,7 @@ describe.skipIf(lacks('redis-server', 'redis-cli'))('redis-cli reads back what w
   ])('%j', async (word) => {
     const server = await startRedis();
     try {
-      server.script(formatRedisCommand('SET', 'k', word));
+      server.script(formatCommand('SET', 'k', word));
       const hex = [...Buffer.from(word)].map((byte) => `\\x${byte.toString(16).padStart(2, '0')}`).join('');
       const script = 'return redis.call("GET", "k") == ARGV[1] and 1 or 0';
       expect(server.script(`EVAL '${script}' 0 "${hex}"`)).toEqual(['1']);

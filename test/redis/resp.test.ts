@@ -1,21 +1,21 @@
 import { expect, test } from 'vitest';
 import { parseRedisEndpoint } from '../../src/redis/endpoint.ts';
-import { openRedisSocket } from '../../src/redis/redis-socket.ts';
-import { encodeRedisCommand, requestRedisReplyLine } from '../../src/redis/resp.ts';
+import { openSocket } from '../../src/redis/redis-socket.ts';
+import { encodeCommand, requestLine } from '../../src/redis/resp.ts';
 import { listen } from './listen.ts';
 
 const bound = { limit: 1000 };
 const source = (port: number) => parseRedisEndpoint({ host: '127.0.0.1', port, disableSsl: true }).source;
 
 test('a command is counted in bytes, not in characters', () => {
-  expect(encodeRedisCommand(['GET', 'ü\r\n']).toString('utf8')).toBe('*2\r\n$3\r\nGET\r\n$4\r\nü\r\n\r\n');
+  expect(encodeCommand(['GET', 'ü\r\n']).toString('utf8')).toBe('*2\r\n$3\r\nGET\r\n$4\r\nü\r\n\r\n');
 });
 
 test('lines are read one at a time, and what follows stays for the next reader', async () => {
   await listen(async (port) => {
-    const { socket } = await openRedisSocket(source(port), bound);
-    expect(await requestRedisReplyLine(socket, undefined, bound)).toBe('+first');
-    expect(await requestRedisReplyLine(socket, undefined, bound)).toBe('-second line');
+    const { socket } = await openSocket(source(port), bound);
+    expect(await requestLine(socket, undefined, bound)).toBe('+first');
+    expect(await requestLine(socket, undefined, bound)).toBe('-second line');
     socket.resume();
     expect(String(await new Promise((resolve) => socket.once('data', resolve)))).toBe('rest');
     socket.destroy();
@@ -24,8 +24,8 @@ test('lines are read one at a time, and what follows stays for the next reader',
 
 test('a sign of life without words is an empty line', async () => {
   await listen(async (port) => {
-    const { socket } = await openRedisSocket(source(port), bound);
-    expect(await requestRedisReplyLine(socket, undefined, bound)).toBe('');
+    const { socket } = await openSocket(source(port), bound);
+    expect(await requestLine(socket, undefined, bound)).toBe('');
     socket.destroy();
   }, '\n');
 });
@@ -33,8 +33,8 @@ test('a sign of life without words is an empty line', async () => {
 test('a line is read however much has arrived behind it', async () => {
   await listen(
     async (port) => {
-      const { socket } = await openRedisSocket(source(port), bound);
-      expect(await requestRedisReplyLine(socket, undefined, bound)).toBe('$EOF:mark');
+      const { socket } = await openSocket(source(port), bound);
+      expect(await requestLine(socket, undefined, bound)).toBe('$EOF:mark');
       socket.destroy();
     },
     `$EOF:mark\r\n${'x'.repeat(300_000)}`,
@@ -44,8 +44,8 @@ test('a line is read however much has arrived behind it', async () => {
 test('a line that never ends is no Redis', async () => {
   await listen(
     async (port) => {
-      const { socket } = await openRedisSocket(source(port), bound);
-      await expect(requestRedisReplyLine(socket, undefined, bound)).rejects.toMatchObject({ code: 'PROTOCOL' });
+      const { socket } = await openSocket(source(port), bound);
+      await expect(requestLine(socket, undefined, bound)).rejects.toMatchObject({ code: 'PROTOCOL' });
       socket.destroy();
     },
     `+${'x'.repeat(70_000)}`,
@@ -54,8 +54,8 @@ test('a line that never ends is no Redis', async () => {
 
 test('a socket that was closed before is told at once', async () => {
   await listen(async (port) => {
-    const { socket } = await openRedisSocket(source(port), bound);
+    const { socket } = await openSocket(source(port), bound);
     socket.destroy();
-    await expect(requestRedisReplyLine(socket, ['PING'], bound)).rejects.toMatchObject({ code: 'ECONNRESET' });
+    await expect(requestLine(socket, ['PING'], bound)).rejects.toMatchObject({ code: 'ECONNRESET' });
   });
 });

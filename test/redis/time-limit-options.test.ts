@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { type PromiseExecutorWithCleanup, withTimeLimit } from '../../src/redis/redis-socket.ts';
+import { type CleanupExecutor, withTimeLimit } from '../../src/redis/redis-socket.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-const endings: Readonly<Record<string, PromiseExecutorWithCleanup<string>>> = {
+const endings: Readonly<Record<string, CleanupExecutor<string>>> = {
   'work that is done': (resolve) => {
     resolve('done');
     return () => {};

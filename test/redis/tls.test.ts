@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { parseRedisEndpoint } from '../../src/redis/endpoint.ts';
-import { openRedisSocket, redisTlsOptions } from '../../src/redis/redis-socket.ts';
+import { openSocket, redisTlsOptions } from '../../src/redis/redis-socket.ts';
 
 import { lacks } from '../fixtures/needs.ts';
 import { startRedis } from '../fixtures/redis.ts';
@@ -27,13 +27,13 @@ describe.skipIf(lacks('redis-server', 'openssl'))('with a real server', () => {
     const server = await startRedis({ tls: true });
     const parts = { port: server.port, ca: server.ca };
     try {
-      const { socket, tls } = await openRedisSocket(parseRedisEndpoint({ host: 'localhost', ...parts }).source, {
+      const { socket, tls } = await openSocket(parseRedisEndpoint({ host: 'localhost', ...parts }).source, {
         limit: 2000,
       });
       expect(tls?.certificate).toMatchObject({ subject: 'CN=localhost', issuer: 'CN=Test CA', selfSigned: false });
       socket.destroy();
       const other = parseRedisEndpoint({ host: 'other.example.com', ...parts }).source;
-      await expect(openRedisSocket({ ...other, address: '127.0.0.1' }, { limit: 2000 })).rejects.toMatchObject({
+      await expect(openSocket({ ...other, address: '127.0.0.1' }, { limit: 2000 })).rejects.toMatchObject({
         phase: 'tls',
         code: 'TLS',
       });

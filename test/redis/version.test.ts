@@ -1,11 +1,6 @@
 import { expect, test } from 'vitest';
-import { parseRedisInfo } from '../../src/redis/info.ts';
-import {
-  getRdbVersionOfRelease,
-  isRedisVersionAtLeast,
-  parseRedisServerVersion,
-  parseRedisTargetVersion,
-} from '../../src/redis/version.ts';
+import { parseInfo } from '../../src/redis/info.ts';
+import { isAtLeast, parseServerVersion, parseTargetVersion, rdbVersionOf } from '../../src/redis/version.ts';
 
 test.each<readonly [string, object | undefined]>([
   ['redis_version:7.0.15', { product: 'redis', version: '7.0.15', major: 7, minor: 0 }],
@@ -21,7 +16,7 @@ test.each<readonly [string, object | undefined]>([
   ['os:Linux', undefined],
   ['redis_version:unstable', undefined],
 ])('%j is recognized', (info, expected) => {
-  const version = parseRedisServerVersion(parseRedisInfo(info));
+  const version = parseServerVersion(parseInfo(info));
   if (expected === undefined) expect(version).toBeUndefined();
   else expect(version).toMatchObject(expected);
 });
@@ -36,8 +31,8 @@ test.each<readonly [string, object | undefined]>([
   ['latest', undefined],
   ['', undefined],
 ])('the target %j is read', (text, expected) => {
-  if (expected === undefined) expect(parseRedisTargetVersion(text)).toBeUndefined();
-  else expect(parseRedisTargetVersion(text)).toMatchObject(expected);
+  if (expected === undefined) expect(parseTargetVersion(text)).toBeUndefined();
+  else expect(parseTargetVersion(text)).toMatchObject(expected);
 });
 
 test.each<readonly ['redis' | 'valkey', number, number, number]>([
@@ -60,11 +55,11 @@ test.each<readonly ['redis' | 'valkey', number, number, number]>([
   ['valkey', 9, 0, 80],
   ['valkey', 9, 2, 81],
 ])('%s %i.%i writes RDB %i', (product, major, minor, rdb) => {
-  expect(getRdbVersionOfRelease(product, major, minor)).toBe(rdb);
+  expect(rdbVersionOf(product, major, minor)).toBe(rdb);
 });
 
 test('a version without a minor one is its newest', () => {
-  expect(isRedisVersionAtLeast({ major: 7, minor: undefined }, 7, 4)).toBe(true);
-  expect(isRedisVersionAtLeast({ major: 7, minor: 2 }, 7, 4)).toBe(false);
-  expect(isRedisVersionAtLeast({ major: 8, minor: 0 }, 7, 4)).toBe(true);
+  expect(isAtLeast({ major: 7, minor: undefined }, 7, 4)).toBe(true);
+  expect(isAtLeast({ major: 7, minor: 2 }, 7, 4)).toBe(false);
+  expect(isAtLeast({ major: 8, minor: 0 }, 7, 4)).toBe(true);
 });

@@ -11,8 +11,8 @@ import {
 // A report lists the first objects of a finding; here it must name them all.
 vi.mock('../../src/db/preflight/postgresql/check.ts', async (original) => ({
   ...(await original<object>()),
-  limitFindingObjects: <T>(things: readonly T[]) => things,
-  buildUnlistedObjectsNote: () => '',
+  limitObjects: <T>(things: readonly T[]) => things,
+  unlistedNote: () => '',
 }));
 vi.setConfig({ testTimeout: 36_000_000, hookTimeout: 120_000 });
 

@@ -30,7 +30,7 @@ import {
   renderWindowPage,
   targetPsqlCommand,
 } from '../../db/cutover/index.ts';
-import { requireWritableFile, writeReportFile } from '../../db/preflight/report-files.ts';
+import { requireWritable, writeReport } from '../../db/preflight/report-files.ts';
 import {
   type DbSource,
   quotedSourceArgs,
@@ -200,7 +200,7 @@ function readFollowArgs({ prompts, globals }: CommandContext, args: ParsedArgs):
     );
   const compared = (['all', 'changed', 'none'] as const).find((one) => one === (args.value('compare') ?? 'all'));
   const report = args.value('report');
-  requireWritableFile(report);
+  requireWritable(report);
   return {
     isApplied,
     compared: compared ?? 'all',
@@ -258,7 +258,7 @@ async function follow(
   await followView.close(result.lines);
   if (given.report !== undefined) {
     const names = { source: sourceUrlText(source), target: targetUrlText(target) };
-    writeReportFile(given.report, renderWindowPage({ result, cluster, ...names }));
+    writeReport(given.report, renderWindowPage({ result, cluster, ...names }));
   }
   if (result.failure !== undefined) throw result.failure;
   await output.note([

@@ -18,19 +18,19 @@ import { readTargetOption } from '../../db/cutover/index.ts';
 import { modelOf } from '../../db/preflight/formats/model.ts';
 import { renderTerminal } from '../../db/preflight/formats/terminal.ts';
 import {
-  deepPreflightOptionSpecs,
-  isWellFormedTargetVersion,
+  deepPreflightSpecs,
+  isTargetVersion,
   type PreflightOptions,
-  promptForMissingTargetVersion,
-  readDeepPreflightOptions,
+  promptTargetVersion,
+  readDeepPreflight,
   requireTargetVersion,
 } from '../../db/preflight/options.ts';
 import type { PreflightReport } from '../../db/preflight/report.ts';
 import {
-  buildMigrationMethodBlockedError,
-  type PreflightReportWithChanges,
-  preflightReportOptionSpecs,
-  runPreflightWithFiles,
+  blockedError,
+  type ReportWithChanges,
+  reportOptionSpecs,
+  runWithFiles,
 } from '../../db/preflight/run-with-files.ts';
 import {
   type DbSource,
@@ -168,8 +168,8 @@ export const dbMigrateCommand: CommandSpec<CommandContext> = {
   options: [
     ...sourceOptionSpecs,
     readTargetOption,
-    ...deepPreflightOptionSpecs,
-    ...preflightReportOptionSpecs,
+    ...deepPreflightSpecs,
+    ...reportOptionSpecs,
     { name: 'skip-preflight', description: 'Start without a preflight' },
     { name: 'watch', description: 'Watch the migration after it is started, as `db watch` does' },
     ...watchMigrationOptionSpecs.map((option) => ({ ...option, description: `With --watch: ${option.description}` })),
@@ -196,7 +196,7 @@ export const dbMigrateCommand: CommandSpec<CommandContext> = {
     const settings = context.settings();
     requireWritableFolder(host.folders.state, 'set CLOUDCTL_STATE_DIR to a folder that you can write to');
     const source = await readSource(context, args);
-    const read = readDeepPreflightOptions(args, source.engine, settings, host.clock.now());
+    const read = readDeepPreflight(args, source.engine, settings, host.clock.now());
     await requireWrite(context);
     const identity = await readStoredAccountAndServerOrigins(context, settings);
     const api = await context.api(settings);
@@ -207,13 +207,10 @@ export const dbMigrateCommand: CommandSpec<CommandContext> = {
       return finish(context, args, source, { id, status, createdAt }, {});
     }
     const options = await readOptionsOfTarget(context, args, { api, cluster, source, read });
-    const preflight = args.has('skip-preflight')
-      ? undefined
-      : await runPreflightWithFiles(context, args, source, options);
+    const preflight = args.has('skip-preflight') ? undefined : await runWithFiles(context, args, source, options);
     if (preflight !== undefined) await showPreflight(context, preflight, args);
     if (options.method !== 'continuous') throw methodNotStartableError(source, options.method);
-    if (preflight !== undefined && !preflight.report.ok)
-      throw buildMigrationMethodBlockedError(preflight.report, args.value('fix-sql'));
+    if (preflight !== undefined && !preflight.report.ok) throw blockedError(preflight.report, args.value('fix-sql'));
     await confirm(context, source, cluster, await describeActor(context, settings, identity));
     const before = await readSourceBeforeMigration(context, args, source);
     const started = await startMigration(
@@ -278,7 +275,7 @@ async function readOptionsOfTarget(
   const target = await readTargetOfPreflight(context, args, source);
   requireTargetVersion(engine, target.targetVersion, listed, `the cluster ${cluster}`);
   const known = { ...read, targetVersion: read.targetVersion ?? listed, ...target };
-  return promptForMissingTargetVersion(context, engine, known);
+  return promptTargetVersion(context, engine, known);
 }
 
 /** The version in the form of `--target-version`; undefined if the service lists none, or a cluster of another engine. */
@@ -287,7 +284,7 @@ function clusterVersion(
   { engine: listed, version }: Partial<ClusterVersion> = {},
 ): string | undefined {
   const text = engine === 'redis' && (listed === 'redis' || listed === 'valkey') ? `${listed}-${version}` : version;
-  return version !== undefined && text !== undefined && isWellFormedTargetVersion(text, engine) ? text : undefined;
+  return version !== undefined && text !== undefined && isTargetVersion(text, engine) ? text : undefined;
 }
 
 /** Prints the running migration, the rules that apply during it, and the next command; with --watch, follows the migration. */
@@ -362,7 +359,7 @@ async function requireWrite(context: CommandContext): Promise<void> {
 
 async function showPreflight(
   context: CommandContext,
-  { report, changes }: PreflightReportWithChanges,
+  { report, changes }: ReportWithChanges,
   args: ParsedArgs,
 ): Promise<void> {
   const plain = (text: string): string => text;

@@ -9,17 +9,13 @@ import { inspectTarget, readTargetOption } from '../../db/cutover/index.ts';
 import type { CheckFinding } from '../../db/preflight/finding.ts';
 import { modelOf } from '../../db/preflight/formats/model.ts';
 import { renderTerminal, type TerminalOptions } from '../../db/preflight/formats/terminal.ts';
-import {
-  deepPreflightOptionSpecs,
-  type PreflightOptions,
-  readDeepPreflightOptions,
-} from '../../db/preflight/options.ts';
+import { deepPreflightSpecs, type PreflightOptions, readDeepPreflight } from '../../db/preflight/options.ts';
 
 import {
-  buildMigrationMethodBlockedError,
-  type PreflightReportWithChanges,
-  preflightReportOptionSpecs,
-  runPreflightWithFiles,
+  blockedError,
+  type ReportWithChanges,
+  reportOptionSpecs,
+  runWithFiles,
 } from '../../db/preflight/run-with-files.ts';
 import { type DbSource, readSource, sourceOptionSpecs } from '../../db/source/index.ts';
 import { runUntilSignal } from '../../platform/waiting.ts';
@@ -28,7 +24,7 @@ import { formatProfileAndServerOptions } from '../profile-options.ts';
 export const dbPreflightCommand: CommandSpec<CommandContext> = {
   description:
     'Checks whether an external PostgreSQL or Redis database can be migrated online into a managed cluster: by continuous replication, only by a dump or scan, or not yet. The report lists every finding with its fix, and estimates how long the migration takes. Every statement runs in a read-only transaction; --show-queries prints them. The preflight tests the connection from this machine, not from the service. Exit code 3: the requested method is not possible.\n\n`cloudctl db inventory` checks many sources, and says what to fix first.',
-  options: [...sourceOptionSpecs, readTargetOption, ...deepPreflightOptionSpecs, ...preflightReportOptionSpecs],
+  options: [...sourceOptionSpecs, readTargetOption, ...deepPreflightSpecs, ...reportOptionSpecs],
   examples: [
     {
       text: 'Check a source for a target version',
@@ -101,12 +97,12 @@ export const dbPreflightCommand: CommandSpec<CommandContext> = {
   run: async (context, args) => {
     const source = await readSource(context, args);
     const options = {
-      ...readDeepPreflightOptions(args, source.engine, context.settings(), context.host.clock.now()),
+      ...readDeepPreflight(args, source.engine, context.settings(), context.host.clock.now()),
       ...(await readTargetOfPreflight(context, args, source)),
     };
-    const outcome = await runPreflightWithFiles(context, args, source, options);
+    const outcome = await runWithFiles(context, args, source, options);
     await showReport(context, outcome, { fixFile: args.value('fix-sql'), reportFiles: args.values('report') });
-    if (!outcome.report.ok) throw buildMigrationMethodBlockedError(outcome.report, args.value('fix-sql'));
+    if (!outcome.report.ok) throw blockedError(outcome.report, args.value('fix-sql'));
     return 0;
   },
 };
@@ -129,7 +125,7 @@ export function readTargetOfPreflight(
 /** Prints the preflight report: as text in the table format, as one row per finding in csv and ndjson. */
 async function showReport(
   context: CommandContext,
-  { report, changes }: PreflightReportWithChanges,
+  { report, changes }: ReportWithChanges,
   files: Pick<TerminalOptions, 'fixFile' | 'reportFiles'>,
 ): Promise<void> {
   const { host, output, globals } = context;

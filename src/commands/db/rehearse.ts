@@ -18,14 +18,14 @@ import {
 import { MigrationError, redactReason } from '../../db/engine/tools.ts';
 import { preflightOptionSpecs } from '../../db/preflight/options.ts';
 import type { PreflightReport } from '../../db/preflight/report.ts';
-import { requireWritableFile, writeReportFile } from '../../db/preflight/report-files.ts';
-import { preflightReportOptionSpecs } from '../../db/preflight/run-with-files.ts';
+import { requireWritable, writeReport } from '../../db/preflight/report-files.ts';
+import { reportOptionSpecs } from '../../db/preflight/run-with-files.ts';
 import { type DbSource, readSource, sourceOptionSpecs } from '../../db/source/index.ts';
 import type { SignalName } from '../../platform/host.ts';
 import { DatabaseConnectError } from '../../platform/network-errors.ts';
 import { interruptedError } from '../../platform/signals.ts';
-import { PostgresqlQueryError } from '../../postgresql/query-error.ts';
-import { RedisCommandError } from '../../redis/command-error.ts';
+import { QueryError } from '../../postgresql/query-error.ts';
+import { CommandError } from '../../redis/command-error.ts';
 
 export const dbRehearseCommand: CommandSpec<CommandContext> = {
   description:
@@ -51,7 +51,7 @@ export const dbRehearseCommand: CommandSpec<CommandContext> = {
     },
     { name: 'interval', valueName: 'DURATION', description: 'Polling interval (default: 1s)' },
     { name: 'report', valueName: 'FILE', description: 'Write the report to FILE as JSON', completion: 'file' },
-    ...preflightReportOptionSpecs.filter(({ name }) => name === 'fix-sql' || name === 'undo-sql'),
+    ...reportOptionSpecs.filter(({ name }) => name === 'fix-sql' || name === 'undo-sql'),
   ],
   examples: [
     {
@@ -155,7 +155,7 @@ const removeLeftoversHint = 'run the same command again to remove the remaining 
  * code `internal`.
  */
 function toRehearsalError(error: unknown, { source }: DbSource, target: TargetServer): unknown {
-  const serverErrors = [DatabaseConnectError, PostgresqlQueryError, RedisCommandError, MigrationError];
+  const serverErrors = [DatabaseConnectError, QueryError, CommandError, MigrationError];
   if (!serverErrors.some((kind) => error instanceof kind)) return error;
   const reason = redactReason(error, source.password, target.source.password);
   return new CliError('rehearsal_failed', `could not finish the rehearsal: ${reason}`, {
@@ -176,7 +176,7 @@ function readRehearseArgs(args: ParsedArgs): RehearseArgs {
   if (reportFile !== undefined && !reportFile.toLowerCase().endsWith('.json')) {
     throw usageError(`the report format of ${reportFile} is unknown`, 'use a file name that ends in .json');
   }
-  requireWritableFile(reportFile);
+  requireWritable(reportFile);
   return {
     keep: args.has('keep'),
     stallTimeout: parseDurationToMillisecondsOrThrow(args.value('stall-timeout') ?? '60s', '--stall-timeout', 1000),
@@ -216,7 +216,7 @@ async function runAndReport(
     startedAt,
     endedAt: clock.now(),
   });
-  if (reportFile !== undefined) writeReportFile(reportFile, printableJson(report));
+  if (reportFile !== undefined) writeReport(reportFile, printableJson(report));
   await printReport(context, report);
   if (!report.ok) throw rehearsalError(report);
   return 0;

@@ -5,20 +5,20 @@ import type { ListView } from '../../cli/columns.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { nearestWord } from '../../cli/values.ts';
 import type { CommandContext } from '../../context.ts';
-import { buildUnlistedObjectsNote, limitFindingObjects } from '../../db/preflight/postgresql/check.ts';
-import { runPreflightQueryInEachDatabase } from '../../db/preflight/postgresql/each-database.ts';
+import { limitObjects, unlistedNote } from '../../db/preflight/postgresql/check.ts';
+import { queryEachDatabase } from '../../db/preflight/postgresql/each-database.ts';
 import {
-  buildSequenceValuesScript,
-  type SequenceValuesScript,
+  type SequenceScript,
+  sequenceScript,
   sequencesQuery,
 } from '../../db/preflight/postgresql/queries/sequences.ts';
 import { readSource, sourceOptionSpecs } from '../../db/source/index.ts';
 import { runUntilSignal } from '../../platform/waiting.ts';
-import { formatPsqlConnectMetaCommand, psqlSessionSetupStatements } from '../../postgresql/psql-script.ts';
-import { requoteQualifiedName } from '../../postgresql/quote.ts';
+import { formatPsqlConnect, psqlSetup } from '../../postgresql/psql-script.ts';
+import { requoteName } from '../../postgresql/quote.ts';
 import { sequenceStateQuery } from '../../postgresql/sequence-state.ts';
 
-interface DatabaseSequences extends SequenceValuesScript {
+interface DatabaseSequences extends SequenceScript {
   readonly database: string;
   /** The reason why the database could not be queried; the script then has no statements for this database. */
   readonly failure?: string;
@@ -60,14 +60,14 @@ export const dbSequencesCommand: CommandSpec<CommandContext> = {
       nearest: nearestWord,
     };
     const results = await runUntilSignal(host.signals, 'reading the sequences was interrupted', (signal) =>
-      runPreflightQueryInEachDatabase({ ...options, signal }, sequencesQuery),
+      queryEachDatabase({ ...options, signal }, sequencesQuery),
     );
     const scripts = results.map((each): DatabaseSequences => {
       const { database } = each;
       if ('failure' in each) return { database, statements: [], hidden: [], unused: [], failure: each.failure };
-      if (formatPsqlConnectMetaCommand(database) === undefined)
+      if (formatPsqlConnect(database) === undefined)
         return { database, statements: [], hidden: [], unused: [], failure: 'the server sent an empty name' };
-      return { database, ...buildSequenceValuesScript(each.value) };
+      return { database, ...sequenceScript(each.value) };
     });
     const hidden = scripts.flatMap(({ database, hidden: names }) => names.map((name) => `${name} in ${database}`));
     if (hidden.length > 0) await output.warn(`the user has no SELECT privilege on ${hidden.join(', ')}`);
@@ -94,10 +94,10 @@ export const dbSequencesCommand: CommandSpec<CommandContext> = {
  * this SELECT, because it could run code of other users.
  */
 function unusedWarning(unused: readonly { readonly name: string; readonly database: string }[]): string {
-  const listed = limitFindingObjects(unused).map(
-    ({ name, database }) => `${sequenceStateQuery(requoteQualifiedName(name))} in ${database}`,
+  const listed = limitObjects(unused).map(
+    ({ name, database }) => `${sequenceStateQuery(requoteName(name))} in ${database}`,
   );
-  return `${countOf(unused.length, 'sequence')} not used yet: on the target they begin with their start values. If setval or RESTART changed such a value, set it manually; the owner of the sequence can read it with: ${listed.join('; ')}.${buildUnlistedObjectsNote(unused)}`;
+  return `${countOf(unused.length, 'sequence')} not used yet: on the target they begin with their start values. If setval or RESTART changed such a value, set it manually; the owner of the sequence can read it with: ${listed.join('; ')}.${unlistedNote(unused)}`;
 }
 
 function rowsOf({ database, statements }: DatabaseSequences): readonly Row[] {
@@ -108,8 +108,6 @@ function rowsOf({ database, statements }: DatabaseSequences): readonly Row[] {
 function sequencesScript(scripts: readonly DatabaseSequences[]): string {
   const parts = scripts
     .filter(({ statements }) => statements.length > 0)
-    .map(({ database, statements }) =>
-      [formatPsqlConnectMetaCommand(database), ...psqlSessionSetupStatements, ...statements].join('\n'),
-    );
+    .map(({ database, statements }) => [formatPsqlConnect(database), ...psqlSetup, ...statements].join('\n'));
   return parts.length === 0 ? '-- no sequences to set' : ['\\set ON_ERROR_STOP on', ...parts].join('\n\n');
 }

@@ -2,7 +2,7 @@ import { connectPostgresql, type PostgresqlSession } from '../../postgresql/conn
 import type { PostgresqlEndpoint } from '../../postgresql/endpoint.ts';
 import { connectRedis } from '../../redis/connection.ts';
 import type { RedisEndpoint } from '../../redis/endpoint.ts';
-import type { RedisInfo, RedisInfoField } from '../../redis/info.ts';
+import type { InfoField, RedisInfo } from '../../redis/info.ts';
 import { readServerInfo } from '../engine/tools.ts';
 import type { DbSource } from '../source/index.ts';
 import { queryCatalogRows } from './postgresql/tables.ts';
@@ -94,7 +94,7 @@ export function describeRedisWrites(
 }
 
 function describeWritesOfOne(side: 'source' | 'target', before: RedisInfo, after: RedisInfo) {
-  const isUnchanged = (...fields: readonly RedisInfoField[]): boolean =>
+  const isUnchanged = (...fields: readonly InfoField[]): boolean =>
     fields.every((field) => before.has(field) && before.get(field) === after.get(field));
   const because = (reason: string, isReset = false) => ({ reason: `${reason} during the comparison`, isReset });
   if (before.get('run_id') !== after.get('run_id')) return because(`the ${side} was restarted`);

@@ -18,10 +18,10 @@ import type { Clock } from '../../platform/host.ts';
 import { clientSideDatabaseErrorCodes, DatabaseConnectError } from '../../platform/network-errors.ts';
 import { connectPostgresql } from '../../postgresql/connection.ts';
 import type { PostgresqlEndpoint } from '../../postgresql/endpoint.ts';
-import { PostgresqlQueryError } from '../../postgresql/query-error.ts';
-import { RedisCommandError } from '../../redis/command-error.ts';
+import { QueryError } from '../../postgresql/query-error.ts';
+import { CommandError } from '../../redis/command-error.ts';
 import { connectRedis } from '../../redis/connection.ts';
-import { readRedisInfoNumber } from '../../redis/info.ts';
+import { infoNumber } from '../../redis/info.ts';
 import { readServerInfo, redactReason } from '../engine/tools.ts';
 import { type DbSource, unreachableHint } from '../source/index.ts';
 import {
@@ -191,7 +191,7 @@ export async function readTargetObstacle(
   try {
     const info = await readServerInfo(session);
     const [max = 0, used = 0, free = 0] = (['maxmemory', 'used_memory', 'mem_not_counted_for_evict'] as const).map(
-      (field) => readRedisInfoNumber(info, field),
+      (field) => infoNumber(info, field),
     );
     if (info.get('role') !== 'slave' || max === 0 || used - free <= max) return undefined;
     const end = info.get('maxmemory_policy') === 'noeviction' ? 'refuses writes' : 'evicts keys';
@@ -377,7 +377,7 @@ async function orReason<T>(
 }
 
 export function isServerError(error: unknown): boolean {
-  return [DatabaseConnectError, PostgresqlQueryError, RedisCommandError].some((kind) => error instanceof kind);
+  return [DatabaseConnectError, QueryError, CommandError].some((kind) => error instanceof kind);
 }
 
 /** Rejects with a ConnectError, a QueryError or a CommandError if a server cannot be read. */
@@ -399,7 +399,7 @@ async function readTargetWord(target: PostgresqlEndpoint, signal: AbortSignal): 
     try {
       return await queryCatalogRows(session, sql);
     } catch (error) {
-      if (error instanceof PostgresqlQueryError && !error.lost) return [];
+      if (error instanceof QueryError && !error.lost) return [];
       throw error;
     }
   };

@@ -1,6 +1,6 @@
 import { usageError } from '../../base/errors.ts';
 import type { Clock } from '../../platform/host.ts';
-import type { TableContentDigest } from '../../postgresql/table-rows.ts';
+import type { TableDigest } from '../../postgresql/table-rows.ts';
 import type { ComparisonResult, RehearsalServer, SequenceComparison, TableComparison } from './rehearse/report.ts';
 
 export interface DatabaseComparisonOptions {
@@ -157,12 +157,12 @@ export function compareTableContents(
 }
 
 export interface TableContentReadings {
-  readonly before: ReadonlyMap<string, TableContentDigest>;
-  readonly target: ReadonlyMap<string, TableContentDigest>;
-  readonly after: ReadonlyMap<string, TableContentDigest>;
+  readonly before: ReadonlyMap<string, TableDigest>;
+  readonly target: ReadonlyMap<string, TableDigest>;
+  readonly after: ReadonlyMap<string, TableDigest>;
 }
 
-function rowCounts(contents: ReadonlyMap<string, TableContentDigest>): RowCounts {
+function rowCounts(contents: ReadonlyMap<string, TableDigest>): RowCounts {
   return new Map([...contents].map(([name, { rows }]) => [name, rows]));
 }
 

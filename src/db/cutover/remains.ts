@@ -6,7 +6,7 @@ import { connectPostgresql } from '../../postgresql/connection.ts';
 import type { PostgresqlEndpoint } from '../../postgresql/endpoint.ts';
 import { quoteLiteral } from '../../postgresql/quote.ts';
 import { connectRedis } from '../../redis/connection.ts';
-import { parseRedisInfo } from '../../redis/info.ts';
+import { parseInfo } from '../../redis/info.ts';
 import { replicationName } from '../engine/tools.ts';
 import type { DbSource } from '../source/index.ts';
 import { parseRedisFacts } from '../watch/index.ts';
@@ -198,7 +198,7 @@ async function readReplicas(
   try {
     const session = await connectRedis(source, { limit: connectLimit, signal });
     try {
-      const info = parseRedisInfo(String(await session.send(['INFO', 'replication'], connectLimit)));
+      const info = parseInfo(String(await session.send(['INFO', 'replication'], connectLimit)));
       const { replicas } = parseRedisFacts(info, { at: 0, connection: undefined, config: new Map() });
       return replicas.map(({ name, state }) => ({ kind: 'replica', name, database: '', isActive: state === 'online' }));
     } finally {

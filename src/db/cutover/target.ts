@@ -7,22 +7,18 @@ import { readFileNamedByUser } from '../../cli/user-file.ts';
 import { normalizeEnvironmentVariableValue } from '../../config/settings.ts';
 import type { ProcessEnvironment } from '../../platform/host.ts';
 import { clientSideDatabaseErrorCodes, DatabaseConnectError, DatabaseError } from '../../platform/network-errors.ts';
-import {
-  type PostgresqlEndpoint,
-  type PostgresqlEndpointOptions,
-  parsePostgresqlEndpoint,
-} from '../../postgresql/endpoint.ts';
-import { findPasswordInPgpasswordOrPgpass } from '../../postgresql/pgpass.ts';
-import { PostgresqlQueryError } from '../../postgresql/query-error.ts';
-import { RedisCommandError } from '../../redis/command-error.ts';
+import { type EndpointOptions, type PostgresqlEndpoint, parsePostgresqlEndpoint } from '../../postgresql/endpoint.ts';
+import { findPgPassword } from '../../postgresql/pgpass.ts';
+import { QueryError } from '../../postgresql/query-error.ts';
+import { CommandError } from '../../redis/command-error.ts';
 import { connectRedis } from '../../redis/connection.ts';
-import { addPasswordToRedisSource, parseRedisEndpoint, type RedisEndpoint } from '../../redis/endpoint.ts';
-import { parseRedisServerVersion } from '../../redis/version.ts';
+import { addPassword, parseRedisEndpoint, type RedisEndpoint } from '../../redis/endpoint.ts';
+import { parseServerVersion } from '../../redis/version.ts';
 import { readServerInfo, redactReason } from '../engine/tools.ts';
 import { type PreflightOptions, requireTargetVersion } from '../preflight/options.ts';
 import { optionsOfTarget, readPostgresqlTarget } from '../preflight/postgresql/target.ts';
 
-import { redisModuleListQuery } from '../preflight/redis/queries.ts';
+import { modulesQuery } from '../preflight/redis/queries.ts';
 import { type DbSource, promptForDbPassword, targetUrlText } from '../source/index.ts';
 
 /**
@@ -91,7 +87,7 @@ async function readTarget(io: CommandIo, options: ReadTargetOptions, names: Targ
 
 async function readPostgresTarget(
   io: CommandIo,
-  options: PostgresqlEndpointOptions & { readonly source: string },
+  options: EndpointOptions & { readonly source: string },
   typed: string | undefined,
   names: TargetNames,
 ): Promise<TargetServer> {
@@ -116,11 +112,11 @@ async function findTargetPassword(
   const { env, platform } = io.host;
   const variable = targetPasswordFromVariable(io, names);
   if (variable !== undefined) return variable;
-  const entry = findPasswordInPgpasswordOrPgpass(target, { ...env, PGPASSWORD: undefined }, platform);
+  const entry = findPgPassword(target, { ...env, PGPASSWORD: undefined }, platform);
   if (entry.warning !== undefined) await io.output.warn(entry.warning);
   return (
     entry.password ??
-    findPasswordInPgpasswordOrPgpass(target, env, platform).password ??
+    findPgPassword(target, env, platform).password ??
     (await promptForDbPassword(io, passwordVariable(names), 'target'))
   );
 }
@@ -139,7 +135,7 @@ async function readRedisTarget(
     read.passwordFrom === 'url'
       ? read.source.password
       : (variable ?? read.source.password ?? (await promptForDbPassword(io, passwordVariable(names), 'target')));
-  return { engine: 'redis', source: addPasswordToRedisSource(read, password) };
+  return { engine: 'redis', source: addPassword(read, password) };
 }
 
 function passwordVariable({ variable }: TargetNames): string {
@@ -246,7 +242,7 @@ async function readRedisOptions(source: RedisEndpoint, signal: AbortSignal): Pro
     const session = await connectRedis(source, { limit: 10_000, signal });
     try {
       const info = await readServerInfo(session);
-      const version = parseRedisServerVersion(info);
+      const version = parseServerVersion(info);
       const modules = await session.send(['MODULE', 'LIST']).catch(() => undefined);
       const limit = Number(info.get('maxmemory'));
       return {
@@ -254,7 +250,7 @@ async function readRedisOptions(source: RedisEndpoint, signal: AbortSignal): Pro
         ...(version === undefined ? {} : { targetVersion: `${version.product}-${version.version}` }),
         ...(modules === undefined
           ? {}
-          : { targetExtensions: redisModuleListQuery.decode(modules).map((name) => name.toLowerCase()) }),
+          : { targetExtensions: modulesQuery.decode(modules).map((name) => name.toLowerCase()) }),
         ...(limit > 0 ? { targetMemory: limit } : {}),
       };
     } finally {
@@ -270,7 +266,7 @@ function unreadableTarget(
   { host, port, password }: PostgresqlEndpoint | RedisEndpoint,
   inputs: TargetInputNames,
 ): unknown {
-  const known = [DatabaseConnectError, DatabaseError, PostgresqlQueryError, RedisCommandError];
+  const known = [DatabaseConnectError, DatabaseError, QueryError, CommandError];
   if (!known.some((kind) => error instanceof kind)) return error;
   return new CliError('unreachable', `could not read the target: ${redactReason(error, password)}`, {
     detail: `${host}:${port}`,

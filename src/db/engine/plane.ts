@@ -1,9 +1,9 @@
 import { CliError } from '../../base/errors.ts';
 import { clientSideDatabaseErrorCodes, DatabaseConnectError } from '../../platform/network-errors.ts';
 import { type PostgresqlEndpoint, parsePostgresqlEndpoint as readPostgres } from '../../postgresql/endpoint.ts';
-import { formatPostgresqlVersion } from '../../postgresql/version.ts';
+import { formatVersion } from '../../postgresql/version.ts';
 import { type RedisEndpoint, parseRedisEndpoint as readRedis } from '../../redis/endpoint.ts';
-import { parseRedisServerVersion } from '../../redis/version.ts';
+import { parseServerVersion } from '../../redis/version.ts';
 import { MigrationError, redactReason } from './error.ts';
 import type { EngineSystem } from './input.ts';
 import { readIdentity } from './postgresql/identity.ts';
@@ -80,7 +80,7 @@ async function probePostgres(
 ): Promise<{ readonly endpoint: PostgresqlEndpoint; readonly version: string }> {
   try {
     const { version } = await withSession(endpoint, deps, { name: engineName }, readIdentity);
-    return { endpoint, version: formatPostgresqlVersion(version) };
+    return { endpoint, version: formatVersion(version) };
   } catch (error) {
     if (hasTlsOption || !(error instanceof DatabaseConnectError) || error.code !== clientSideDatabaseErrorCodes.noTls)
       throw error;
@@ -91,7 +91,7 @@ async function probePostgres(
 async function readRedisVersion(endpoint: RedisEndpoint, deps: EngineSystem): Promise<string> {
   const session = await deps.connectRedis(endpoint, { limit: deps.limits.connectTimeout });
   try {
-    return parseRedisServerVersion(await readServerInfo(session))?.version ?? 'unknown';
+    return parseServerVersion(await readServerInfo(session))?.version ?? 'unknown';
   } finally {
     session.end();
   }

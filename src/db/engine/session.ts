@@ -1,6 +1,6 @@
 import { connectPostgresql } from '../../postgresql/connection.ts';
 import type { PostgresqlEndpoint } from '../../postgresql/endpoint.ts';
-import { makeSessionSearchPathSafe, type SearchPathSafeSession } from '../../postgresql/search-path-safe-session.ts';
+import { makeSessionSafe, type SafeSession } from '../../postgresql/search-path-safe-session.ts';
 
 interface PinnedOptions {
   /** application_name of the session. */
@@ -20,11 +20,11 @@ interface PinnedOptions {
 export async function openPinned(
   endpoint: PostgresqlEndpoint,
   { name, limit, signal, settings, resetSearchPath, connect = connectPostgresql }: PinnedOptions,
-): Promise<SearchPathSafeSession> {
+): Promise<SafeSession> {
   const { dbname } = endpoint;
   const session = await connect(endpoint, { dbname, limit, applicationName: name, signal, resetSearchPath });
   try {
-    const pinned = await makeSessionSearchPathSafe(session);
+    const pinned = await makeSessionSafe(session);
     await pinned.query(setQuery({ ...common, ...settings }));
     return pinned;
   } catch (error) {

@@ -2,9 +2,9 @@ import { CliError } from '../../base/errors.ts';
 import { Secret } from '../../base/secret.ts';
 import { nearestWord } from '../../cli/values.ts';
 import type { HostSystem } from '../../platform/host.ts';
-import { findPasswordInPgpasswordOrPgpass } from '../../postgresql/pgpass.ts';
+import { findPgPassword } from '../../postgresql/pgpass.ts';
 import type { PreflightBaseline, SchemaFingerprints } from '../preflight/baseline.ts';
-import { readSchemaFingerprints } from '../preflight/postgresql/each-database.ts';
+import { readFingerprints } from '../preflight/postgresql/each-database.ts';
 import type { PreflightReport } from '../preflight/report.ts';
 import { runPreflight } from '../preflight/run.ts';
 import type { DbSource } from '../source/index.ts';
@@ -76,7 +76,7 @@ async function findPassword(
   const { REDISCLI_AUTH = '' } = env;
   const password =
     engine === 'postgresql'
-      ? findPasswordInPgpasswordOrPgpass(source, env, platform).password
+      ? findPgPassword(source, env, platform).password
       : REDISCLI_AUTH === ''
         ? undefined
         : new Secret(REDISCLI_AUTH);
@@ -120,7 +120,7 @@ async function compareWithBaseline(
   if (!isRead) return undefined;
   const { address, port, username } = report.source;
   const key = JSON.stringify([seen.server, address, port, username, entry.options.ignoreDbs]);
-  const read = () => readSchemaFingerprints(host.clock, source, entry.options, report).catch(noSchemas);
+  const read = () => readFingerprints(host.clock, source, entry.options, report).catch(noSchemas);
   const { value } = await schemas(key, read, (all) => all !== undefined);
   const own = value === undefined ? undefined : schemasOfDatabases(value, report);
   if (baseline !== undefined) return describeBaselineChanges(baseline, report, own);

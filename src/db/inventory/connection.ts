@@ -1,5 +1,5 @@
 import { describeConnectionErrorCode } from '../../platform/network-errors.ts';
-import type { SourceAddressFacts } from '../preflight/network/addresses.ts';
+import type { AddressFacts } from '../preflight/network/addresses.ts';
 
 /** What the connection to one source has shown, beside the findings. */
 export interface ConnectionResult {
@@ -23,7 +23,7 @@ export function isTransient(code: string): boolean {
  * Why no address of a source accepts a connection, as a clause; undefined if one does. It names neither host nor address, so that
  * the report of an inventory can list all sources with the same reason together.
  */
-export function describeUnreachableAddress({ lookup, connects }: SourceAddressFacts): string | undefined {
+export function describeUnreachableAddress({ lookup, connects }: AddressFacts): string | undefined {
   if (lookup.kind === 'failed') return `the host name could not be resolved: ${lookup.reason}`;
   if (connects.some(({ error }) => error === undefined)) return undefined;
   const codes = [...new Set(connects.map(({ error = '' }) => error))];

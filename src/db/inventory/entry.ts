@@ -5,10 +5,10 @@ import type { ParsedArgs } from '../../cli/command.ts';
 import { nearestWord } from '../../cli/values.ts';
 import type { ResolvedProfileSettings } from '../../config/settings.ts';
 import type { ProcessEnvironment } from '../../platform/host.ts';
-import { findPgServiceConnectionString, quoteConnectionValue } from '../../postgresql/connection-string.ts';
-import { type PostgresqlEndpointOptions, parsePostgresqlEndpoint } from '../../postgresql/endpoint.ts';
-import { addPasswordToRedisSource, parseRedisEndpoint, type RedisEndpointInput } from '../../redis/endpoint.ts';
-import { type PreflightOptions, readPreflightOptions, rejectUnknownCheckIds } from '../preflight/options.ts';
+import { findPgService, quoteConnectionValue } from '../../postgresql/connection-string.ts';
+import { type EndpointOptions, parsePostgresqlEndpoint } from '../../postgresql/endpoint.ts';
+import { addPassword, parseRedisEndpoint, type RedisEndpointInput } from '../../redis/endpoint.ts';
+import { type PreflightOptions, readPreflightOptions, rejectUnknownIds } from '../preflight/options.ts';
 import { postgresqlChecks } from '../preflight/postgresql/checks.ts';
 
 import { redisChecks } from '../preflight/redis/checks.ts';
@@ -63,7 +63,7 @@ export function buildEntry(cells: Cells, line: number, input: EntryInput): Entry
   if (engine === 'redis' && args.values('ignore-dbs').length > 0)
     throw usageError('ignore_dbs cannot be used with Redis');
   const ids = (engine === 'redis' ? redisChecks : postgresqlChecks).map(({ id }) => id);
-  rejectUnknownCheckIds(options.accept, ids, nearestWord);
+  rejectUnknownIds(options.accept, ids, nearestWord);
   const scope = readScope(args.value('scope'), cells, engine);
   const url = sourceUrlText(source);
   return {
@@ -102,7 +102,7 @@ function readInventoryEngine({ url, engine }: Cells): DbSource['engine'] {
 
 function parsePostgresqlCells(cells: Cells, input: EntryInput): ParsedSource {
   const { args, env } = input;
-  const options: PostgresqlEndpointOptions = {
+  const options: EndpointOptions = {
     source: cells.url ?? serviceOf(cells, env) ?? connectionString(cells),
     caFile: cells.ca_file ?? args.value('ca-file'),
     disableSsl: args.has('disable-ssl') ? true : undefined,
@@ -117,7 +117,7 @@ function parsePostgresqlCells(cells: Cells, input: EntryInput): ParsedSource {
 
 function serviceOf({ service }: Cells, env: ProcessEnvironment): string | undefined {
   if (service === undefined) return undefined;
-  const found = findPgServiceConnectionString(service, env);
+  const found = findPgService(service, env);
   if (found === undefined)
     throw usageError('it is no URL, and no service file has a service of this name (pg_service.conf)');
   return found;
@@ -148,7 +148,7 @@ function parseRedisCells(cells: Cells, { args, readText }: EntryInput): ParsedSo
   const parsed = parseRedisEndpoint(given);
   return {
     source: { engine: 'redis', source: parsed.source },
-    withPassword: (password) => ({ engine: 'redis', source: addPasswordToRedisSource(parsed, password) }),
+    withPassword: (password) => ({ engine: 'redis', source: addPassword(parsed, password) }),
   };
 }
 

@@ -4,13 +4,9 @@ import { join } from 'node:path';
 import { CliError, usageError } from '../../base/errors.ts';
 import { printableJson } from '../../base/sanitize.ts';
 import { ensureFolder, writeFileAtomically } from '../../platform/files.ts';
-import {
-  findPreflightChangesSinceBaseline,
-  type PreflightBaseline,
-  type SchemaFingerprints,
-} from '../preflight/baseline.ts';
+import { findBaselineChanges, type PreflightBaseline, type SchemaFingerprints } from '../preflight/baseline.ts';
 import type { PreflightReport } from '../preflight/report.ts';
-import { fileWriteError, readPreflightBaseline } from '../preflight/report-files.ts';
+import { readBaseline, writeError } from '../preflight/report-files.ts';
 
 /** Creates the folder with one file for each source, if it is missing. Throws a CliError (usage) if that is not possible. */
 export function openFolder(path: string, option: string): string {
@@ -19,7 +15,7 @@ export function openFolder(path: string, option: string): string {
       throw usageError(`${path} is a file`, `give a folder with \`${option}\`: it has one file for each source`);
     ensureFolder(path);
   } catch (error) {
-    if (error instanceof Error && 'syscall' in error) throw fileWriteError(path, error);
+    if (error instanceof Error && 'syscall' in error) throw writeError(path, error);
     throw error;
   }
   return path;
@@ -43,13 +39,13 @@ export function writeSourceReport(folder: string, name: string, report: object):
   try {
     writeFileAtomically(file, printableJson(report));
   } catch (error) {
-    throw fileWriteError(file, error);
+    throw writeError(file, error);
   }
 }
 
 /** The baseline of the source; undefined if it has none yet. Throws a CliError (usage) for a file that is no baseline. */
 export function readSourceBaseline(folder: string, name: string): PreflightBaseline | undefined {
-  return readPreflightBaseline(join(folder, sourceFileName(name)));
+  return readBaseline(join(folder, sourceFileName(name)));
 }
 
 /** The changes since the baseline, one line each. */
@@ -58,7 +54,7 @@ export function describeBaselineChanges(
   report: PreflightReport,
   schemas: SchemaFingerprints | undefined,
 ): readonly string[] {
-  return findPreflightChangesSinceBaseline(baseline, report, schemas).map(({ id, database, before, after }) => {
+  return findBaselineChanges(baseline, report, schemas).map(({ id, database, before, after }) => {
     const where = database === undefined ? id : `${id} in ${database}`;
     const state = (one: typeof before) => (one === undefined ? 'absent' : `${one.status} (${one.observed})`);
     return `${where}: ${state(before)} before, ${state(after)} now`;

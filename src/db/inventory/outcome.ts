@@ -1,4 +1,4 @@
-import type { MigrationMethod, PreflightFindingStatus } from '../preflight/finding.ts';
+import type { FindingStatus, MigrationMethod } from '../preflight/finding.ts';
 import { blockersOf, partsOf } from '../preflight/formats/entries.ts';
 import type { PreflightReport, PreflightVerdict } from '../preflight/report.ts';
 
@@ -37,7 +37,7 @@ export interface Outcome {
 export interface SourceFinding {
   readonly id: string;
   readonly scope: 'server' | 'database';
-  readonly status: PreflightFindingStatus;
+  readonly status: FindingStatus;
   readonly title: string;
   /** Whether the finding blocks the requested method. */
   readonly is_blocker: boolean;

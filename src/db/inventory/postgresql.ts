@@ -1,12 +1,12 @@
 import { usageError } from '../../base/errors.ts';
-import { PostgresqlQueryError } from '../../postgresql/query-error.ts';
-import { buildReadOnlyTransactionSql, searchPathSafeRollbackSql } from '../../postgresql/search-path-safe-sql.ts';
+import { QueryError } from '../../postgresql/query-error.ts';
+import { readOnlySql, rollbackSql } from '../../postgresql/search-path-safe-sql.ts';
 import { postgresqlChecks } from '../preflight/postgresql/checks.ts';
 import type { CollectedPostgresqlFacts } from '../preflight/postgresql/collect.ts';
-import { decodePostgresqlInstanceIdentity, instanceIdentitySql } from '../preflight/postgresql/queries/cluster.ts';
-import { createPostgresqlPreflightEngine, type PostgresqlPreflightEngine } from '../preflight/postgresql/run.ts';
-import type { PostgresqlSourceOpenResult } from '../preflight/postgresql/source.ts';
-import type { DatabaseAccessResult, WalRate } from '../preflight/postgresql/source-facts.ts';
+import { decodeInstance, instanceSql } from '../preflight/postgresql/queries/cluster.ts';
+import { createPostgresqlEngine, type PostgresqlEngine } from '../preflight/postgresql/run.ts';
+import type { OpenedPostgresql } from '../preflight/postgresql/source.ts';
+import type { DatabaseAccess, WalRate } from '../preflight/postgresql/source-facts.ts';
 import {
   type ConnectionResult,
   createUnreachableServers,
@@ -17,7 +17,7 @@ import type { Entry } from './entry.ts';
 import type { Slot } from './limits.ts';
 import { createResultCache } from './result-cache.ts';
 
-export type PostgresqlEngines = (entry: Entry, slot: Slot, seen: ConnectionResult) => PostgresqlPreflightEngine;
+export type PostgresqlEngines = (entry: Entry, slot: Slot, seen: ConnectionResult) => PostgresqlEngine;
 
 /** Milliseconds between two readings of the WAL position. */
 const walInterval = 5000;
@@ -32,11 +32,11 @@ export function createPostgresqlEngines(entries: readonly Entry[], connections: 
   const named = databasesByUser(entries);
   const collected = createResultCache<CollectedPostgresqlFacts>(({ databases }) => databases.length);
   const rates = new Map<string, Promise<WalRate | undefined>>();
-  const unreachable = createUnreachableServers<PostgresqlSourceOpenResult>();
+  const unreachable = createUnreachableServers<OpenedPostgresql>();
   return (entry, slot, seen) => {
     const isNamed = entry.scope === 'database';
     let identity = '';
-    const engine = createPostgresqlPreflightEngine({
+    const engine = createPostgresqlEngine({
       checks: postgresqlChecks,
       concurrency: connections,
       walInterval,
@@ -104,7 +104,7 @@ function databasesByUser(entries: readonly Entry[]): ReadonlyMap<string | undefi
   return names;
 }
 
-function observe({ facts: { address, connection } }: PostgresqlSourceOpenResult, seen: ConnectionResult): void {
+function observe({ facts: { address, connection } }: OpenedPostgresql, seen: ConnectionResult): void {
   if (connection.kind === 'entered') return;
   seen.lacksPassword = connection.code === 'NO_PASSWORD';
   if (connection.kind === 'refused' && !isTransient(connection.code)) return;
@@ -116,20 +116,20 @@ function observe({ facts: { address, connection } }: PostgresqlSourceOpenResult,
  * same system identifier as its origin, but another start time. Undefined if the role has no permission to read both.
  */
 async function readIdentity(
-  { session, facts }: PostgresqlSourceOpenResult,
+  { session, facts }: OpenedPostgresql,
   onSend: (place: string, text: string) => void,
 ): Promise<string | undefined> {
-  const message = buildReadOnlyTransactionSql([instanceIdentitySql]);
+  const message = readOnlySql([instanceSql]);
   try {
     onSend(facts.dbname, message);
     const row = (await session?.query(message, identityTimeout))?.flat()[0];
     if (row === undefined) return undefined;
-    const { systemIdentifier, started } = decodePostgresqlInstanceIdentity(row);
+    const { systemIdentifier, started } = decodeInstance(row);
     return `${systemIdentifier}@${started}`;
   } catch (error) {
-    if (error instanceof PostgresqlQueryError && error.lost) return undefined;
-    onSend(facts.dbname, searchPathSafeRollbackSql);
-    await session?.query(searchPathSafeRollbackSql, identityTimeout).catch(() => {});
+    if (error instanceof QueryError && error.lost) return undefined;
+    onSend(facts.dbname, rollbackSql);
+    await session?.query(rollbackSql, identityTimeout).catch(() => {});
     return undefined;
   }
 }
@@ -146,7 +146,7 @@ function lossReason({ lost, access }: CollectedPostgresqlFacts): string | undefi
   return reason === undefined ? undefined : `the connection was lost during the queries: ${reason}`;
 }
 
-function databaseLoss(access: DatabaseAccessResult): string | undefined {
+function databaseLoss(access: DatabaseAccess): string | undefined {
   if (access.kind === 'entered') return access.broken;
   return access.kind === 'lost' && (access.locks ?? []).length === 0 ? access.message : undefined;
 }

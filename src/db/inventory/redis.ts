@@ -1,8 +1,8 @@
-import { getPreflightQueryValue } from '../preflight/query.ts';
+import { queryValue } from '../preflight/query.ts';
 import type { CollectedRedisFacts } from '../preflight/redis/collect.ts';
-import { createRedisPreflightEngine, type RedisPreflightEngine } from '../preflight/redis/engine.ts';
-import { redisInfoQuery } from '../preflight/redis/queries.ts';
-import type { RedisSourceOpenResult } from '../preflight/redis/source.ts';
+import { createRedisEngine, type RedisEngine } from '../preflight/redis/engine.ts';
+import { infoQuery } from '../preflight/redis/queries.ts';
+import type { OpenedSource } from '../preflight/redis/source.ts';
 import {
   type ConnectionResult,
   createUnreachableServers,
@@ -12,9 +12,9 @@ import {
 import type { Slot } from './limits.ts';
 import { createResultCache } from './result-cache.ts';
 
-type OpenedRedis = Awaited<ReturnType<RedisPreflightEngine['open']>>;
+type OpenedRedis = Awaited<ReturnType<RedisEngine['open']>>;
 
-export type RedisEngines = (slot: Slot, seen: ConnectionResult) => RedisPreflightEngine;
+export type RedisEngines = (slot: Slot, seen: ConnectionResult) => RedisEngine;
 
 /**
  * Engines of preflights of Redis sources. Each source has its own connection; the queries, the key sample and the
@@ -24,7 +24,7 @@ export function createRedisEngines(): RedisEngines {
   const collected = createResultCache<CollectedRedisFacts>(() => 1);
   const unreachable = createUnreachableServers<OpenedRedis>();
   return (slot, seen) => {
-    const engine = createRedisPreflightEngine();
+    const engine = createRedisEngine();
     return {
       ...engine,
       async open(run) {
@@ -50,7 +50,7 @@ export function createRedisEngines(): RedisEngines {
           opened.session?.end();
           throw error;
         });
-        const info = getPreflightQueryValue(value.results, redisInfoQuery);
+        const info = queryValue(value.results, infoQuery);
         seen.server = info?.get('run_id') ?? `${address}:${port}`;
         slot.identify(seen.server);
         const { broken } = value.facts;
@@ -65,7 +65,7 @@ export function createRedisEngines(): RedisEngines {
   };
 }
 
-function observe({ address, connection }: RedisSourceOpenResult, hasPassword: boolean, seen: ConnectionResult): void {
+function observe({ address, connection }: OpenedSource, hasPassword: boolean, seen: ConnectionResult): void {
   if (connection.kind !== 'refused') return;
   seen.lacksPassword = connection.code === 'NOAUTH' && !hasPassword;
   if (connection.phase !== 'network' && !isTransient(connection.code)) return;

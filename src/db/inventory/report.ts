@@ -1,4 +1,4 @@
-import type { PreflightFindingStatus } from '../preflight/finding.ts';
+import type { FindingStatus } from '../preflight/finding.ts';
 import type { PreflightVerdict } from '../preflight/report.ts';
 import type { Fix, Outcome, SourceFinding } from './outcome.ts';
 
@@ -156,7 +156,7 @@ function addressOf(url: string): string {
 /** The findings of one check and status over all sources. */
 export interface ReportFinding {
   readonly id: string;
-  readonly status: PreflightFindingStatus;
+  readonly status: FindingStatus;
   readonly scope: 'server' | 'database';
   readonly title: string;
   readonly is_blocker: boolean;

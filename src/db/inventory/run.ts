@@ -4,7 +4,7 @@ import { countOf } from '../../base/text.ts';
 import type { ListView } from '../../cli/columns.ts';
 import type { CommandIo } from '../../cli/command-io.ts';
 import { runUntilSignal } from '../../platform/waiting.ts';
-import { requireWritableFile, writeReportFile } from '../preflight/report-files.ts';
+import { requireWritable, writeReport } from '../preflight/report-files.ts';
 import { type Checker, checkSource } from './check.ts';
 import { createCertificateReader, type Entry } from './entry.ts';
 import { createFileFailures, type FileFailures, openFolder } from './files.ts';
@@ -31,7 +31,7 @@ export interface InventoryResult {
  */
 export async function runInventory(input: InventoryRun): Promise<InventoryResult> {
   const { io, inventory } = input;
-  for (const file of inventory.reports) requireWritableFile(file);
+  for (const file of inventory.reports) requireWritable(file);
   const entries = await readEntries(input);
   const startedAt = io.host.clock.now();
   const files = createFileFailures();
@@ -62,7 +62,7 @@ export async function runInventory(input: InventoryRun): Promise<InventoryResult
       });
       cancelled.throwIfAborted();
       const finished = builder.finish(startedAt, io.host.clock.now());
-      for (const file of inventory.reports) files.attempt(() => writeReportFile(file, renderReport(file, finished)));
+      for (const file of inventory.reports) files.attempt(() => writeReport(file, renderReport(file, finished)));
       return finished;
     });
     return { report, fileError: files.error() };

@@ -1,5 +1,5 @@
 import { isJsonRecord, readStringField, tryParseJson } from '../../base/json.ts';
-import type { PreflightFindingStatus } from './finding.ts';
+import type { FindingStatus } from './finding.ts';
 import type { PreflightReport } from './report.ts';
 
 /** The parts of a saved preflight report with which later preflights are compared. */
@@ -26,15 +26,15 @@ interface BaselineFinding {
 }
 
 /** A finding that differs from the baseline; `before` is missing if the finding is new, `after` if it is gone. */
-export interface PreflightBaselineChange {
+export interface BaselineChange {
   readonly id: string;
   readonly database?: string;
   readonly before?: { readonly status: string; readonly observed: string };
-  readonly after?: { readonly status: PreflightFindingStatus; readonly observed: string };
+  readonly after?: { readonly status: FindingStatus; readonly observed: string };
 }
 
 /** Decodes a saved preflight report; undefined if the text is not a preflight report. */
-export function decodePreflightBaseline(text: string): PreflightBaseline | undefined {
+export function decodeBaseline(text: string): PreflightBaseline | undefined {
   const json = tryParseJson(text);
   if (!json.ok || !isJsonRecord(json.value) || json.value.schema_version !== 1) return undefined;
   const { source, findings } = json.value;
@@ -52,13 +52,13 @@ export function decodePreflightBaseline(text: string): PreflightBaseline | undef
  * The findings whose status, objects or threshold differ from the baseline, and the schemas that changed since. What was
  * measured, such as a duration, differs in every run and is no change.
  */
-export function findPreflightChangesSinceBaseline(
+export function findBaselineChanges(
   before: PreflightBaseline,
   after: PreflightReport,
   shapes?: SchemaFingerprints,
-): readonly PreflightBaselineChange[] {
+): readonly BaselineChange[] {
   const old = new Map(before.findings.map((finding) => [keyOf(finding), finding]));
-  const changed = after.findings.flatMap((finding): readonly PreflightBaselineChange[] => {
+  const changed = after.findings.flatMap((finding): readonly BaselineChange[] => {
     const was = old.get(keyOf(finding));
     old.delete(keyOf(finding));
     const is = { required: '', objects: [], ...finding };
@@ -66,9 +66,7 @@ export function findPreflightChangesSinceBaseline(
     if (comparedParts(was) === comparedParts(is)) return [];
     return [{ ...nameOf(finding), before: describeState(was, is), after: describeState(is, was) }];
   });
-  const gone = [...old.values()].map(
-    (finding): PreflightBaselineChange => ({ ...nameOf(finding), before: stateOf(finding) }),
-  );
+  const gone = [...old.values()].map((finding): BaselineChange => ({ ...nameOf(finding), before: stateOf(finding) }));
   return [...changed, ...gone, ...(shapes === undefined ? [] : schemaChanges(before.schemas ?? shapes, shapes))];
 }
 
@@ -98,9 +96,9 @@ function describeState<S extends string>(
 const shownObjects = 5;
 
 /** Lists schemas in which a table was created, altered or dropped, because such a change stops a running migration. */
-function schemaChanges(before: SchemaFingerprints, after: SchemaFingerprints): readonly PreflightBaselineChange[] {
+function schemaChanges(before: SchemaFingerprints, after: SchemaFingerprints): readonly BaselineChange[] {
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort();
-  return names.flatMap((name): readonly PreflightBaselineChange[] => {
+  return names.flatMap((name): readonly BaselineChange[] => {
     const [was, is] = [before[name], after[name]];
     if (was === is) return [];
     return [

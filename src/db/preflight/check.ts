@@ -1,13 +1,13 @@
-import type { CheckFinding, MigrationMethod, PreflightCheckOutcome } from './finding.ts';
+import type { CheckFinding, CheckOutcome, MigrationMethod } from './finding.ts';
 import type { PreflightOptions } from './options.ts';
-import type { CheckQueryResults, PreflightCheckQueries } from './query.ts';
+import type { CheckQueries, CheckValues } from './query.ts';
 
-export type PreflightSeverityByMethod = Readonly<Partial<Record<MigrationMethod, 'blocker' | 'warning' | 'info'>>>;
+export type MethodSeverity = Readonly<Partial<Record<MigrationMethod, 'blocker' | 'warning' | 'info'>>>;
 
 declare const __TEST_BUILD__: boolean | undefined;
 
 /** The properties that every preflight check of PostgreSQL and Redis declares. */
-export interface PreflightCheckDescription {
+export interface CheckDescription {
   /** The id never changes, because scripts and `--accept` use it. The source file of the check has the same name. */
   readonly id: string;
   /** The condition that is true when the check passes, as a clause: `wal_level is logical`. */
@@ -21,7 +21,7 @@ export interface PreflightCheckDescription {
   /**
    * The most severe outcome of the check for each migration method; methods that the check never concerns are left out.
    */
-  readonly severity: PreflightSeverityByMethod;
+  readonly severity: MethodSeverity;
   /** The migration methods that a `fail` of the check can block, derived from `severity`. */
   readonly mayBlock: readonly MigrationMethod[];
 }
@@ -31,29 +31,29 @@ export interface PreflightCheckDescription {
  * one outcome. `evaluate` is called only when every required query has a value; otherwise the outcome is `unknown` or
  * `skip`.
  */
-export interface ServerPreflightCheck<Facts, Q extends PreflightCheckQueries> extends PreflightCheckDescription {
+export interface ServerCheck<Facts, Q extends CheckQueries> extends CheckDescription {
   readonly scope: 'server';
   /** `address`: the check also runs without a connection; `connection`: the check is skipped when the login failed. */
   readonly needs: 'address' | 'connection';
   readonly queries: Q;
-  readonly evaluate: (values: CheckQueryResults<Q>, facts: Facts, options: PreflightOptions) => PreflightCheckOutcome;
+  readonly evaluate: (values: CheckValues<Q>, facts: Facts, options: PreflightOptions) => CheckOutcome;
 }
 
 /** A check that is evaluated for each database; `evaluate` receives the name of the database. */
-export interface DatabasePreflightCheck<Facts, Q extends PreflightCheckQueries> extends PreflightCheckDescription {
+export interface DatabaseCheck<Facts, Q extends CheckQueries> extends CheckDescription {
   readonly scope: 'database';
   readonly queries: Q;
   readonly evaluate: (
-    values: CheckQueryResults<Q>,
+    values: CheckValues<Q>,
     database: string,
     facts: Facts,
     options: PreflightOptions,
-  ) => PreflightCheckOutcome;
+  ) => CheckOutcome;
 }
 
 /** The migration methods that a check of this severity can block. */
-export function selectBlockableMigrationMethods(
-  severity: PreflightSeverityByMethod,
+export function blockableMethods(
+  severity: MethodSeverity,
   methods: readonly MigrationMethod[],
 ): readonly MigrationMethod[] {
   return methods.filter((method) => severity[method] === 'blocker');
@@ -64,11 +64,11 @@ export function selectBlockableMigrationMethods(
  * missing in `mayBlock` could count as proven although the outcome of the check is unknown. In the release build
  * `evaluate` does not throw for such an outcome.
  */
-export function withOnlyDeclaredMethodsBlockedAssertion<Args extends readonly unknown[]>(
+export function assertDeclaredBlocks<Args extends readonly unknown[]>(
   id: string,
   mayBlock: readonly MigrationMethod[],
-  evaluate: (...args: Args) => PreflightCheckOutcome,
-): (...args: Args) => PreflightCheckOutcome {
+  evaluate: (...args: Args) => CheckOutcome,
+): (...args: Args) => CheckOutcome {
   return (...args) => {
     const outcome = evaluate(...args);
     const excess = outcome.blocks.filter((method) => !mayBlock.includes(method));
@@ -80,11 +80,7 @@ export function withOnlyDeclaredMethodsBlockedAssertion<Args extends readonly un
 }
 
 /** The finding of a check: the description of the check and its outcome. */
-export function buildPreflightFinding(
-  check: PreflightCheckDescription,
-  outcome: PreflightCheckOutcome,
-  database?: string,
-): CheckFinding {
+export function buildFinding(check: CheckDescription, outcome: CheckOutcome, database?: string): CheckFinding {
   const { id, title, headline, scope, spec } = check;
   return {
     id,

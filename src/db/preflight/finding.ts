@@ -1,10 +1,10 @@
-import type { PreflightQuery, PreflightQueryResult, PreflightQueryResults } from './query.ts';
+import type { PreflightQuery, QueryResult, QueryResults } from './query.ts';
 
 /**
  * The changes that the statements of a fix make, as data. The function that writes a statement also returns its effect,
  * so that statement and effect cannot differ. simulate-preflight-fixes.ts evaluates the checks again with the effects.
  */
-export type PreflightFixEffect =
+export type FixEffect =
   /** ALTER SYSTEM SET of PostgreSQL, or CONFIG SET of Redis. */
   | { readonly kind: 'setting'; readonly name: string; readonly value: string }
   /** ALTER ROLE … SET; without a database it applies to all. */
@@ -16,7 +16,7 @@ export type PreflightFixEffect =
       readonly value: string;
     }
   /** ALTER ROLE of the role of the migration, or GRANT of a role to it. */
-  | ({ readonly kind: 'role' } & MigrationRoleAttributeChange)
+  | ({ readonly kind: 'role' } & RoleChange)
   /** ALTER TABLE … REPLICA IDENTITY; both as in the statement. */
   | { readonly kind: 'replica-identity'; readonly table: string; readonly identity: string }
   /** ACL SETUSER of the user of the migration. */
@@ -24,10 +24,10 @@ export type PreflightFixEffect =
   /** A restart, which also activates the changes that wait for one. */
   | { readonly kind: 'restart' }
   /** What only one query shows: a dropped constraint, another host rule. */
-  // biome-ignore lint/suspicious/noExplicitAny: the value of any query; `buildQueryResultFixEffect` types it.
+  // biome-ignore lint/suspicious/noExplicitAny: the value of any query; `resultEffect` types it.
   | { readonly kind: 'result'; readonly query: PreflightQuery<any>; readonly change: (value: any) => unknown };
 
-export interface MigrationRoleAttributeChange {
+export interface RoleChange {
   readonly superuser?: true;
   readonly replication?: true;
   readonly bypassRls?: true;
@@ -41,7 +41,7 @@ export interface MigrationRoleAttributeChange {
 }
 
 /** The effect of an ALTER ROLE or GRANT on the role that the migration logs in with. */
-export function buildRoleChangeFixEffect(change: MigrationRoleAttributeChange): PreflightFixEffect {
+export function roleEffect(change: RoleChange): FixEffect {
   return { kind: 'role', ...change };
 }
 
@@ -49,27 +49,21 @@ export function buildRoleChangeFixEffect(change: MigrationRoleAttributeChange): 
  * The effect of statements that change the result of only one query. `change` receives the present value of the query
  * and returns the value after the statements.
  */
-export function buildQueryResultFixEffect<T>(query: PreflightQuery<T>, change: (value: T) => T): PreflightFixEffect {
+export function resultEffect<T>(query: PreflightQuery<T>, change: (value: T) => T): FixEffect {
   return { kind: 'result', query, change };
 }
 
 /** The effect of statements that remove the given rows from the result of a query. */
-export function buildQueryRowRemovalFixEffect<T>(
-  query: PreflightQuery<readonly T[]>,
-  rows: readonly T[],
-): PreflightFixEffect {
+export function removalEffect<T>(query: PreflightQuery<readonly T[]>, rows: readonly T[]): FixEffect {
   const removed = new Set(rows);
-  return buildQueryResultFixEffect(query, (all) => all.filter((row) => !removed.has(row)));
+  return resultEffect(query, (all) => all.filter((row) => !removed.has(row)));
 }
 
-export type PreflightQueryValueChange = <T>(query: PreflightQuery<T>, how: (value: T) => T) => void;
+export type ValueChange = <T>(query: PreflightQuery<T>, how: (value: T) => T) => void;
 
 /** The results after the changes; the same map if nothing changes. A result that is not known remains not known. */
-export function changePreflightQueryValues(
-  results: PreflightQueryResults,
-  apply: (change: PreflightQueryValueChange) => void,
-): PreflightQueryResults {
-  const changed = new Map<PreflightQuery<unknown>, PreflightQueryResult<unknown>>();
+export function changeValues(results: QueryResults, apply: (change: ValueChange) => void): QueryResults {
+  const changed = new Map<PreflightQuery<unknown>, QueryResult<unknown>>();
   apply((query, how) => {
     const result = changed.get(query) ?? results.get(query);
     if (result?.kind !== 'known') return;
@@ -84,7 +78,7 @@ export function changePreflightQueryValues(
 export type MigrationMethod = 'continuous' | 'dump' | 'scan';
 
 /** `unknown`: a query had no result, and `fix` describes how to get one; `unknown` never counts as `pass`. */
-export type PreflightFindingStatus = 'pass' | 'fail' | 'warn' | 'info' | 'skip' | 'unknown';
+export type FindingStatus = 'pass' | 'fail' | 'warn' | 'info' | 'skip' | 'unknown';
 
 /** How to correct the cause of a finding, and how to restore the observed values. */
 export interface FindingFix {
@@ -112,7 +106,7 @@ export interface FindingFix {
   /** The fix as an instruction. */
   readonly text: string;
   /** What the statements change, for the simulation of the fix; absent in a report. */
-  readonly effects?: readonly PreflightFixEffect[];
+  readonly effects?: readonly FixEffect[];
   /** Why the statements of the fix cannot be simulated, as a clause. */
   readonly notSimulated?: string;
   /** Whether the checks were evaluated again with the effects of the fix; absent if the fix has no statements. */
@@ -125,8 +119,8 @@ export interface FindingFix {
 }
 
 /** The outcome of a check. `observed` and `required` are short values that a reader can compare. */
-export interface PreflightCheckOutcome {
-  readonly status: PreflightFindingStatus;
+export interface CheckOutcome {
+  readonly status: FindingStatus;
   /** The migration methods that a `fail` blocks; empty for every other status. */
   readonly blocks: readonly MigrationMethod[];
   readonly observed: string;
@@ -157,7 +151,7 @@ export interface PreflightCheckOutcome {
 }
 
 /** The outcome of a check together with its description; an entry of `findings` in the report. */
-export interface CheckFinding extends PreflightCheckOutcome {
+export interface CheckFinding extends CheckOutcome {
   readonly id: string;
   /** The condition that is true when the check passes, as a clause: `wal_level is logical`. */
   readonly title: string;
@@ -171,17 +165,17 @@ export interface CheckFinding extends PreflightCheckOutcome {
   readonly accepted?: boolean;
 }
 
-type OutcomeDetails = Omit<PreflightCheckOutcome, 'status' | 'blocks' | 'observed'>;
+type OutcomeDetails = Omit<CheckOutcome, 'status' | 'blocks' | 'observed'>;
 
-export function passOutcome(observed: string, more: OutcomeDetails = {}): PreflightCheckOutcome {
+export function passOutcome(observed: string, more: OutcomeDetails = {}): CheckOutcome {
   return { status: 'pass', blocks: [], observed, ...more };
 }
 
-export function infoOutcome(observed: string, more: OutcomeDetails = {}): PreflightCheckOutcome {
+export function infoOutcome(observed: string, more: OutcomeDetails = {}): CheckOutcome {
   return { status: 'info', blocks: [], observed, ...more };
 }
 
-export function warnOutcome(observed: string, more: OutcomeDetails = {}): PreflightCheckOutcome {
+export function warnOutcome(observed: string, more: OutcomeDetails = {}): CheckOutcome {
   return { status: 'warn', blocks: [], observed, ...more };
 }
 
@@ -189,50 +183,50 @@ export function failOutcome(
   blocks: readonly MigrationMethod[],
   observed: string,
   more: OutcomeDetails = {},
-): PreflightCheckOutcome {
+): CheckOutcome {
   return { status: 'fail', blocks, observed, ...more };
 }
 
 /**
  * The outcome of a check that does not apply, or that was not run because an earlier step failed; `reason` is a clause.
  */
-export function skipOutcome(reason: string): PreflightCheckOutcome {
+export function skipOutcome(reason: string): CheckOutcome {
   return { status: 'skip', blocks: [], observed: reason };
 }
 
-export function unknownOutcome(reason: string, fix?: FindingFix): PreflightCheckOutcome {
+export function unknownOutcome(reason: string, fix?: FindingFix): CheckOutcome {
   return { status: 'unknown', blocks: [], observed: reason, ...(fix === undefined ? {} : { fix }) };
 }
 
 /** Who runs the fix for a managed service: the person who restarts the instance in the console of the service. */
-export const managedInstanceAdministrator = 'the administrator of the instance';
+export const instanceAdministrator = 'the administrator of the instance';
 
 /**
  * The effect of a fix, with the database whose finding the fix corrects; undefined if it is a finding of the server.
  */
-export interface FixEffectInDatabase {
-  readonly effect: PreflightFixEffect;
+export interface DatabaseEffect {
+  readonly effect: FixEffect;
   readonly database: string | undefined;
 }
 
-/** The findings that change when the given effects are applied, with the result of `buildFindingKey` as the key. */
-export interface FindingsChangedByFixEffects {
+/** The findings that change when the given effects are applied, with the result of `findingKey` as the key. */
+export interface ChangedFindings {
   readonly changed: ReadonlyMap<string, CheckFinding>;
   /** Why the server would not start after the restart; undefined if it would start. */
   readonly cannotStart?: string | undefined;
 }
 
-export type FixSimulationProblem =
+export type FixProblem =
   | { readonly kind: 'worse'; readonly findings: readonly CheckFinding[] }
   | { readonly kind: 'start'; readonly why: string }
   /** Another fix sets the same name to another value, which corrects this finding too, or does not. */
   | { readonly kind: 'conflict'; readonly with: string; readonly isCorrected: boolean };
 
-export interface PreflightFixWithEffects {
+export interface SimulatedFix {
   readonly finding: CheckFinding;
-  readonly effects: readonly FixEffectInDatabase[];
+  readonly effects: readonly DatabaseEffect[];
 }
 
-export function buildFindingKey({ id, database }: Pick<CheckFinding, 'id' | 'database'>): string {
+export function findingKey({ id, database }: Pick<CheckFinding, 'id' | 'database'>): string {
   return database === undefined ? id : `${id} ${database}`;
 }

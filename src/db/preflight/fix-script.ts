@@ -1,11 +1,6 @@
 import { maxSanitizedTextLength, sanitizeReportLine } from '../../base/sanitize.ts';
-import {
-  formatPsqlConnectMetaCommand,
-  formatSingleLinePsqlStatement,
-  lockTimeoutStatement,
-  psqlSessionSetupStatements,
-} from '../../postgresql/psql-script.ts';
-import { type CheckFinding, type FindingFix, type MigrationMethod, managedInstanceAdministrator } from './finding.ts';
+import { formatPsqlConnect, lockTimeoutStatement, psqlSetup, singleLineSql } from '../../postgresql/psql-script.ts';
+import { type CheckFinding, type FindingFix, instanceAdministrator, type MigrationMethod } from './finding.ts';
 import type { PreflightReport } from './report.ts';
 import { sentenceAfterFixes } from './verdict.ts';
 
@@ -100,7 +95,7 @@ const redis: Language = {
 
 /**
  * Whether a line of the script is a Redis command and no comment. The check of its characters is simple, because
- * formatRedisCommand writes printable ASCII only.
+ * formatCommand writes printable ASCII only.
  */
 function isRedisLine(line: string): boolean {
   return /^[A-Z][\x20-\x7e]*$/.test(line);
@@ -113,12 +108,12 @@ const psql: Language = {
   reviewAdvice:
     'Read each statement, then remove its comment mark. Run expressions of a database as the owner of the table, not as a superuser.',
   statements: ({ kind, database, lines }) => {
-    const connect = database === undefined ? undefined : formatPsqlConnectMetaCommand(database);
+    const connect = database === undefined ? undefined : formatPsqlConnect(database);
     if (database !== undefined && connect === undefined) return [unquotable];
     return [
       ...(connect === undefined ? [] : [connect, encoding]),
-      ...psqlSessionSetupStatements.filter((line) => kind !== 'reload' || line !== lockTimeoutStatement),
-      ...lines.flatMap((line) => withLockTimeout(formatSingleLinePsqlStatement(line) ?? unquotable)),
+      ...psqlSetup.filter((line) => kind !== 'reload' || line !== lockTimeoutStatement),
+      ...lines.flatMap((line) => withLockTimeout(singleLineSql(line) ?? unquotable)),
     ];
   },
 };
@@ -226,7 +221,7 @@ export function undoSections(report: PreflightReport): readonly Section[] {
 }
 
 /** Whether the fix of a finding is part of the fix script. Findings waived by `--accept` are not fixed. */
-export function isInFixScript(finding: CheckFinding): boolean {
+export function isInScript(finding: CheckFinding): boolean {
   return pieceOf(finding, fixLines).length > 0;
 }
 
@@ -332,14 +327,14 @@ const superuser = 'a superuser';
 /** Ends the script with one reload, or with one restart, which also reloads the configuration. */
 function closingSections(pieces: readonly Piece[], language: 'sql' | 'redis', isOptional: boolean): readonly Draft[] {
   const restarts = pieces.filter(({ fix }) => fix.restart === true);
-  const reloads = pieces.filter(({ fix }) => fix.reload === true && fix.by !== managedInstanceAdministrator);
+  const reloads = pieces.filter(({ fix }) => fix.reload === true && fix.by !== instanceAdministrator);
   if (restarts.length > 0) {
-    const isManaged = restarts.every(({ fix }) => fix.by === managedInstanceAdministrator);
+    const isManaged = restarts.every(({ fix }) => fix.by === instanceAdministrator);
     return [
       {
         kind: 'restart',
         title: 'one restart for all changes',
-        by: isManaged ? managedInstanceAdministrator : 'the administrator of the server',
+        by: isManaged ? instanceAdministrator : 'the administrator of the server',
         lines: [
           isManaged
             ? '# restart (reboot) the instance in the console of the service'

@@ -5,8 +5,8 @@ import { parseDurationToMillisecondsOrThrow, requireWholeNumber, shortenInputFor
 
 import type { ResolvedProfileSettings } from '../../config/settings.ts';
 import { isLoopbackHost } from '../../platform/loopback-host.ts';
-import { parsePostgresqlMajorVersion } from '../../postgresql/version.ts';
-import { parseRedisTargetVersion } from '../../redis/version.ts';
+import { parseMajorVersion } from '../../postgresql/version.ts';
+import { parseTargetVersion } from '../../redis/version.ts';
 import type { MigrationMethod } from './finding.ts';
 import type { NamedTarget } from './postgresql/target.ts';
 
@@ -75,7 +75,7 @@ export function readPreflightOptions(
 ): PreflightOptions {
   const method = readMethod(args.value('method'), engine);
   const targetVersion = args.value('target-version');
-  if (targetVersion !== undefined && !isWellFormedTargetVersion(targetVersion, engine)) {
+  if (targetVersion !== undefined && !isTargetVersion(targetVersion, engine)) {
     throw usageError(
       `--target-version is not a version: ${shortenInputForError(targetVersion)}`,
       engine === 'redis' ? 'write the version as in `redis-7.2` or `valkey-8`' : 'write the version as in `17`',
@@ -122,24 +122,22 @@ function readMethod(typed: string | undefined, engine: 'postgresql' | 'redis'): 
 }
 
 /** Whether the text can be a value of `--target-version`. */
-export function isWellFormedTargetVersion(text: string, engine: 'postgresql' | 'redis'): boolean {
-  return engine === 'redis'
-    ? /^([a-z]+-)?\d{1,3}(\.\d{1,3}){0,2}$/i.test(text)
-    : parsePostgresqlMajorVersion(text) !== undefined;
+export function isTargetVersion(text: string, engine: 'postgresql' | 'redis'): boolean {
+  return engine === 'redis' ? /^([a-z]+-)?\d{1,3}(\.\d{1,3}){0,2}$/i.test(text) : parseMajorVersion(text) !== undefined;
 }
 
 /** Whether two versions of a target cannot both be true; a version that is not known contradicts nothing. */
-function isContradictingTargetVersion(
+function contradictsTarget(
   engine: 'postgresql' | 'redis',
   one: string | undefined,
   other: string | undefined,
 ): boolean {
   if (one === undefined || other === undefined) return false;
   if (engine === 'postgresql') {
-    const [first, second] = [parsePostgresqlMajorVersion(one), parsePostgresqlMajorVersion(other)];
+    const [first, second] = [parseMajorVersion(one), parseMajorVersion(other)];
     return first !== undefined && second !== undefined && first !== second;
   }
-  const [first, second] = [parseRedisTargetVersion(one), parseRedisTargetVersion(other)];
+  const [first, second] = [parseTargetVersion(one), parseTargetVersion(other)];
   if (first === undefined || second === undefined) return false;
   const differs = (left: unknown, right: unknown) => left !== undefined && right !== undefined && left !== right;
   return differs(first.product, second.product) || first.major !== second.major || differs(first.minor, second.minor);
@@ -155,7 +153,7 @@ export function requireTargetVersion(
   actual: string | undefined,
   what: string,
 ): void {
-  if (!isContradictingTargetVersion(engine, typed, actual)) return;
+  if (!contradictsTarget(engine, typed, actual)) return;
   throw usageError(
     `--target-version is ${shortenInputForError(typed ?? '')}, and the version of ${what} is ${shortenInputForError(actual ?? '')}`,
     'leave out `--target-version`',
@@ -192,12 +190,12 @@ export interface PreflightOptions {
   /** Whether checks may write to the source or make it fork (`--probe`). */
   readonly probe: boolean;
   /** The limits of reading the rows of every table (`--deep`); absent if rows are not read. */
-  readonly deep?: DeepReadOptions | undefined;
+  readonly deep?: DeepOptions | undefined;
   /** The present time in milliseconds since the epoch. */
   readonly now: number;
 }
 
-export interface DeepReadOptions {
+export interface DeepOptions {
   readonly bytesPerSecond: number;
   /** Time limit in milliseconds for reading all rows; undefined: no limit. */
   readonly timeout: number | undefined;
@@ -225,13 +223,13 @@ const deepOptionSpecs: readonly OptionSpec[] = [
 ];
 
 /** The options of a preflight that can read rows. */
-export const deepPreflightOptionSpecs: readonly OptionSpec[] = [...preflightOptionSpecs, ...deepOptionSpecs];
+export const deepPreflightSpecs: readonly OptionSpec[] = [...preflightOptionSpecs, ...deepOptionSpecs];
 
 /**
  * The options of a preflight that can read rows, as typed. Throws a usage error for an invalid option.
  * @param now milliseconds since the epoch
  */
-export function readDeepPreflightOptions(
+export function readDeepPreflight(
   args: ParsedArgs,
   engine: 'postgresql' | 'redis',
   settings: ResolvedProfileSettings,
@@ -240,7 +238,7 @@ export function readDeepPreflightOptions(
   return { ...readPreflightOptions(args, engine, settings, now), deep: readDeepOptions(args, engine) };
 }
 
-function readDeepOptions(args: ParsedArgs, engine: 'postgresql' | 'redis'): DeepReadOptions | undefined {
+function readDeepOptions(args: ParsedArgs, engine: 'postgresql' | 'redis'): DeepOptions | undefined {
   const unused = deepOptionSpecs.find(({ name }) => args.has(name) && !args.has('deep'));
   if (unused !== undefined) throw usageError(`cannot use --${unused.name} without --deep`, 'add `--deep`');
   if (!args.has('deep')) return undefined;
@@ -265,7 +263,7 @@ function readMegabytes(text: string): number {
  * Prompts for the version of the target, because most checks with the status `unknown` depend on it. Without a
  * terminal, and with `--yes`, there is no prompt and the version remains unknown.
  */
-export async function promptForMissingTargetVersion(
+export async function promptTargetVersion(
   { prompts, globals }: Pick<CommandIo, 'prompts' | 'globals'>,
   engine: 'postgresql' | 'redis',
   options: PreflightOptions,
@@ -277,37 +275,29 @@ export async function promptForMissingTargetVersion(
     option: '--target-version',
     message: `Version of the target cluster, such as ${example} (leave empty if unknown)`,
     validate: (text) =>
-      text.trim() === '' || isWellFormedTargetVersion(text.trim(), engine) || `Write the version as in ${example}.`,
+      text.trim() === '' || isTargetVersion(text.trim(), engine) || `Write the version as in ${example}.`,
   });
   return typed.trim() === '' ? options : { ...options, targetVersion: typed.trim() };
 }
 
 /** Finds the known word closest to a misspelt one; undefined if no word is close. */
-export type NearestWordFinder = (word: string, known: readonly string[]) => string | undefined;
+export type WordFinder = (word: string, known: readonly string[]) => string | undefined;
 
 /** Throws a CliError (usage) if `--accept` contains an id that no check has. */
-export function rejectUnknownCheckIds(
-  accepted: readonly string[],
-  ids: readonly string[],
-  nearest: NearestWordFinder,
-): void {
+export function rejectUnknownIds(accepted: readonly string[], ids: readonly string[], nearest: WordFinder): void {
   const unknown = accepted.filter((id) => !ids.includes(id));
   if (unknown.length === 0) return;
   throw usageError(
-    `unknown check id: ${unknown.map(wrapInDoubleQuotes).join(', ')}`,
-    buildNearestWordHint(unknown, ids, nearest) ?? `use an id of the report, such as --accept ${ids[0] ?? 'ID'}`,
+    `unknown check id: ${unknown.map(doubleQuote).join(', ')}`,
+    wordHint(unknown, ids, nearest) ?? `use an id of the report, such as --accept ${ids[0] ?? 'ID'}`,
   );
 }
 
-export function buildNearestWordHint(
-  words: readonly string[],
-  known: readonly string[],
-  nearest: NearestWordFinder,
-): string | undefined {
+export function wordHint(words: readonly string[], known: readonly string[], nearest: WordFinder): string | undefined {
   const near = words.flatMap((word) => nearest(word, known) ?? []);
-  return near.length === 0 ? undefined : `did you mean ${near.map(wrapInDoubleQuotes).join(', ')}?`;
+  return near.length === 0 ? undefined : `did you mean ${near.map(doubleQuote).join(', ')}?`;
 }
 
-export function wrapInDoubleQuotes(word: string): string {
+export function doubleQuote(word: string): string {
   return `"${word}"`;
 }

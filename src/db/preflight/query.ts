@@ -9,7 +9,7 @@ export interface PreflightQuery<T> {
 }
 
 /** The result of a preflight query, or why there is none. */
-export type PreflightQueryResult<T> =
+export type QueryResult<T> =
   | { readonly kind: 'known'; readonly value: T }
   /** Permission denied; `grant` is the statement that would allow it, `revoke` the one that takes it back, where known. */
   | { readonly kind: 'denied'; readonly reason: string; readonly grant: string; readonly revoke?: string }
@@ -29,37 +29,37 @@ export type PreflightQueryResult<T> =
   | { readonly kind: 'skipped'; readonly reason: string };
 
 /** A query that its check does not require: `evaluate` receives the result even if it has no value. */
-export interface OptionalPreflightQuery<T> {
+export interface OptionalQuery<T> {
   readonly optional: PreflightQuery<T>;
 }
 
 /** The queries of a check, by the name under which `evaluate` receives their values. */
 // biome-ignore lint/suspicious/noExplicitAny: queries of any value; each check sees its own types.
-export type PreflightCheckQueries = Readonly<Record<string, PreflightQuery<any> | OptionalPreflightQuery<any>>>;
+export type CheckQueries = Readonly<Record<string, PreflightQuery<any> | OptionalQuery<any>>>;
 
 /** The values of the queries of a check; every required query has a value. */
-export type CheckQueryResults<Q extends PreflightCheckQueries> = {
-  readonly [K in keyof Q]: Q[K] extends OptionalPreflightQuery<infer T>
-    ? PreflightQueryResult<T>
+export type CheckValues<Q extends CheckQueries> = {
+  readonly [K in keyof Q]: Q[K] extends OptionalQuery<infer T>
+    ? QueryResult<T>
     : Q[K] extends PreflightQuery<infer T>
       ? T
       : never;
 };
 
 // biome-ignore lint/suspicious/noExplicitAny: results of any type, each under its own query.
-export type PreflightQueryResults = ReadonlyMap<PreflightQuery<any>, PreflightQueryResult<unknown>>;
+export type QueryResults = ReadonlyMap<PreflightQuery<any>, QueryResult<unknown>>;
 
-export function markPreflightQueryOptional<T>(query: PreflightQuery<T>): OptionalPreflightQuery<T> {
+export function markOptional<T>(query: PreflightQuery<T>): OptionalQuery<T> {
   return { optional: query };
 }
 
 /** The value of a query result, or `otherwise` if the result has no value. */
-export function getPreflightQueryValueOrDefault<T, U>(result: PreflightQueryResult<T>, otherwise: U): T | U {
+export function valueOr<T, U>(result: QueryResult<T>, otherwise: U): T | U {
   return result.kind === 'known' ? result.value : otherwise;
 }
 
 /** The value of a query; undefined if it is not known. */
-export function getPreflightQueryValue<T>(results: PreflightQueryResults, query: PreflightQuery<T>): T | undefined {
+export function queryValue<T>(results: QueryResults, query: PreflightQuery<T>): T | undefined {
   const result = results.get(query);
   // The cast is safe: the map holds what the decoder of this query returned.
   return result?.kind === 'known' ? (result.value as T) : undefined;

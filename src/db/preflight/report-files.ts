@@ -6,7 +6,7 @@ import { printableJson } from '../../base/sanitize.ts';
 import { isDiskFull, storageError } from '../../base/storage-error.ts';
 import { showInvisible } from '../../base/text.ts';
 import { readFileNamedByUser } from '../../cli/user-file.ts';
-import { decodePreflightBaseline, type PreflightBaseline } from './baseline.ts';
+import { decodeBaseline, type PreflightBaseline } from './baseline.ts';
 import { renderHtml } from './formats/html.ts';
 import { renderJunit } from './formats/junit.ts';
 import { renderMarkdown } from './formats/markdown.ts';
@@ -34,26 +34,26 @@ export function renderReport(file: string, model: Model, version: string, sarifU
   return extension === undefined ? undefined : formats[extension]?.(model, version, sarifUri);
 }
 
-export function writeReportFile(file: string, text: string): void {
+export function writeReport(file: string, text: string): void {
   try {
     writeFileSync(file, redactData(text));
   } catch (error) {
-    throw fileWriteError(file, error);
+    throw writeError(file, error);
   }
 }
 
 /** Checks that the output files can be written before the preflight starts, because a preflight can take a minute. */
-export function requireWritableFile(file: string | undefined): void {
+export function requireWritable(file: string | undefined): void {
   if (file === undefined) return;
   try {
     if (statSync(file, { throwIfNoEntry: false }) === undefined) accessSync(dirname(file), constants.W_OK);
     else accessSync(file, constants.W_OK);
   } catch (error) {
-    throw fileWriteError(file, error);
+    throw writeError(file, error);
   }
 }
 
-export function fileWriteError(file: string, error: unknown): CliError {
+export function writeError(file: string, error: unknown): CliError {
   const reason = error instanceof Error ? error.message : String(error);
   const elsewhere = 'give a file in a folder where you have write permission';
   return isDiskFull(error)
@@ -61,10 +61,10 @@ export function fileWriteError(file: string, error: unknown): CliError {
     : usageError(`could not write ${showInvisible(file)}: ${showInvisible(reason)}`, elsewhere);
 }
 
-export function readPreflightBaseline(file: string): PreflightBaseline | undefined {
+export function readBaseline(file: string): PreflightBaseline | undefined {
   const text = readFileNamedByUser(file);
   if (text === undefined) return undefined;
-  const baseline = decodePreflightBaseline(text);
+  const baseline = decodeBaseline(text);
   if (baseline === undefined)
     throw usageError(
       `the baseline ${file} is not a preflight report`,

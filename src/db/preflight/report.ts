@@ -1,4 +1,4 @@
-import type { CheckFinding, MigrationMethod, PreflightFindingStatus } from './finding.ts';
+import type { CheckFinding, FindingStatus, MigrationMethod } from './finding.ts';
 
 export type PreflightVerdict = MigrationMethod | 'blocked';
 
@@ -19,7 +19,7 @@ export interface PreflightReport {
   /** Whether the verdict is proven: false if a check that could change the verdict is unknown. */
   readonly proven: boolean;
   /** The unknown conditions that could change the verdict; empty if the verdict is proven. */
-  readonly premises: readonly PreflightVerdictCondition[];
+  readonly premises: readonly VerdictCondition[];
   readonly data_loss: readonly string[];
   readonly source: {
     readonly host: string;
@@ -32,18 +32,18 @@ export interface PreflightReport {
     readonly role?: Readonly<Record<string, boolean>>;
   };
   readonly target: { readonly cluster_uuid?: string; readonly version?: string };
-  readonly summary: Readonly<Record<PreflightFindingStatus, number>>;
-  readonly databases: readonly DatabasePreflightVerdict[];
+  readonly summary: Readonly<Record<FindingStatus, number>>;
+  readonly databases: readonly DatabaseVerdict[];
   readonly findings: readonly CheckFinding[];
   /**
    * The fewest databases to add to `ignore_dbs` to make the requested method possible; absent if there are none, or if
    * the method is possible already.
    */
-  readonly advice?: IgnoreDatabasesAdvice;
+  readonly advice?: IgnoreAdvice;
   /** The verdict of the checks as if the fix script had run; absent if there is no script. */
-  readonly verdict_after_fixes?: PreflightVerdictAfterFixes;
+  readonly verdict_after_fixes?: VerdictAfterFixes;
   /** The result of reading the rows (PostgreSQL, `--deep`). */
-  readonly rows?: DeepReadReport;
+  readonly rows?: DeepReport;
   readonly estimate?: { readonly seconds_low: number; readonly seconds_high: number };
   /** Statements sent. */
   readonly queries: number;
@@ -53,7 +53,7 @@ export interface PreflightReport {
 }
 
 /** What `--deep` read. `partly_read`: at least one table was not read to its end. */
-export type DeepReadReport =
+export type DeepReport =
   | { readonly state: 'not_read' }
   | {
       readonly state: 'read' | 'partly_read';
@@ -88,7 +88,7 @@ export type DeepReadReport =
  * A condition that must be true for the verdict to be correct. It is needed because a check could not determine whether
  * it is true.
  */
-export interface PreflightVerdictCondition {
+export interface VerdictCondition {
   /** Of the check. */
   readonly id: string;
   /** The condition as a clause: `the target provides every extension`. */
@@ -102,7 +102,7 @@ export interface PreflightVerdictCondition {
   readonly accepted?: boolean;
 }
 
-export interface PreflightVerdictAfterFixes {
+export interface VerdictAfterFixes {
   readonly verdict: PreflightVerdict;
   /** Whether the requested migration method is possible. */
   readonly ok: boolean;
@@ -113,14 +113,14 @@ export interface PreflightVerdictAfterFixes {
   readonly not_simulated: readonly string[];
 }
 
-export interface IgnoreDatabasesAdvice {
+export interface IgnoreAdvice {
   /** Databases to add to `ignore_dbs`. */
   readonly ignore_dbs: readonly string[];
   /** The verdict if the databases in `ignore_dbs` are ignored. */
   readonly verdict: PreflightVerdict;
 }
 
-export interface DatabasePreflightVerdict {
+export interface DatabaseVerdict {
   readonly name: string;
   readonly verdict: PreflightVerdict;
   readonly size_bytes?: number;

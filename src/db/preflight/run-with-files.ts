@@ -9,29 +9,23 @@ import { nearestWord, parseDurationToMillisecondsOrThrow, shortenInputForError }
 
 import { runUntilSignal } from '../../platform/waiting.ts';
 import type { DbSource } from '../source/index.ts';
-import { findPreflightChangesSinceBaseline, type PreflightBaselineChange } from './baseline.ts';
+import { type BaselineChange, findBaselineChanges } from './baseline.ts';
 import { fixSections, isCommented, purposes, sourceLine } from './fix-script.ts';
 import { isOnlyBlockedByPassword, modelOf } from './formats/model.ts';
 import type { PreflightOptions } from './options.ts';
-import { readSchemaFingerprints } from './postgresql/each-database.ts';
+import { readFingerprints } from './postgresql/each-database.ts';
 import { runPostgresqlPreflight } from './postgresql/run.ts';
-import { createRedisPreflightEngine } from './redis/engine.ts';
+import { createRedisEngine } from './redis/engine.ts';
 import type { PreflightReport } from './report.ts';
-import {
-  readPreflightBaseline,
-  renderReport,
-  reportExtensions,
-  requireWritableFile,
-  writeReportFile,
-} from './report-files.ts';
-import { type DeepReadProgress, runPreflight } from './run.ts';
+import { readBaseline, renderReport, reportExtensions, requireWritable, writeReport } from './report-files.ts';
+import { type DeepProgress, runPreflight } from './run.ts';
 
 /**
  * Reads a script of an earlier preflight of the same source; undefined if the file does not exist. Throws a CliError (exit 2)
  * for any other file, so that nothing that this program did not write is overwritten.
  * @param option the option that names the file
  */
-export function readEarlierFixScript(
+export function readEarlierScript(
   file: string | undefined,
   option: 'fix-sql' | 'undo-sql',
   { source }: DbSource,
@@ -52,7 +46,7 @@ export function readEarlierFixScript(
  * Puts the statements that undo the latest fixes before those of earlier ones, so that one run of the script restores the
  * first values. Returns the earlier script unchanged when it has these statements already.
  */
-export function mergeUndoScripts(earlier: string | undefined, latest: string): string {
+export function mergeUndo(earlier: string | undefined, latest: string): string {
   if (earlier === undefined) return latest;
   return earlier.includes(bodyOf(latest)) ? earlier : `${latest}\n${separator(latest)}\n${earlier}`;
 }
@@ -70,7 +64,7 @@ function separator(script: string): string {
  * The value of `--sarif-uri`: a relative reference (RFC 3986 §4.2), because code scanning looks for the file below the
  * root of the repository. Throws a CliError (exit 2) for any other value, and if no `--report` file is SARIF.
  */
-export function readSarifUriOption(args: ParsedArgs): string | undefined {
+export function readSarifUri(args: ParsedArgs): string | undefined {
   const uri = args.value('sarif-uri');
   if (uri === undefined) return undefined;
   if (!args.values('report').some((file) => file.toLowerCase().endsWith('.sarif')))
@@ -92,7 +86,7 @@ const relativeReference = /^(?:[\w.~!$&'()*+,;=@/-]|%[\dA-Fa-f]{2})+$/;
 const section = 'Report options';
 
 /** The preflight options whose value is the path of an output file. */
-export const preflightReportOptionSpecs: readonly OptionSpec[] = [
+export const reportOptionSpecs: readonly OptionSpec[] = [
   {
     section,
     name: 'report',
@@ -131,22 +125,22 @@ export const preflightReportOptionSpecs: readonly OptionSpec[] = [
   },
 ];
 
-export interface PreflightReportWithChanges {
+export interface ReportWithChanges {
   readonly report: PreflightReport;
   /** The changes since the baseline; undefined without `--baseline`. */
-  readonly changes?: readonly PreflightBaselineChange[];
+  readonly changes?: readonly BaselineChange[];
 }
 
 /**
  * Runs the preflight, shows its progress, and writes the files that the options name. File names are checked before the
  * source is queried. Throws a CliError (exit 2) for a file that cannot be written, and for a baseline of another source.
  */
-export async function runPreflightWithFiles(
+export async function runWithFiles(
   io: CommandIo,
   args: ParsedArgs,
   source: DbSource,
   options: PreflightOptions,
-): Promise<PreflightReportWithChanges> {
+): Promise<ReportWithChanges> {
   const files = args.values('report');
   const odd = files.find((file) => !reportExtensions.some((ending) => file.toLowerCase().endsWith(ending)));
   if (odd !== undefined)
@@ -154,12 +148,12 @@ export async function runPreflightWithFiles(
       `the report format of ${odd} is unknown`,
       `use a file name that ends in one of ${reportExtensions.join(' ')}`,
     );
-  const sarifUri = readSarifUriOption(args);
+  const sarifUri = readSarifUri(args);
   const baselineFile = args.value('baseline');
-  for (const file of [...files, args.value('fix-sql'), args.value('undo-sql'), baselineFile]) requireWritableFile(file);
-  readEarlierFixScript(args.value('fix-sql'), 'fix-sql', source);
-  const earlierUndo = readEarlierFixScript(args.value('undo-sql'), 'undo-sql', source);
-  const baseline = baselineFile === undefined ? undefined : readPreflightBaseline(baselineFile);
+  for (const file of [...files, args.value('fix-sql'), args.value('undo-sql'), baselineFile]) requireWritable(file);
+  readEarlierScript(args.value('fix-sql'), 'fix-sql', source);
+  const earlierUndo = readEarlierScript(args.value('undo-sql'), 'undo-sql', source);
+  const baseline = baselineFile === undefined ? undefined : readBaseline(baselineFile);
   const report = await runWithProgress(io, args, source, options);
   if (
     baseline !== undefined &&
@@ -168,30 +162,30 @@ export async function runPreflightWithFiles(
     throw usageError(`the baseline is of another source: ${baseline.source}`, 'give another file with `--baseline`');
   }
   const schemas =
-    baselineFile === undefined ? undefined : await readSchemaFingerprints(io.host.clock, source, options, report);
+    baselineFile === undefined ? undefined : await readFingerprints(io.host.clock, source, options, report);
   if (baselineFile !== undefined && baseline === undefined) {
-    writeReportFile(baselineFile, printableJson({ ...report, schemas }));
+    writeReport(baselineFile, printableJson({ ...report, schemas }));
   }
   const model = modelOf(report);
-  for (const file of files) writeReportFile(file, renderReport(file, model, programVersion, sarifUri) ?? '');
+  for (const file of files) writeReport(file, renderReport(file, model, programVersion, sarifUri) ?? '');
   const { fixScript, undoScript: undo } = model;
   await writeScript(io, args.value('fix-sql'), fixScript, 'no finding has a fix that a script can make');
   await writeScript(
     io,
     args.value('undo-sql'),
-    undo === undefined ? undefined : mergeUndoScripts(earlierUndo, undo),
+    undo === undefined ? undefined : mergeUndo(earlierUndo, undo),
     earlierUndo === undefined
       ? 'no fix has a statement that can be undone'
       : 'the undo script keeps the undo of the earlier fixes, and no other fix has a statement that can be undone',
   );
   return {
     report,
-    ...(baseline === undefined ? {} : { changes: findPreflightChangesSinceBaseline(baseline, report, schemas) }),
+    ...(baseline === undefined ? {} : { changes: findBaselineChanges(baseline, report, schemas) }),
   };
 }
 
 /** The error of a preflight whose method is not possible; exit 3. @param fixFile where the fix script was written */
-export function buildMigrationMethodBlockedError(report: PreflightReport, fixFile: string | undefined): CliError {
+export function blockedError(report: PreflightReport, fixFile: string | undefined): CliError {
   const blockers = [
     ...new Set(
       report.findings
@@ -236,7 +230,7 @@ async function runWithProgress(
     nearest: nearestWord,
     onProgress: (done: number, total: number) =>
       void progress.show(`${done} of ${total} ${source.engine === 'redis' ? 'steps done' : 'databases checked'}`),
-    onRead: (read: DeepReadProgress) => void progress.show(formatDeepReadProgress(read)),
+    onRead: (read: DeepProgress) => void progress.show(formatDeepProgress(read)),
     onQuery: (where: string, text: string) => {
       if (args.has('show-queries')) void output.show(`query sent to ${where}: ${text}`, maxSanitizedTextLength);
     },
@@ -248,7 +242,7 @@ async function runWithProgress(
       'the preflight was cancelled',
       (signal): Promise<PreflightReport> =>
         source.engine === 'redis'
-          ? runPreflight(createRedisPreflightEngine(), { ...common, signal, source: source.source })
+          ? runPreflight(createRedisEngine(), { ...common, signal, source: source.source })
           : runPostgresqlPreflight({ ...common, signal, source: source.source }),
     );
   } finally {
@@ -264,10 +258,10 @@ async function writeScript(
 ): Promise<void> {
   if (file === undefined) return;
   if (text === undefined) await io.output.note(`${file} was not written: ${reason}.`);
-  else writeReportFile(file, text);
+  else writeReport(file, text);
 }
 
 /** Returns the progress line for a terminal: how many bytes were read, and which table is being read. */
-function formatDeepReadProgress({ bytes, database, table, position, tables }: DeepReadProgress): string {
+function formatDeepProgress({ bytes, database, table, position, tables }: DeepProgress): string {
   return `${formatBytes(bytes)} read; ${database}: table ${position} of ${tables}, ${table}`;
 }

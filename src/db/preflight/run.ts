@@ -1,13 +1,13 @@
 import { CliError } from '../../base/errors.ts';
 import type { Clock } from '../../platform/host.ts';
 import { timeoutSignal } from '../../platform/waiting.ts';
-import type { PreflightCheckDescription } from './check.ts';
-import type { CheckFinding, FindingsChangedByFixEffects, FixEffectInDatabase, MigrationMethod } from './finding.ts';
+import type { CheckDescription } from './check.ts';
+import type { ChangedFindings, CheckFinding, DatabaseEffect, MigrationMethod } from './finding.ts';
 
-import { type NearestWordFinder, type PreflightOptions, rejectUnknownCheckIds } from './options.ts';
-import type { DatabasePreflightVerdict, IgnoreDatabasesAdvice, PreflightReport } from './report.ts';
-import { simulatePreflightFixes } from './simulate-preflight-fixes.ts';
-import { derivePreflightConclusion, type PreflightConclusion, verdictAfterFixes } from './verdict.ts';
+import { type PreflightOptions, rejectUnknownIds, type WordFinder } from './options.ts';
+import type { DatabaseVerdict, IgnoreAdvice, PreflightReport } from './report.ts';
+import { simulateFixes } from './simulate-preflight-fixes.ts';
+import { deriveConclusion, type PreflightConclusion, verdictAfterFixes } from './verdict.ts';
 
 /** The input of a preflight of either engine. */
 export interface PreflightInput<Source> {
@@ -18,17 +18,17 @@ export interface PreflightInput<Source> {
   readonly signal?: AbortSignal;
   readonly clock: Clock;
   /** Finds the closest known word to a misspelt database or check id. */
-  readonly nearest: NearestWordFinder;
+  readonly nearest: WordFinder;
   /** Called with the number of databases or steps done, and the total number. */
   readonly onProgress?: (done: number, total: number) => void;
   /** Receives the progress while rows are read (`--deep`). */
-  readonly onRead?: (progress: DeepReadProgress) => void;
+  readonly onRead?: (progress: DeepProgress) => void;
   /** Called with every statement just before it is sent; `place` is the name of the database, or `server`. */
   readonly onQuery?: (place: string, text: string) => void;
 }
 
 /** The progress of reading the rows (`--deep`). */
-export interface DeepReadProgress {
+export interface DeepProgress {
   readonly bytes: number;
   readonly database: string;
   readonly table: string;
@@ -38,7 +38,7 @@ export interface DeepReadProgress {
 }
 
 /** The input of an engine: the preflight input with one deadline and one counter of statements. */
-export interface PreflightEngineInput<Source> {
+export interface PreflightRun<Source> {
   readonly source: Source;
   readonly options: PreflightOptions;
   /** This signal is aborted at the deadline, and when the user cancels. */
@@ -49,21 +49,21 @@ export interface PreflightEngineInput<Source> {
    */
   readonly cancelled: AbortSignal | undefined;
   readonly clock: Clock;
-  readonly nearest: NearestWordFinder;
+  readonly nearest: WordFinder;
   readonly onProgress: (done: number, total: number) => void;
-  readonly onRead: (progress: DeepReadProgress) => void;
+  readonly onRead: (progress: DeepProgress) => void;
   /** Called just before a statement is sent; `statements` is the number of statements in the text (default: 1). */
   readonly onSend: (place: string, text: string, statements?: number) => void;
 }
 
 /** The facts that an engine has after it has queried the source. */
-export interface CollectedSourceFacts {
+export interface CollectedFacts {
   /** Milliseconds spent waiting between two measurements, which are not part of the reported duration. */
   readonly waited: number;
 }
 
 /** The findings of all checks of an engine. */
-export interface EvaluatedPreflightChecks {
+export interface EvaluatedChecks {
   /** One finding for each check, or for each check and database, in the order of the checks. */
   readonly findings: readonly CheckFinding[];
   /** Names of the databases to be migrated. */
@@ -71,10 +71,10 @@ export interface EvaluatedPreflightChecks {
 }
 
 /** The parts of the report that differ between PostgreSQL and Redis, so that the engine provides them. */
-export interface PreflightEngineReport<Extra> {
+export interface EngineReport<Extra> {
   readonly source: PreflightReport['source'];
   /** The verdict of each database, with its size, tables or keys as far as they are known. */
-  readonly databases: readonly DatabasePreflightVerdict[];
+  readonly databases: readonly DatabaseVerdict[];
   /** Estimated seconds of the copy; undefined if there is nothing to copy, or if the amount is not known. */
   readonly estimate: { readonly low: number; readonly high: number } | undefined;
   /** Further fields of the report for one engine. */
@@ -82,25 +82,25 @@ export interface PreflightEngineReport<Extra> {
 }
 
 /** The operations in which PostgreSQL and Redis differ. */
-export interface PreflightEngine<Source, Opened, Facts extends CollectedSourceFacts, Extra = object> {
+export interface PreflightEngine<Source, Opened, Facts extends CollectedFacts, Extra = object> {
   readonly name: PreflightReport['engine'];
   /** The migration methods of this engine, best first. */
   readonly methods: readonly MigrationMethod[];
-  readonly checks: readonly PreflightCheckDescription[];
+  readonly checks: readonly CheckDescription[];
   /**
    * Looks up the host of the source, connects and logs in. A failed connection is part of the result and does not
    * throw.
    */
-  readonly open: (run: PreflightEngineInput<Source>) => Promise<Opened>;
+  readonly open: (run: PreflightRun<Source>) => Promise<Opened>;
   /** Runs the queries of the checks, and takes measurements. Ends the session. */
-  readonly collectFacts: (opened: Opened, run: PreflightEngineInput<Source>) => Promise<Facts>;
+  readonly collectFacts: (opened: Opened, run: PreflightRun<Source>) => Promise<Facts>;
   /** Evaluates every check as if the databases in `ignored` were ignored as well. */
-  readonly evaluate: (facts: Facts, options: PreflightOptions, ignored: readonly string[]) => EvaluatedPreflightChecks;
+  readonly evaluate: (facts: Facts, options: PreflightOptions, ignored: readonly string[]) => EvaluatedChecks;
   /** Evaluates the checks as if the given fixes had been applied. */
   readonly effectsEvaluator: (
     facts: Facts,
     options: PreflightOptions,
-  ) => (effects: readonly FixEffectInDatabase[]) => FindingsChangedByFixEffects;
+  ) => (effects: readonly DatabaseEffect[]) => ChangedFindings;
   /**
    * Finds the databases that must be ignored so that a migration method becomes possible. `conclude` returns the
    * verdict for the databases that are not ignored.
@@ -110,12 +110,8 @@ export interface PreflightEngine<Source, Opened, Facts extends CollectedSourceFa
     conclusion: PreflightConclusion,
     conclude: (ignored: readonly string[]) => PreflightConclusion,
     method: MigrationMethod,
-  ) => IgnoreDatabasesAdvice | undefined;
-  readonly describe: (
-    facts: Facts,
-    conclusion: PreflightConclusion,
-    run: PreflightEngineInput<Source>,
-  ) => PreflightEngineReport<Extra>;
+  ) => IgnoreAdvice | undefined;
+  readonly describe: (facts: Facts, conclusion: PreflightConclusion, run: PreflightRun<Source>) => EngineReport<Extra>;
 }
 
 /**
@@ -123,7 +119,7 @@ export interface PreflightEngine<Source, Opened, Facts extends CollectedSourceFa
  * throw.
  * @throws CliError `usage` for unknown ids in `--accept` or unknown databases, `cancelled` when the signal aborts
  */
-export async function runPreflight<Source, Opened, Facts extends CollectedSourceFacts, Extra>(
+export async function runPreflight<Source, Opened, Facts extends CollectedFacts, Extra>(
   engine: PreflightEngine<Source, Opened, Facts, Extra>,
   {
     source,
@@ -139,10 +135,10 @@ export async function runPreflight<Source, Opened, Facts extends CollectedSource
 ): Promise<PreflightReport & Extra> {
   const startedAt = clock.now();
   const ids = engine.checks.map(({ id }) => id);
-  rejectUnknownCheckIds(options.accept, ids, nearest);
+  rejectUnknownIds(options.accept, ids, nearest);
   const expired = timeoutSignal(deadline);
   let sent = 0;
-  const run: PreflightEngineInput<Source> = {
+  const run: PreflightRun<Source> = {
     source,
     options,
     signal: cancelled === undefined ? expired : AbortSignal.any([expired, cancelled]),
@@ -164,7 +160,7 @@ export async function runPreflight<Source, Opened, Facts extends CollectedSource
   const isPossible = conclusion.methods[options.method] === true;
   const advice = isPossible ? undefined : engine.advise?.(facts, conclusion, conclude, options.method);
   const { source: described, databases, estimate, extra } = engine.describe(facts, conclusion, run);
-  const { findings, after, notSimulated } = simulatePreflightFixes(
+  const { findings, after, notSimulated } = simulateFixes(
     conclusion.findings,
     options.method,
     engine.effectsEvaluator(facts, options),
@@ -193,13 +189,13 @@ export async function runPreflight<Source, Opened, Facts extends CollectedSource
   };
 }
 
-function concludeFindings<Source, Opened, Facts extends CollectedSourceFacts, Extra>(
+function concludeFindings<Source, Opened, Facts extends CollectedFacts, Extra>(
   { checks, methods }: PreflightEngine<Source, Opened, Facts, Extra>,
-  evaluated: EvaluatedPreflightChecks,
+  evaluated: EvaluatedChecks,
   options: PreflightOptions,
 ): PreflightConclusion {
   const blockable = new Map(checks.map(({ id, mayBlock }) => [id, mayBlock]));
-  return derivePreflightConclusion({
+  return deriveConclusion({
     ...evaluated,
     methods,
     method: options.method,

@@ -1,31 +1,31 @@
 import {
-  buildFindingKey,
+  type ChangedFindings,
   type CheckFinding,
+  type DatabaseEffect,
   type FindingFix,
-  type FindingsChangedByFixEffects,
-  type FixEffectInDatabase,
-  type FixSimulationProblem,
+  type FindingStatus,
+  type FixEffect,
+  type FixProblem,
+  findingKey,
   type MigrationMethod,
-  type PreflightFindingStatus,
-  type PreflightFixEffect,
-  type PreflightFixWithEffects,
+  type SimulatedFix,
 } from './finding.ts';
 
-import { isInFixScript, isOptionalFix } from './fix-script.ts';
+import { isInScript, isOptionalFix } from './fix-script.ts';
 
 /**
  * Removes one of every two fixes that set the same setting to different values. The fix that corrects both findings
  * is kept, or else the first fix.
  */
 function removeConflictingFixes(
-  fixes: readonly PreflightFixWithEffects[],
-  isOptional: (fix: PreflightFixWithEffects) => boolean,
-  evaluate: (effects: readonly FixEffectInDatabase[]) => FindingsChangedByFixEffects,
-  harms: Map<CheckFinding, FixSimulationProblem>,
-): readonly PreflightFixWithEffects[] {
-  const kept = new Set<PreflightFixWithEffects>();
-  const byName = new Map<string, { readonly fix: PreflightFixWithEffects; readonly value: string }>();
-  const keep = (fix: PreflightFixWithEffects) => {
+  fixes: readonly SimulatedFix[],
+  isOptional: (fix: SimulatedFix) => boolean,
+  evaluate: (effects: readonly DatabaseEffect[]) => ChangedFindings,
+  harms: Map<CheckFinding, FixProblem>,
+): readonly SimulatedFix[] {
+  const kept = new Set<SimulatedFix>();
+  const byName = new Map<string, { readonly fix: SimulatedFix; readonly value: string }>();
+  const keep = (fix: SimulatedFix) => {
     kept.add(fix);
     for (const { name, value } of valuesSetBy(fix)) byName.set(name, { fix, value });
   };
@@ -38,8 +38,8 @@ function removeConflictingFixes(
       keep(fix);
       continue;
     }
-    const corrects = (one: PreflightFixWithEffects, { finding }: PreflightFixWithEffects) =>
-      evaluate(one.effects).changed.get(buildFindingKey(finding))?.status === 'pass';
+    const corrects = (one: SimulatedFix, { finding }: SimulatedFix) =>
+      evaluate(one.effects).changed.get(findingKey(finding))?.status === 'pass';
     const isCorrected = corrects(other, fix);
     if (!isCorrected && isOptional(fix) === isOptional(other) && corrects(fix, other)) {
       kept.delete(other);
@@ -51,9 +51,7 @@ function removeConflictingFixes(
 }
 
 /** The settings that a fix sets; a setting of a role is named with its role and database. */
-function valuesSetBy({
-  effects,
-}: PreflightFixWithEffects): readonly { readonly name: string; readonly value: string }[] {
+function valuesSetBy({ effects }: SimulatedFix): readonly { readonly name: string; readonly value: string }[] {
   return effects.flatMap(({ effect }) => {
     if (effect.kind === 'setting') return [{ name: effect.name, value: effect.value }];
     if (effect.kind !== 'role-setting') return [];
@@ -69,7 +67,7 @@ function isConflict(one: string, other: string): boolean {
   return one !== other && !(/^\d+$/.test(one) && /^\d+$/.test(other));
 }
 
-interface PreflightFixSimulation {
+interface FixSimulation {
   /**
    * The findings without the field `effects`, which only the simulation uses, and without the statements of fixes that
    * would make another finding worse.
@@ -85,23 +83,23 @@ interface PreflightFixSimulation {
  * Evaluates the checks with the effects of each fix alone, then with the effects of all fixes together. `evaluate` is
  * pure: it returns what the checks find with these effects instead of the observed values.
  */
-export function simulatePreflightFixes(
+export function simulateFixes(
   findings: readonly CheckFinding[],
   method: MigrationMethod,
-  evaluate: (effects: readonly FixEffectInDatabase[]) => FindingsChangedByFixEffects,
-): PreflightFixSimulation {
-  const observed = new Map(findings.map((finding) => [buildFindingKey(finding), finding]));
-  const written = findings.filter(isInFixScript);
-  const harms = new Map<CheckFinding, FixSimulationProblem>();
+  evaluate: (effects: readonly DatabaseEffect[]) => ChangedFindings,
+): FixSimulation {
+  const observed = new Map(findings.map((finding) => [findingKey(finding), finding]));
+  const written = findings.filter(isInScript);
+  const harms = new Map<CheckFinding, FixProblem>();
   const candidates = firstOfEachFix(written);
   const expected = new Map(observed);
   for (const { finding, effects } of candidates) {
     const alone = evaluate(effects);
     const found = worsened(observed, alone, finding);
     if (found.length > 0) harms.set(finding, { kind: 'worse', findings: found });
-    else expected.set(buildFindingKey(finding), alone.changed.get(buildFindingKey(finding)) ?? finding);
+    else expected.set(findingKey(finding), alone.changed.get(findingKey(finding)) ?? finding);
   }
-  const isOptional = ({ finding }: PreflightFixWithEffects) => isOptionalFix(finding, method);
+  const isOptional = ({ finding }: SimulatedFix) => isOptionalFix(finding, method);
   const harmless = candidates.filter(({ finding }) => !harms.has(finding));
   // Fixes that the script runs take precedence over fixes that it contains as comments.
   const ordered = harmless.toSorted((a, b) => Number(isOptional(a)) - Number(isOptional(b)));
@@ -118,27 +116,27 @@ export function simulatePreflightFixes(
   const result = findings.map((finding) =>
     finding.fix === undefined ? finding : { ...finding, fix: reportedFix(finding, harmOfFix.get(fixKey(finding))) },
   );
-  const run = result.filter((finding) => isInFixScript(finding) && !isOptionalFix(finding, method));
+  const run = result.filter((finding) => isInScript(finding) && !isOptionalFix(finding, method));
   const { changed } = isSafe ? ofRequired : evaluate(effectsOf(kept));
   return {
     findings: result,
     after:
       run.length === 0
         ? undefined
-        : result.map((finding) => withoutEffects(changed.get(buildFindingKey(finding)) ?? finding)),
+        : result.map((finding) => withoutEffects(changed.get(findingKey(finding)) ?? finding)),
     notSimulated: [...new Set(run.filter(({ fix }) => fix?.simulated === false).map(({ id }) => id))],
   };
 }
 
 /** Simulates each fix only once, because many findings can have the same server-wide fix. */
-function firstOfEachFix(written: readonly CheckFinding[]): readonly PreflightFixWithEffects[] {
+function firstOfEachFix(written: readonly CheckFinding[]): readonly SimulatedFix[] {
   const known = new Set<string>();
-  return written.flatMap((finding): readonly PreflightFixWithEffects[] => {
+  return written.flatMap((finding): readonly SimulatedFix[] => {
     const { fix, database } = finding;
     const key = fixKey(finding);
     if (fix?.effects === undefined || known.has(key)) return [];
     known.add(key);
-    const restart: readonly PreflightFixEffect[] = fix.restart === true ? [{ kind: 'restart' }] : [];
+    const restart: readonly FixEffect[] = fix.restart === true ? [{ kind: 'restart' }] : [];
     return [{ finding, effects: [...restart, ...fix.effects].map((effect) => ({ effect, database })) }];
   });
 }
@@ -147,10 +145,10 @@ function fixKey(finding: CheckFinding): string {
   const { fix } = finding;
   return fix?.database === undefined && (fix?.sql ?? fix?.review ?? fix?.shell) !== undefined
     ? JSON.stringify([fix?.sql, fix?.review, fix?.shell])
-    : buildFindingKey(finding);
+    : findingKey(finding);
 }
 
-function effectsOf(fixes: readonly PreflightFixWithEffects[]): readonly FixEffectInDatabase[] {
+function effectsOf(fixes: readonly SimulatedFix[]): readonly DatabaseEffect[] {
   return fixes.flatMap(({ effects }) => effects);
 }
 
@@ -161,11 +159,11 @@ function effectsOf(fixes: readonly PreflightFixWithEffects[]): readonly FixEffec
 function harmOfAll(
   observed: ReadonlyMap<string, CheckFinding>,
   expected: ReadonlyMap<string, CheckFinding>,
-  fixes: readonly PreflightFixWithEffects[],
-  evaluated: FindingsChangedByFixEffects,
-): FixSimulationProblem | undefined {
+  fixes: readonly SimulatedFix[],
+  evaluated: ChangedFindings,
+): FixProblem | undefined {
   if (evaluated.cannotStart !== undefined) return { kind: 'start', why: evaluated.cannotStart };
-  const keys = fixes.map(({ finding }) => buildFindingKey(finding));
+  const keys = fixes.map(({ finding }) => findingKey(finding));
   const before = new Map([...observed, ...keys.map((key) => [key, expected.get(key)!] as const)]);
   const found = worsened(before, evaluated);
   return found.length === 0 ? undefined : { kind: 'worse', findings: found };
@@ -177,7 +175,7 @@ function harmOfAll(
  */
 function worsened(
   observed: ReadonlyMap<string, CheckFinding>,
-  { changed }: FindingsChangedByFixEffects,
+  { changed }: ChangedFindings,
   except?: CheckFinding,
 ): readonly CheckFinding[] {
   return [...changed].flatMap(([key, after]) => {
@@ -193,7 +191,7 @@ function isWorse(before: CheckFinding, after: CheckFinding): boolean {
   return after.blocks.some((method) => !before.blocks.includes(method));
 }
 
-const severityOf: Readonly<Record<PreflightFindingStatus, number>> = {
+const severityOf: Readonly<Record<FindingStatus, number>> = {
   pass: 0,
   info: 0,
   skip: 0,
@@ -209,14 +207,13 @@ const severityOf: Readonly<Record<PreflightFindingStatus, number>> = {
 function dropHarmfulAdditions(
   observed: ReadonlyMap<string, CheckFinding>,
   expected: ReadonlyMap<string, CheckFinding>,
-  fixes: readonly PreflightFixWithEffects[],
-  evaluate: (effects: readonly FixEffectInDatabase[]) => FindingsChangedByFixEffects,
-  harms: Map<CheckFinding, FixSimulationProblem>,
+  fixes: readonly SimulatedFix[],
+  evaluate: (effects: readonly DatabaseEffect[]) => ChangedFindings,
+  harms: Map<CheckFinding, FixProblem>,
 ): void {
-  const harmOf = (some: readonly PreflightFixWithEffects[]) =>
-    harmOfAll(observed, expected, some, evaluate(effectsOf(some)));
-  let added: readonly PreflightFixWithEffects[] = [];
-  const add = (group: readonly PreflightFixWithEffects[]): void => {
+  const harmOf = (some: readonly SimulatedFix[]) => harmOfAll(observed, expected, some, evaluate(effectsOf(some)));
+  let added: readonly SimulatedFix[] = [];
+  const add = (group: readonly SimulatedFix[]): void => {
     const together = [...added, ...group];
     const harm = harmOf(together);
     const [fix] = group;
@@ -232,9 +229,8 @@ function dropHarmfulAdditions(
       add(group.slice(half));
       return;
     }
-    const isOwn =
-      harm.kind === 'worse' && harm.findings.some((one) => buildFindingKey(one) === buildFindingKey(fix.finding));
-    const without = (other: PreflightFixWithEffects) => together.filter((one) => one !== other);
+    const isOwn = harm.kind === 'worse' && harm.findings.some((one) => findingKey(one) === findingKey(fix.finding));
+    const without = (other: SimulatedFix) => together.filter((one) => one !== other);
     const culprit = isOwn ? added.find((one) => harmOf(without(one)) === undefined) : undefined;
     harms.set((culprit ?? fix).finding, harm);
     added = without(culprit ?? fix);
@@ -243,15 +239,15 @@ function dropHarmfulAdditions(
 }
 
 /** The fix as it is written to the report. */
-function reportedFix(finding: CheckFinding, harm: FixSimulationProblem | undefined): FindingFix {
+function reportedFix(finding: CheckFinding, harm: FixProblem | undefined): FindingFix {
   const { effects, ...fix } = finding.fix!;
-  if (!isInFixScript(finding)) return fix;
+  if (!isInScript(finding)) return fix;
   if (harm === undefined) return { ...fix, simulated: effects !== undefined };
   const worsens = harm.kind === 'worse' ? { worsens: [...new Set(harm.findings.map(({ id }) => id))] } : {};
   return { ...(fix.by === undefined ? {} : { by: fix.by }), ...worsens, text: `${harmText(harm)} ${fix.text}` };
 }
 
-function harmText(harm: FixSimulationProblem): string {
+function harmText(harm: FixProblem): string {
   switch (harm.kind) {
     case 'worse':
       return `Not written to the fix script, because it would make another finding worse: ${harm.findings

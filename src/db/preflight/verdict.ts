@@ -1,14 +1,14 @@
 import { countOf } from '../../base/text.ts';
-import type { CheckFinding, MigrationMethod, PreflightFindingStatus } from './finding.ts';
+import type { CheckFinding, FindingStatus, MigrationMethod } from './finding.ts';
 import type {
-  DatabasePreflightVerdict,
+  DatabaseVerdict,
   PreflightReport,
   PreflightVerdict,
-  PreflightVerdictAfterFixes,
-  PreflightVerdictCondition,
+  VerdictAfterFixes,
+  VerdictCondition,
 } from './report.ts';
 
-export interface PreflightConclusionInput {
+export interface ConclusionInput {
   readonly findings: readonly CheckFinding[];
   /** The databases to migrate; empty if they are not known. */
   readonly databases: readonly string[];
@@ -32,7 +32,7 @@ export type PreflightConclusion = Pick<
 >;
 
 /** Derives the verdict from all findings: the best method that no finding blocks, for each database and for all together. */
-export function derivePreflightConclusion(weighing: PreflightConclusionInput): PreflightConclusion {
+export function deriveConclusion(weighing: ConclusionInput): PreflightConclusion {
   const { databases, methods, method, strict, accept } = weighing;
   const findings = weighing.findings.map((finding) => markAccepted(finding, accept));
   const blockers = findings.filter(({ status, accepted }) => status === 'fail' && accepted !== true);
@@ -55,8 +55,8 @@ export function derivePreflightConclusion(weighing: PreflightConclusionInput): P
     ),
     summary: summarize(findings),
     findings,
-    databases: databases.map((name): DatabasePreflightVerdict => {
-      const own = blockers.filter((finding) => isFindingAboutDatabase(finding, name));
+    databases: databases.map((name): DatabaseVerdict => {
+      const own = blockers.filter((finding) => concernsDatabase(finding, name));
       const reasons = own.filter(({ blocks }) => blocks.length > 0).map(({ id }) => id);
       return { name, verdict: open(own)[0] ?? 'blocked', reasons };
     }),
@@ -67,7 +67,7 @@ export function derivePreflightConclusion(weighing: PreflightConclusionInput): P
 export function verdictAfterFixes(
   { verdict, ok, proven, findings }: PreflightConclusion,
   notSimulated: readonly string[],
-): PreflightVerdictAfterFixes {
+): VerdictAfterFixes {
   const blockers = findings.filter(
     ({ status, blocks, accepted }) => status === 'fail' && blocks.length > 0 && accepted !== true,
   );
@@ -75,7 +75,7 @@ export function verdictAfterFixes(
 }
 
 /** Whether a finding of the server or of a database concerns the given database. */
-export function isFindingAboutDatabase({ database, only }: CheckFinding, name: string): boolean {
+export function concernsDatabase({ database, only }: CheckFinding, name: string): boolean {
   return database === undefined ? only === undefined || only.includes(name) : database === name;
 }
 
@@ -91,9 +91,9 @@ const rehearsal = 'cloudctl db rehearse';
  * Returns one condition of the verdict for each check, whatever the number of databases in which the check has a
  * finding.
  */
-function premisesOf(findings: readonly CheckFinding[]): readonly PreflightVerdictCondition[] {
+function premisesOf(findings: readonly CheckFinding[]): readonly VerdictCondition[] {
   const ids = [...new Set(findings.map(({ id }) => id))];
-  return ids.flatMap((id): PreflightVerdictCondition[] => {
+  return ids.flatMap((id): VerdictCondition[] => {
     const own = findings.filter((finding) => finding.id === id);
     const [first] = own;
     if (first === undefined) return [];
@@ -117,12 +117,12 @@ function premisesOf(findings: readonly CheckFinding[]): readonly PreflightVerdic
 function leavesVerdictUnproven(
   { status, id }: CheckFinding,
   opened: readonly MigrationMethod[],
-  { mayBlock, method }: PreflightConclusionInput,
+  { mayBlock, method }: ConclusionInput,
 ): boolean {
   return status === 'unknown' && opened.some((one, at) => (at === 0 || one === method) && mayBlock(id).includes(one));
 }
 
-function summarize(findings: readonly CheckFinding[]): Readonly<Record<PreflightFindingStatus, number>> {
+function summarize(findings: readonly CheckFinding[]): Readonly<Record<FindingStatus, number>> {
   const summary = { pass: 0, fail: 0, warn: 0, skip: 0, unknown: 0, info: 0 };
   for (const { status } of findings) summary[status] += 1;
   return summary;

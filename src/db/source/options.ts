@@ -6,8 +6,8 @@ import type { CommandIo } from '../../cli/command-io.ts';
 import { readFileNamedByUser } from '../../cli/user-file.ts';
 import { normalizeEnvironmentVariableValue } from '../../config/settings.ts';
 import { type PostgresqlEndpoint, parsePostgresqlEndpoint } from '../../postgresql/endpoint.ts';
-import { findPasswordInPgpasswordOrPgpass } from '../../postgresql/pgpass.ts';
-import { addPasswordToRedisSource, parseRedisEndpoint, type RedisEndpoint } from '../../redis/endpoint.ts';
+import { findPgPassword } from '../../postgresql/pgpass.ts';
+import { addPassword, parseRedisEndpoint, type RedisEndpoint } from '../../redis/endpoint.ts';
 
 const sourceOptions: readonly OptionSpec[] = [
   { name: 'source', valueName: 'URL', description: 'Source: postgres://USER@HOST:PORT/DBNAME or redis://HOST:PORT' },
@@ -128,7 +128,7 @@ async function readPostgresDbSource(io: CommandIo, args: ParsedArgs): Promise<Po
   if (read.passwordInUrl) await warnAboutPasswordInUrl(io);
   if (args.has('password-stdin')) return { ...read.source, password: await readPasswordFromStdin(io) };
   if (read.source.password !== undefined) return read.source;
-  const found = findPasswordInPgpasswordOrPgpass(read.source, env, platform);
+  const found = findPgPassword(read.source, env, platform);
   if (found.warning !== undefined) await io.output.warn(found.warning);
   return { ...read.source, password: found.password ?? (await promptForDbPassword(io, 'PGPASSWORD')) };
 }
@@ -162,7 +162,7 @@ async function readRedisDbSource(
   // A missing password for Redis is prompted for in a terminal and is no error elsewhere, because many Redis servers
   // have none.
   if (read.source.password !== undefined || !io.prompts.interactive) return read.source;
-  return addPasswordToRedisSource(read, await promptForDbPassword(io, 'REDISCLI_AUTH'));
+  return addPassword(read, await promptForDbPassword(io, 'REDISCLI_AUTH'));
 }
 
 function warnAboutPasswordInUrl(io: CommandIo): Promise<void> {

@@ -1,6 +1,6 @@
 import { quoteShellArg } from '../../cli/shell-quote.ts';
 import { clientSideDatabaseErrorCodes } from '../../platform/network-errors.ts';
-import { encodeDatabaseNameAsUri } from '../../postgresql/psql-script.ts';
+import { databaseUri } from '../../postgresql/psql-script.ts';
 import type { DbSource } from './options.ts';
 
 /**
@@ -88,7 +88,7 @@ export function manualCopyCommands({ engine, source }: DbSource): string {
 
 /** pg_dump accepts connection parameters and URIs as a database name. */
 function databaseArgument(name: string): string {
-  return /^\w[\w-]*$/.test(name) ? name : (encodeDatabaseNameAsUri(name) ?? name);
+  return /^\w[\w-]*$/.test(name) ? name : (databaseUri(name) ?? name);
 }
 
 /**

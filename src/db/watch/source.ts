@@ -2,7 +2,7 @@ import type { Clock } from '../../platform/host.ts';
 import type { PostgresqlEndpoint } from '../../postgresql/endpoint.ts';
 import { connectRedis } from '../../redis/connection.ts';
 import type { RedisEndpoint } from '../../redis/endpoint.ts';
-import { parseRedisInfo } from '../../redis/info.ts';
+import { parseInfo } from '../../redis/info.ts';
 import type { DbSource } from '../source/index.ts';
 import { type WatchLimits, watchLimits } from './limits.ts';
 import type { SourceBaseline } from './postgresql/baseline.ts';
@@ -148,7 +148,7 @@ async function observeRedis(
   try {
     const session = await connectRedis(source, { limit, signal });
     try {
-      const info = parseRedisInfo(String(await session.send(['INFO', 'replication'], limit)));
+      const info = parseInfo(String(await session.send(['INFO', 'replication'], limit)));
       const facts = parseRedisFacts(info, { at: 0, connection: undefined, config: new Map() });
       return { slots: facts.replicas.map(({ name }) => name) };
     } finally {

@@ -143,8 +143,7 @@ export function decodeSandboxMigrationRequest(
   const strings = { dbname, username, password };
   const invalid = Object.entries(strings).find(([, text]) => text !== undefined && typeof text !== 'string');
   if (invalid !== undefined) return `source.${invalid[0]} must be a string.`;
-  if (engine === 'postgresql' && dbname === undefined && !isPostgresqlConnectionString(host))
-    return 'source.dbname is required.';
+  if (engine === 'postgresql' && dbname === undefined && !isConnectionString(host)) return 'source.dbname is required.';
   if (disableSsl !== undefined && typeof disableSsl !== 'boolean') return 'disable_ssl must be true or false.';
   if (ignoreDbs !== undefined && !isStringArray(ignoreDbs)) return 'ignore_dbs must be an array of strings.';
   if (engine === 'redis' && isStringArray(ignoreDbs) && ignoreDbs.length > 0)
@@ -177,7 +176,7 @@ export function readRequestedMigrationSource(value: unknown, { disableSsl }: San
 }
 
 /** Whether the host field is a URL, or keywords and values with a database name (libpq). */
-function isPostgresqlConnectionString(host: string): boolean {
+function isConnectionString(host: string): boolean {
   return host.includes('://') || /(^|\s)dbname\s*=/.test(host);
 }
 

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { expect, test } from 'vitest';
 import { countWrites, decodeRedisActivity, readActivity } from '../../../src/db/cutover/activity.ts';
-import { parseRedisInfo } from '../../../src/redis/info.ts';
+import { parseInfo } from '../../../src/redis/info.ts';
 import { type Postgres, ready } from '../../fixtures/postgres.ts';
 import { startRedis } from '../../fixtures/redis.ts';
 import { startStandby } from '../../fixtures/standby.ts';
@@ -81,5 +81,5 @@ test.each([
   ['loading:0\r\nrole:master', 0],
   ['loading:1\r\nrole:slave', 2],
 ])('a Redis source with %j has %i reasons why something may still write', (info, count) => {
-  expect(decodeRedisActivity(parseRedisInfo(info)).open).toHaveLength(count);
+  expect(decodeRedisActivity(parseInfo(info)).open).toHaveLength(count);
 });

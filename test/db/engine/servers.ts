@@ -15,7 +15,7 @@ import type { SchemaCopier } from '../../../src/db/engine/schema/target.ts';
 import type { EngineState } from '../../../src/db/engine/state.ts';
 import { connectPostgresql } from '../../../src/postgresql/connection.ts';
 import type { PostgresqlEndpoint } from '../../../src/postgresql/endpoint.ts';
-import { makeSessionSearchPathSafe } from '../../../src/postgresql/search-path-safe-session.ts';
+import { makeSessionSafe } from '../../../src/postgresql/search-path-safe-session.ts';
 import type { RedisEndpoint } from '../../../src/redis/endpoint.ts';
 import { type Postgres, type PostgresOptions, ready, startPostgres } from '../../fixtures/postgres.ts';
 import type { RedisServer } from '../../fixtures/redis.ts';
@@ -178,12 +178,8 @@ export async function ownersOn(server: Postgres): Promise<readonly string[]> {
 
 /** Copies plain tables with their keys and sequences and nothing else: the engine's tests are not about schemas. */
 export const copySimpleSchema: SchemaCopier = async (from, to, signal) => {
-  const source = await makeSessionSearchPathSafe(
-    await connectPostgresql(from, { dbname: from.dbname, limit: 10_000, signal }),
-  );
-  const target = await makeSessionSearchPathSafe(
-    await connectPostgresql(to, { dbname: to.dbname, limit: 10_000, signal }),
-  );
+  const source = await makeSessionSafe(await connectPostgresql(from, { dbname: from.dbname, limit: 10_000, signal }));
+  const target = await makeSessionSafe(await connectPostgresql(to, { dbname: to.dbname, limit: 10_000, signal }));
   try {
     const [rows = []] = await source.query(statements);
     for (const { statement } of rows) await target.query(statement ?? '');

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { createUnreachableServers, describeUnreachableAddress } from '../../../src/db/inventory/connection.ts';
-import type { ConnectAttempt, SourceAddressFacts } from '../../../src/db/preflight/network/addresses.ts';
+import type { AddressFacts, ConnectAttempt } from '../../../src/db/preflight/network/addresses.ts';
 
-function facts(errors: readonly (string | undefined)[], more: Partial<SourceAddressFacts> = {}): SourceAddressFacts {
+function facts(errors: readonly (string | undefined)[], more: Partial<AddressFacts> = {}): AddressFacts {
   const addresses = errors.map((_, at) => `192.0.2.${at}`);
   const found = { kind: 'found', addresses } as const;
   const connects = errors.map((error, at): ConnectAttempt => {

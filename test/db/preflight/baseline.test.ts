@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { decodePreflightBaseline, findPreflightChangesSinceBaseline } from '../../../src/db/preflight/baseline.ts';
+import { decodeBaseline, findBaselineChanges } from '../../../src/db/preflight/baseline.ts';
 import { findings, report } from './sample.ts';
 
-const saved = decodePreflightBaseline(JSON.stringify(report));
+const saved = decodeBaseline(JSON.stringify(report));
 
 describe('a baseline', () => {
   it('is a report that was saved, and nothing else', () => {
@@ -15,20 +15,20 @@ describe('a baseline', () => {
       '{"schema_version":2}',
       '{"schema_version":1,"engine":"postgresql","started_at":"x","source":{},"findings":[{}]}',
     ]) {
-      expect(decodePreflightBaseline(text)).toBeUndefined();
+      expect(decodeBaseline(text)).toBeUndefined();
     }
   });
 
   it('of the same source without a change tells of none', () => {
-    expect(saved && findPreflightChangesSinceBaseline(saved, report)).toEqual([]);
+    expect(saved && findBaselineChanges(saved, report)).toEqual([]);
   });
 
   it('tells a schema in which a table was made, and one that is new or gone', () => {
-    const before = decodePreflightBaseline(
+    const before = decodeBaseline(
       JSON.stringify({ ...report, schemas: { 'shop.public': '3 tables', 'shop.old': '1 tables' } }),
     );
     const after = { 'shop.public': '4 tables', 'shop.new': '1 tables' };
-    expect(before && findPreflightChangesSinceBaseline(before, report, after)).toEqual([
+    expect(before && findBaselineChanges(before, report, after)).toEqual([
       { id: 'schema shop.new', after: { status: 'info', observed: '1 tables' } },
       { id: 'schema shop.old', before: { status: 'info', observed: '1 tables' } },
       {
@@ -40,7 +40,7 @@ describe('a baseline', () => {
   });
 
   it('without shapes of its own tells of no drift', () => {
-    expect(saved && findPreflightChangesSinceBaseline(saved, report, { 'shop.public': '4 tables' })).toEqual([]);
+    expect(saved && findBaselineChanges(saved, report, { 'shop.public': '4 tables' })).toEqual([]);
   });
 
   it('tells another status, other objects and another threshold, what is new and what is gone, each in its database', () => {
@@ -54,7 +54,7 @@ describe('a baseline', () => {
         { ...rest.find(({ id }) => id === 'matviews')!, database: 'other' },
       ],
     };
-    expect(saved && findPreflightChangesSinceBaseline(saved, after)).toMatchObject([
+    expect(saved && findBaselineChanges(saved, after)).toMatchObject([
       { id: 'wal-level', before: { status: 'fail' }, after: { status: 'pass', observed: 'logical' } },
       {
         id: 'slots-vs-dbs',
@@ -68,8 +68,8 @@ describe('a baseline', () => {
 
   const [first] = findings;
   const changesOf = (was: object, is: object) => {
-    const before = decodePreflightBaseline(JSON.stringify({ ...report, findings: [{ ...first!, ...was }] }));
-    return before && findPreflightChangesSinceBaseline(before, { ...report, findings: [{ ...first!, ...is }] });
+    const before = decodeBaseline(JSON.stringify({ ...report, findings: [{ ...first!, ...was }] }));
+    return before && findBaselineChanges(before, { ...report, findings: [{ ...first!, ...is }] });
   };
 
   it.each([

@@ -1,11 +1,8 @@
 import { expect, test } from 'vitest';
-import type { PreflightSeverityByMethod } from '../../../src/db/preflight/check.ts';
+import type { MethodSeverity } from '../../../src/db/preflight/check.ts';
 import { failOutcome, type MigrationMethod } from '../../../src/db/preflight/finding.ts';
-import {
-  declareDatabasePreflightCheck,
-  declareServerPreflightCheck,
-} from '../../../src/db/preflight/postgresql/check.ts';
-import { declareRedisPreflightCheck } from '../../../src/db/preflight/redis/check.ts';
+import { declareDatabaseCheck, declareServerCheck } from '../../../src/db/preflight/postgresql/check.ts';
+import { declareRedisCheck } from '../../../src/db/preflight/redis/check.ts';
 import { preflightOptions, sourceFacts } from './postgresql/facts.ts';
 import { preflightOptions as redisOptions } from './redis/preflight-options.ts';
 import { sourceFacts as redisFacts } from './redis/recorded.ts';
@@ -16,23 +13,23 @@ const needs = 'address' as const;
 
 /** Each evaluates a check of this severity that blocks these methods. */
 const kinds = {
-  'PostgreSQL server': (severity: PreflightSeverityByMethod, blocks: readonly MigrationMethod[]) =>
-    declareServerPreflightCheck({
+  'PostgreSQL server': (severity: MethodSeverity, blocks: readonly MigrationMethod[]) =>
+    declareServerCheck({
       ...words,
       severity,
       needs,
       queries,
       evaluate: () => failOutcome(blocks, 'x'),
     }).evaluate({}, sourceFacts(), preflightOptions()),
-  'PostgreSQL database': (severity: PreflightSeverityByMethod, blocks: readonly MigrationMethod[]) =>
-    declareDatabasePreflightCheck({ ...words, severity, queries, evaluate: () => failOutcome(blocks, 'x') }).evaluate(
+  'PostgreSQL database': (severity: MethodSeverity, blocks: readonly MigrationMethod[]) =>
+    declareDatabaseCheck({ ...words, severity, queries, evaluate: () => failOutcome(blocks, 'x') }).evaluate(
       {},
       'd1',
       sourceFacts(),
       preflightOptions(),
     ),
-  Redis: (severity: PreflightSeverityByMethod, blocks: readonly MigrationMethod[]) =>
-    declareRedisPreflightCheck({
+  Redis: (severity: MethodSeverity, blocks: readonly MigrationMethod[]) =>
+    declareRedisCheck({
       ...words,
       severity,
       needs,

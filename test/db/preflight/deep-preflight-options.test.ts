@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { deepPreflightOptionSpecs, readDeepPreflightOptions } from '../../../src/db/preflight/options.ts';
+import { deepPreflightSpecs, readDeepPreflight } from '../../../src/db/preflight/options.ts';
 import { argsFrom } from '../../fixtures/command-io.ts';
 import { profileNamed } from '../../fixtures/profile.ts';
 
@@ -20,8 +20,8 @@ const sourceSpecs = [
 ] as const;
 
 function read(given: Readonly<Record<string, readonly string[]>>, engine: 'postgresql' | 'redis' = 'postgresql') {
-  const args = argsFrom(given, [], [...deepPreflightOptionSpecs, ...sourceSpecs]);
-  return readDeepPreflightOptions(args, engine, settings, 1000).deep;
+  const args = argsFrom(given, [], [...deepPreflightSpecs, ...sourceSpecs]);
+  return readDeepPreflight(args, engine, settings, 1000).deep;
 }
 
 test('rows are read on request only, at 50 MB per second and without a time limit', () => {

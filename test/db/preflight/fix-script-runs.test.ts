@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { renderFixScript, renderUndoScript } from '../../../src/db/preflight/fix-script.ts';
-import type { PostgresqlPreflightReport } from '../../../src/db/preflight/postgresql/run.ts';
+import type { PostgresqlReport } from '../../../src/db/preflight/postgresql/run.ts';
 import { lacks } from '../../fixtures/needs.ts';
 import { type Postgres, startPostgres } from '../../fixtures/postgres.ts';
 import { runPsql } from '../../fixtures/psql.ts';
@@ -11,7 +11,7 @@ const tables = ['CREATE TABLE keyless (n int)', 'INSERT INTO keyless VALUES (1)'
 
 async function serverOf(
   role: readonly string[],
-): Promise<{ server: Postgres; report: PostgresqlPreflightReport; script: string }> {
+): Promise<{ server: Postgres; report: PostgresqlReport; script: string }> {
   const server = await startPostgres({
     version: 16,
     settings: { wal_level: 'replica', max_replication_slots: 1 },

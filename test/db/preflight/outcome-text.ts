@@ -1,7 +1,7 @@
-import type { PreflightCheckOutcome } from '../../../src/db/preflight/finding.ts';
+import type { CheckOutcome } from '../../../src/db/preflight/finding.ts';
 
 /** The words of an outcome that a report prints, one part a line. Its status, objects and statements are values for a test. */
-export function outcomeText(outcome: PreflightCheckOutcome): string {
+export function outcomeText(outcome: CheckOutcome): string {
   const { headline, observed, required, detail, premise, settledBy, dataLoss, fix } = outcome;
   const parts = {
     headline,

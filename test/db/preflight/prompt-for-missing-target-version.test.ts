@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { promptForMissingTargetVersion } from '../../../src/db/preflight/options.ts';
+import { promptTargetVersion } from '../../../src/db/preflight/options.ts';
 import { argsFrom, commandIo } from '../../fixtures/command-io.ts';
 import { testHost } from '../../fixtures/host.ts';
 import { preflightOptions } from './postgresql/facts.ts';
@@ -15,13 +15,13 @@ function io(answer: string, more: { readonly interactive?: boolean; readonly yes
 }
 
 test('an answer is the version, an empty one leaves it open', async () => {
-  expect((await promptForMissingTargetVersion(io(' 17 '), 'postgresql', options)).targetVersion).toBe('17');
-  expect((await promptForMissingTargetVersion(io(''), 'postgresql', options)).targetVersion).toBeUndefined();
+  expect((await promptTargetVersion(io(' 17 '), 'postgresql', options)).targetVersion).toBe('17');
+  expect((await promptTargetVersion(io(''), 'postgresql', options)).targetVersion).toBeUndefined();
 });
 
 test('nothing is asked without a terminal, with --yes, or when the version is given', async () => {
-  expect(await promptForMissingTargetVersion(io('17', { interactive: false }), 'postgresql', options)).toBe(options);
-  expect(await promptForMissingTargetVersion(io('17', { yes: true }), 'postgresql', options)).toBe(options);
+  expect(await promptTargetVersion(io('17', { interactive: false }), 'postgresql', options)).toBe(options);
+  expect(await promptTargetVersion(io('17', { yes: true }), 'postgresql', options)).toBe(options);
   const known = preflightOptions({ targetVersion: '16' });
-  expect(await promptForMissingTargetVersion(io('17'), 'redis', known)).toBe(known);
+  expect(await promptTargetVersion(io('17'), 'redis', known)).toBe(known);
 });

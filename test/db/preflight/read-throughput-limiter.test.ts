@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createRowReadThroughputLimiter } from '../../../src/db/preflight/postgresql/deep/scan.ts';
+import { createReadLimiter } from '../../../src/db/preflight/postgresql/deep/scan.ts';
 import type { Clock } from '../../../src/platform/host.ts';
 
 /** A clock that goes on only while somebody sleeps. */
@@ -25,7 +25,7 @@ const none = new AbortController().signal;
 
 test('bytes beyond the rate wait until they are due', async () => {
   const { clock, sleeps } = sleepingClock();
-  const limiter = createRowReadThroughputLimiter(1000, clock, none);
+  const limiter = createReadLimiter(1000, clock, none);
   const began = clock.now();
   await limiter.take(500);
   expect(clock.now() - began).toBe(500);
@@ -36,7 +36,7 @@ test('bytes beyond the rate wait until they are due', async () => {
 
 test('rows that arrive during a wait share one timer, and are counted', async () => {
   const { clock, sleeps } = sleepingClock();
-  const limiter = createRowReadThroughputLimiter(1000, clock, none);
+  const limiter = createReadLimiter(1000, clock, none);
   const began = clock.now();
   const waits = [limiter.take(100), limiter.take(100), limiter.take(100)];
   expect(new Set(waits).size).toBe(1);
@@ -47,7 +47,7 @@ test('rows that arrive during a wait share one timer, and are counted', async ()
 
 test('time in which nothing is read is no credit', async () => {
   const { clock, advance } = sleepingClock();
-  const limiter = createRowReadThroughputLimiter(1000, clock, none);
+  const limiter = createReadLimiter(1000, clock, none);
   await limiter.take(100);
   advance(60_000);
   const began = clock.now();
@@ -57,12 +57,12 @@ test('time in which nothing is read is no credit', async () => {
 
 test('a few bytes ahead do not wait', () => {
   const { clock } = sleepingClock();
-  expect(createRowReadThroughputLimiter(1_000_000, clock, none).take(10_000)).toBeUndefined();
+  expect(createReadLimiter(1_000_000, clock, none).take(10_000)).toBeUndefined();
 });
 
 test('an aborted wait is rejected, and so is the next one', async () => {
   const { clock } = sleepingClock();
-  const limiter = createRowReadThroughputLimiter(1000, clock, AbortSignal.abort());
+  const limiter = createReadLimiter(1000, clock, AbortSignal.abort());
   await expect(limiter.take(1000)).rejects.toThrow();
   await expect(limiter.take(1000)).rejects.toThrow();
 });

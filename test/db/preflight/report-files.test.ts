@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { requireWritableFile, writeReportFile } from '../../../src/db/preflight/report-files.ts';
+import { requireWritable, writeReport } from '../../../src/db/preflight/report-files.ts';
 import { makeFolders } from '../../fixtures/folders.ts';
 
 function home(): string {
@@ -13,14 +13,14 @@ function home(): string {
 
 it('a report is written, and replaces the report of an earlier run', () => {
   const file = join(home(), 'report.json');
-  for (const text of ['first', 'second']) writeReportFile(file, text);
+  for (const text of ['first', 'second']) writeReport(file, text);
   expect(readFileSync(file, 'utf8')).toBe('second');
 });
 
 it('a file in a missing folder is a usage error before anything is sent', () => {
   const file = join(home(), 'missing', 'report.json');
-  for (const act of [() => requireWritableFile(file), () => writeReportFile(file, '')])
+  for (const act of [() => requireWritable(file), () => writeReport(file, '')])
     expect(act).toThrow(expect.objectContaining({ code: 'usage', exitCode: 2 }));
 });
 
-it('no file needs no folder', () => expect(() => requireWritableFile(undefined)).not.toThrow());
+it('no file needs no folder', () => expect(() => requireWritable(undefined)).not.toThrow());

@@ -4,10 +4,10 @@ import { describe, expect, it } from 'vitest';
 import { closedPort } from '../../../scripts/free-port.mjs';
 import type { PreflightReport } from '../../../src/db/preflight/report.ts';
 import {
-  buildMigrationMethodBlockedError,
-  type PreflightReportWithChanges,
-  preflightReportOptionSpecs,
-  runPreflightWithFiles,
+  blockedError,
+  type ReportWithChanges,
+  reportOptionSpecs,
+  runWithFiles,
 } from '../../../src/db/preflight/run-with-files.ts';
 import { countingSource } from '../../commands/db/test-source.ts';
 import { argsFrom, commandIo } from '../../fixtures/command-io.ts';
@@ -22,16 +22,11 @@ function run(
   host: TestHost,
   port: number,
   files: Readonly<Record<string, readonly string[]>>,
-): Promise<PreflightReportWithChanges> {
-  const args = argsFrom(files, [], [...preflightReportOptionSpecs, deadlineSpec]);
+): Promise<ReportWithChanges> {
+  const args = argsFrom(files, [], [...reportOptionSpecs, deadlineSpec]);
   const credentials = { username: undefined, password: undefined, db: undefined };
   const source = { host: '127.0.0.1', port, ssl: 'disable', ...credentials } as const;
-  return runPreflightWithFiles(
-    commandIo(host),
-    args,
-    { engine: 'redis', source },
-    preflightOptions({ isOverInternet: false }),
-  );
+  return runWithFiles(commandIo(host), args, { engine: 'redis', source }, preflightOptions({ isOverInternet: false }));
 }
 
 function savedReport(file: string): PreflightReport {
@@ -120,7 +115,7 @@ describe('--baseline', () => {
 
 describe('the error of a method that is not possible', () => {
   it('names each blocker of the method once, and no other finding', () => {
-    const { code, exitCode, detail } = buildMigrationMethodBlockedError(report, undefined);
+    const { code, exitCode, detail } = blockedError(report, undefined);
     expect({ code, exitCode }).toEqual({ code: 'preflight_blocked', exitCode: 3 });
     const blockers = new Set(
       report.findings.filter(({ blocks }) => blocks.includes(report.method)).map(({ id }) => id),
@@ -133,18 +128,18 @@ describe('the error of a method that is not possible', () => {
 
   it('leaves out accepted blockers', () => {
     const findings = report.findings.map((finding) => ({ ...finding, accepted: finding.id === 'wal-level' }));
-    expect(buildMigrationMethodBlockedError({ ...report, findings }, undefined).detail).not.toContain('wal-level');
+    expect(blockedError({ ...report, findings }, undefined).detail).not.toContain('wal-level');
   });
 
   it('recommends to write the fix script, or to run the one that was written', () => {
-    expect(buildMigrationMethodBlockedError(report, undefined).hint).toContain('--fix-sql');
-    const { hint } = buildMigrationMethodBlockedError(report, 'my-fix.sql');
+    expect(blockedError(report, undefined).hint).toContain('--fix-sql');
+    const { hint } = blockedError(report, 'my-fix.sql');
     expect(hint).toContain('my-fix.sql');
     expect(hint).not.toContain('--fix-sql');
   });
 
   it('recommends no script when no finding has a fix for one', () => {
     const findings = report.findings.map(({ fix: _fix, ...finding }) => finding);
-    expect(buildMigrationMethodBlockedError({ ...report, findings }, undefined).hint).not.toContain('--fix-sql');
+    expect(blockedError({ ...report, findings }, undefined).hint).not.toContain('--fix-sql');
   });
 });

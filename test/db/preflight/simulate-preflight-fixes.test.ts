@@ -1,19 +1,19 @@
 import { expect, test } from 'vitest';
 import {
-  buildFindingKey,
+  type ChangedFindings,
   type CheckFinding,
+  type DatabaseEffect,
   type FindingFix,
-  type FindingsChangedByFixEffects,
-  type FixEffectInDatabase,
+  findingKey,
 } from '../../../src/db/preflight/finding.ts';
 
-import { simulatePreflightFixes } from '../../../src/db/preflight/simulate-preflight-fixes.ts';
+import { simulateFixes } from '../../../src/db/preflight/simulate-preflight-fixes.ts';
 
 function simulate(
   findings: readonly CheckFinding[],
-  evaluate: (effects: readonly FixEffectInDatabase[]) => FindingsChangedByFixEffects,
+  evaluate: (effects: readonly DatabaseEffect[]) => ChangedFindings,
 ) {
-  return simulatePreflightFixes(findings, 'continuous', evaluate);
+  return simulateFixes(findings, 'continuous', evaluate);
 }
 
 function finding(id: string, more: Partial<CheckFinding> = {}): CheckFinding {
@@ -36,11 +36,11 @@ function sets(name: string, value = '2', more: Partial<FindingFix> = {}): { read
 
 /** Evaluates by the settings that are set: each rule says what a finding then is. */
 function evaluateBy(rules: (set: ReadonlyMap<string, string>) => readonly CheckFinding[]) {
-  return (placed: readonly FixEffectInDatabase[]) => {
+  return (placed: readonly DatabaseEffect[]) => {
     const settings = placed.flatMap(({ effect }): [string, string][] =>
       effect.kind === 'setting' ? [[effect.name, effect.value]] : [],
     );
-    return { changed: new Map(rules(new Map(settings)).map((one) => [buildFindingKey(one), one])) };
+    return { changed: new Map(rules(new Map(settings)).map((one) => [findingKey(one), one])) };
   };
 }
 
@@ -145,7 +145,7 @@ test('a fix with which another one is no longer enough is not written', () => {
 });
 
 test('a fix with which the server does not start is not written, unless another one prevents that', () => {
-  const evaluate = (placed: readonly FixEffectInDatabase[]) => {
+  const evaluate = (placed: readonly DatabaseEffect[]) => {
     const names = placed.flatMap(({ effect }) => (effect.kind === 'setting' ? [effect.name] : []));
     const restarts = placed.some(({ effect }) => effect.kind === 'restart');
     const cannotStart = restarts && names.includes('senders') && !names.includes('level') ? 'no WAL' : undefined;

@@ -1,23 +1,23 @@
 import { expect, test } from 'vitest';
 import {
   type CheckFinding,
+  type CheckOutcome,
   failOutcome,
   infoOutcome,
-  type PreflightCheckOutcome,
   passOutcome,
   unknownOutcome,
   warnOutcome,
 } from '../../../src/db/preflight/finding.ts';
 
-import { derivePreflightConclusion, type PreflightConclusionInput } from '../../../src/db/preflight/verdict.ts';
+import { type ConclusionInput, deriveConclusion } from '../../../src/db/preflight/verdict.ts';
 
-function finding(id: string, outcome: PreflightCheckOutcome, database?: string): CheckFinding {
+function finding(id: string, outcome: CheckOutcome, database?: string): CheckFinding {
   const scope = database === undefined ? 'server' : 'database';
   return { id, title: id, headline: id, scope, ...(database === undefined ? {} : { database }), ...outcome };
 }
 
-function weigh(findings: readonly CheckFinding[], more: Partial<PreflightConclusionInput> = {}) {
-  return derivePreflightConclusion({
+function weigh(findings: readonly CheckFinding[], more: Partial<ConclusionInput> = {}) {
+  return deriveConclusion({
     findings,
     databases: ['d1', 'd2'],
     methods: ['continuous', 'dump'],

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { memoryJournal } from '../../../src/db/engine/journal.ts';
 import { connectPostgresql, type PostgresqlSession } from '../../../src/postgresql/connection.ts';
-import { PostgresqlQueryError } from '../../../src/postgresql/query-error.ts';
+import { QueryError } from '../../../src/postgresql/query-error.ts';
 import { useServerPair } from '../../db/engine/server-pair.ts';
 import {
   beginMigration,
@@ -27,12 +27,12 @@ function failingAt(nth: number, how: 'refused' | 'cut') {
       async query(text, limit) {
         count += 1;
         if (count !== nth) return session.query(text, limit);
-        if (how === 'refused') throw new PostgresqlQueryError('XX000', 'it fails on purpose', false);
+        if (how === 'refused') throw new QueryError('XX000', 'it fails on purpose', false);
         // The server goes on with a statement whose sender has gone.
         const sent = session.query(text, limit).catch(() => {});
         await session.end();
         await sent;
-        throw new PostgresqlQueryError('ECONNRESET', 'it was cut on purpose', true);
+        throw new QueryError('ECONNRESET', 'it was cut on purpose', true);
       },
     };
   };

@@ -1,8 +1,8 @@
 import { nearestWord } from '../../../src/cli/values.ts';
-import { runPreflightQueryInEachDatabase } from '../../../src/db/preflight/postgresql/each-database.ts';
-import { buildSequenceValuesScript, sequencesQuery } from '../../../src/db/preflight/postgresql/queries/sequences.ts';
+import { queryEachDatabase } from '../../../src/db/preflight/postgresql/each-database.ts';
+import { sequenceScript, sequencesQuery } from '../../../src/db/preflight/postgresql/queries/sequences.ts';
 import { systemClock } from '../../../src/platform/waiting.ts';
-import { formatPsqlConnectMetaCommand, psqlSessionSetupStatements } from '../../../src/postgresql/psql-script.ts';
+import { formatPsqlConnect, psqlSetup } from '../../../src/postgresql/psql-script.ts';
 import { postgresEndpointOf } from '../../db/engine/servers.ts';
 import type { Postgres } from '../../fixtures/postgres.ts';
 import { runPsql } from './fix-script.ts';
@@ -13,7 +13,7 @@ export async function setSequences(
   target: Postgres,
   databases: readonly string[],
 ): Promise<readonly string[]> {
-  const found = await runPreflightQueryInEachDatabase(
+  const found = await queryEachDatabase(
     {
       source: { ...postgresEndpointOf(source), dbname: databases[0] ?? 'postgres' },
       ignoreDbs: [],
@@ -26,11 +26,7 @@ export async function setSequences(
   const lines = found.flatMap((each) => {
     if ('failure' in each) throw new Error(each.failure);
     if (!databases.includes(each.database)) return [];
-    return [
-      formatPsqlConnectMetaCommand(each.database),
-      ...psqlSessionSetupStatements,
-      ...buildSequenceValuesScript(each.value).statements,
-    ];
+    return [formatPsqlConnect(each.database), ...psqlSetup, ...sequenceScript(each.value).statements];
   });
   runPsql(target, 'postgres', lines.join('\n'));
   const values = 'SELECT schemaname, sequencename, last_value FROM pg_sequences ORDER BY 1, 2';

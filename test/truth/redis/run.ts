@@ -1,4 +1,4 @@
-import { createRedisPreflightEngine } from '../../../src/db/preflight/redis/engine.ts';
+import { createRedisEngine } from '../../../src/db/preflight/redis/engine.ts';
 import type { PreflightReport } from '../../../src/db/preflight/report.ts';
 import { runPreflight } from '../../../src/db/preflight/run.ts';
 import { systemClock } from '../../../src/platform/waiting.ts';
@@ -82,7 +82,7 @@ export async function runCase(one: RedisCase, patience: number): Promise<TruthRo
 }
 
 async function judge(one: RedisCase, connection: RedisEndpoint, targetVersion: string): Promise<PreflightReport> {
-  const report = await runPreflight(createRedisPreflightEngine({ rateInterval: 500 }), {
+  const report = await runPreflight(createRedisEngine({ rateInterval: 500 }), {
     source: connection,
     options: preflightOptions({
       targetVersion,

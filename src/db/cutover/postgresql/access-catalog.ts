@@ -1,17 +1,14 @@
-import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
+import { firstNormalOid } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlSession } from '../../../postgresql/connection.ts';
 import {
-  decodeBooleanColumn,
-  decodeNumberColumnOrZero,
-  decodeOptionalTextColumn,
-  decodeTextColumn,
+  decodeBoolean,
+  decodeNumber,
+  decodeOptionalText,
+  decodeText,
   type PostgresqlRow,
 } from '../../../postgresql/rows.ts';
 
-import {
-  buildReadOnlyTransactionSql,
-  omitTransactionControlResults,
-} from '../../../postgresql/search-path-safe-sql.ts';
+import { omitControlResults, readOnlySql } from '../../../postgresql/search-path-safe-sql.ts';
 import { aclSql, objectsSql } from './access-objects.ts';
 import { readPostgresqlServerVersion } from './tables.ts';
 
@@ -122,51 +119,51 @@ export interface AccessCatalog {
 export async function readAccessCatalog(session: PostgresqlSession): Promise<AccessCatalog> {
   const version = await readPostgresqlServerVersion(session);
   const statements = accessCatalogSql(version);
-  const message = buildReadOnlyTransactionSql(statements, { timezone: 'UTC', datestyle: 'ISO' });
-  const sets = omitTransactionControlResults(await session.query(message, queryLimit), statements.length);
+  const message = readOnlySql(statements, { timezone: 'UTC', datestyle: 'ISO' });
+  const sets = omitControlResults(await session.query(message, queryLimit), statements.length);
   const [roles = [], memberships = [], database = [], objects = [], defaults = [], settings = [], parameters = []] =
     sets;
-  const names = new Map(roles.map((row) => [decodeTextColumn(row, 'oid'), decodeTextColumn(row, 'name')]));
-  const nameOf = (row: PostgresqlRow, column: string): string => names.get(decodeTextColumn(row, column)) ?? '';
-  const byKind = new Map((sets[7] ?? []).map((row) => [decodeTextColumn(row, 'kind'), row]));
+  const names = new Map(roles.map((row) => [decodeText(row, 'oid'), decodeText(row, 'name')]));
+  const nameOf = (row: PostgresqlRow, column: string): string => names.get(decodeText(row, column)) ?? '';
+  const byKind = new Map((sets[7] ?? []).map((row) => [decodeText(row, 'kind'), row]));
   const [own] = database;
   return {
     version,
-    database: decodeTextColumn(own ?? {}, 'name'),
-    connectionLimit: decodeNumberColumnOrZero(own, 'connection_limit'),
-    comment: decodeOptionalTextColumn(own, 'comment'),
-    login: decodeTextColumn(own ?? {}, 'login'),
-    isSubscribed: decodeBooleanColumn(own, 'is_subscribed'),
-    roles: new Map(roles.map((row) => [decodeTextColumn(row, 'name'), decodeRole(row)])),
+    database: decodeText(own ?? {}, 'name'),
+    connectionLimit: decodeNumber(own, 'connection_limit'),
+    comment: decodeOptionalText(own, 'comment'),
+    login: decodeText(own ?? {}, 'login'),
+    isSubscribed: decodeBoolean(own, 'is_subscribed'),
+    roles: new Map(roles.map((row) => [decodeText(row, 'name'), decodeRole(row)])),
     memberships: memberships
       .map((row) => ({
         role: nameOf(row, 'roleid'),
         member: nameOf(row, 'member'),
-        admin: decodeBooleanColumn(row, 'admin'),
-        inherit: decodeBooleanColumn(row, 'inherit'),
-        set: decodeBooleanColumn(row, 'set'),
+        admin: decodeBoolean(row, 'admin'),
+        inherit: decodeBoolean(row, 'inherit'),
+        set: decodeBoolean(row, 'set'),
       }))
       .filter(({ role, member }) => role !== '' && member !== ''),
-    passwords: decodeBooleanColumn(own, 'sees_passwords') ? await readPasswords(session, version) : undefined,
-    sessions: new Set((sets[8] ?? []).map((row) => decodeTextColumn(row, 'name'))),
+    passwords: decodeBoolean(own, 'sees_passwords') ? await readPasswords(session, version) : undefined,
+    sessions: new Set((sets[8] ?? []).map((row) => decodeText(row, 'name'))),
     objects: objects.map((row) => decodeObject(row, names)),
     defaults: defaults.map((row) => ({
       role: nameOf(row, 'role'),
-      schema: decodeOptionalTextColumn(row, 'schema') ?? '',
-      kind: decodeTextColumn(row, 'kind'),
+      schema: decodeOptionalText(row, 'schema') ?? '',
+      kind: decodeText(row, 'kind'),
       acl: decodeAcl(row, 'acl', names) ?? [],
     })),
     settings: settings.map((row) => ({
-      role: decodeTextColumn(row, 'role') === '0' ? undefined : nameOf(row, 'role'),
-      isOfDatabase: decodeBooleanColumn(row, 'is_of_database'),
-      name: decodeTextColumn(row, 'name'),
-      value: decodeTextColumn(row, 'value'),
+      role: decodeText(row, 'role') === '0' ? undefined : nameOf(row, 'role'),
+      isOfDatabase: decodeBoolean(row, 'is_of_database'),
+      name: decodeText(row, 'name'),
+      value: decodeText(row, 'value'),
     })),
-    parameters: new Map(parameters.map((row) => [decodeTextColumn(row, 'name'), decodeTextColumn(row, 'context')])),
+    parameters: new Map(parameters.map((row) => [decodeText(row, 'name'), decodeText(row, 'context')])),
     defaultAcl: (kind, owner) => {
       const row = byKind.get(kind);
       const entries = (column: string, grantee: string) =>
-        (decodeOptionalTextColumn(row, column) ?? '')
+        (decodeOptionalText(row, column) ?? '')
           .split(',')
           .filter((name) => name !== '')
           .map((name) => ({ grantor: owner, grantee, name, isGrantable: false }));
@@ -197,45 +194,45 @@ const queryLimit = 120_000;
 async function readPasswords(session: PostgresqlSession, version: number): Promise<AccessCatalog['passwords']> {
   const hash = version < 110_000 ? 'md5(rolpassword)' : "encode(sha256(convert_to(rolpassword, 'UTF8')), 'hex')";
   const sql = `SELECT rolname AS name, ${hash} AS hash FROM pg_authid WHERE rolcanlogin`;
-  const sets = await session.query(buildReadOnlyTransactionSql([sql]));
-  const rows = omitTransactionControlResults(sets, 1)[0] ?? [];
-  return new Map(rows.map((row) => [decodeTextColumn(row, 'name'), decodeOptionalTextColumn(row, 'hash')]));
+  const sets = await session.query(readOnlySql([sql]));
+  const rows = omitControlResults(sets, 1)[0] ?? [];
+  return new Map(rows.map((row) => [decodeText(row, 'name'), decodeOptionalText(row, 'hash')]));
 }
 
 function decodeRole(row: PostgresqlRow): Role {
   return {
-    name: decodeTextColumn(row, 'name'),
+    name: decodeText(row, 'name'),
     attributes: {
-      SUPERUSER: decodeBooleanColumn(row, 'rolsuper'),
-      INHERIT: decodeBooleanColumn(row, 'rolinherit'),
-      CREATEROLE: decodeBooleanColumn(row, 'rolcreaterole'),
-      CREATEDB: decodeBooleanColumn(row, 'rolcreatedb'),
-      LOGIN: decodeBooleanColumn(row, 'rolcanlogin'),
-      REPLICATION: decodeBooleanColumn(row, 'rolreplication'),
-      BYPASSRLS: decodeBooleanColumn(row, 'rolbypassrls'),
+      SUPERUSER: decodeBoolean(row, 'rolsuper'),
+      INHERIT: decodeBoolean(row, 'rolinherit'),
+      CREATEROLE: decodeBoolean(row, 'rolcreaterole'),
+      CREATEDB: decodeBoolean(row, 'rolcreatedb'),
+      LOGIN: decodeBoolean(row, 'rolcanlogin'),
+      REPLICATION: decodeBoolean(row, 'rolreplication'),
+      BYPASSRLS: decodeBoolean(row, 'rolbypassrls'),
     },
-    connectionLimit: decodeNumberColumnOrZero(row, 'rolconnlimit'),
-    validUntil: decodeOptionalTextColumn(row, 'valid_until'),
-    comment: decodeOptionalTextColumn(row, 'comment'),
-    isBuiltIn: Number(decodeTextColumn(row, 'oid')) < firstNormalObjectId,
-    isPowerful: decodeBooleanColumn(row, 'is_powerful'),
-    isUsable: decodeBooleanColumn(row, 'is_usable'),
-    isAdministered: decodeBooleanColumn(row, 'is_administered'),
+    connectionLimit: decodeNumber(row, 'rolconnlimit'),
+    validUntil: decodeOptionalText(row, 'valid_until'),
+    comment: decodeOptionalText(row, 'comment'),
+    isBuiltIn: Number(decodeText(row, 'oid')) < firstNormalOid,
+    isPowerful: decodeBoolean(row, 'is_powerful'),
+    isUsable: decodeBoolean(row, 'is_usable'),
+    isAdministered: decodeBoolean(row, 'is_administered'),
   };
 }
 
 function decodeObject(row: PostgresqlRow, names: ReadonlyMap<string, string>): AccessObject {
-  const origin = decodeTextColumn(row, 'origin');
-  const kind = decodeTextColumn(row, 'kind');
+  const origin = decodeText(row, 'origin');
+  const kind = decodeText(row, 'kind');
   return {
-    word: decodeTextColumn(row, 'word'),
+    word: decodeText(row, 'word'),
     aclKind: aclKinds.find((one) => one === kind),
-    schema: decodeTextColumn(row, 'schema'),
-    name: decodeTextColumn(row, 'name'),
-    part: decodeTextColumn(row, 'part'),
-    owner: names.get(decodeTextColumn(row, 'owner')) ?? '',
+    schema: decodeText(row, 'schema'),
+    name: decodeText(row, 'name'),
+    part: decodeText(row, 'part'),
+    owner: names.get(decodeText(row, 'owner')) ?? '',
     origin: origin === 'member' || origin === 'system' || origin === 'dependent' ? origin : 'user',
-    runsAsOwner: decodeBooleanColumn(row, 'runs_as_owner'),
+    runsAsOwner: decodeBoolean(row, 'runs_as_owner'),
     acl: decodeAcl(row, 'acl', names),
     initial: decodeAcl(row, 'initial', names),
   };
@@ -249,7 +246,7 @@ function decodeAcl(
   column: string,
   names: ReadonlyMap<string, string>,
 ): readonly Privilege[] | undefined {
-  const text = decodeOptionalTextColumn(row, column);
+  const text = decodeOptionalText(row, column);
   if (text === undefined) return undefined;
   return text
     .split(';')

@@ -1,4 +1,4 @@
-import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
+import { firstNormalOid } from '../../../postgresql/catalog-oids.ts';
 
 /** SQL: an access control list as text, `grantor,grantee,privilege,grantable;…` with the oids of the roles. */
 export function aclSql(acl: string): string {
@@ -39,7 +39,7 @@ function kindSql(kind: Kind): string {
   const isSystem =
     isShared || word === 'LARGE OBJECT'
       ? 'false'
-      : `o.oid < ${firstNormalObjectId}${catalog === 'pg_namespace' ? " AND o.nspname <> 'public'" : ''}`;
+      : `o.oid < ${firstNormalOid}${catalog === 'pg_namespace' ? " AND o.nspname <> 'public'" : ''}`;
   const isTemporary = schema === undefined ? '' : " AND n.nspname !~ '^pg_(toast|temp)'";
   return `SELECT ${word.startsWith('CASE') ? word : `'${word}'`} AS word, ${acl === undefined ? 'NULL' : acl[0]} AS kind,
       ${schema === undefined ? "''" : 'n.nspname'}::text AS schema, (${name})::text AS name, ${part}::text AS part, o.${owner} AS owner,
@@ -52,13 +52,13 @@ function kindSql(kind: Kind): string {
     WHERE (${kind.where ?? 'true'})${isTemporary}`;
 }
 
-const ofUser = `o.oid >= ${firstNormalObjectId}`;
+const ofUser = `o.oid >= ${firstNormalOid}`;
 
 function kindsOf(version: number): readonly Kind[] {
   // A cast to a domain runs its constraints, and an operator class its functions.
   const callsUserCode = (oid: string, catalog = 'pg_class') => `EXISTS (SELECT 1 FROM pg_depend d
     WHERE d.classid = '${catalog}'::regclass AND d.objid = ${oid} AND d.refclassid IN ('pg_proc'::regclass, 'pg_operator'::regclass, 'pg_type'::regclass, 'pg_opclass'::regclass)
-    AND d.refobjid >= ${firstNormalObjectId})`;
+    AND d.refobjid >= ${firstNormalOid})`;
   return [
     {
       word: 'SCHEMA',
@@ -83,7 +83,7 @@ function kindsOf(version: number): readonly Kind[] {
         OR EXISTS (SELECT 1 FROM pg_index x WHERE x.indrelid = o.oid AND ${callsUserCode('x.indexrelid')})
         OR (EXISTS (SELECT 1 FROM pg_constraint k WHERE k.conrelid = o.oid AND k.contype = 'f'
               AND (k.confdeltype IN ('c', 'n', 'd') OR k.confupdtype IN ('c', 'n', 'd')))
-          AND (EXISTS (SELECT 1 FROM pg_trigger t WHERE t.tgrelid = o.oid AND NOT t.tgisinternal AND t.tgfoid >= ${firstNormalObjectId})
+          AND (EXISTS (SELECT 1 FROM pg_trigger t WHERE t.tgrelid = o.oid AND NOT t.tgisinternal AND t.tgfoid >= ${firstNormalOid})
             OR EXISTS (SELECT 1 FROM pg_constraint x WHERE x.conrelid = o.oid AND ${callsUserCode('x.oid', 'pg_constraint')})
             OR EXISTS (SELECT 1 FROM pg_attrdef x WHERE x.adrelid = o.oid AND ${callsUserCode('x.oid', 'pg_attrdef')})))
         ${version < 140_000 ? '' : 'OR EXISTS (SELECT 1 FROM pg_statistic_ext x WHERE x.stxrelid = o.oid AND x.stxexprs IS NOT NULL)'}`,
@@ -223,7 +223,7 @@ function kindsOf(version: number): readonly Kind[] {
 
 /** A column has no row unless something was granted on it. */
 const columnsSql = `SELECT 'COLUMN', 'c', n.nspname::text, c.relname::text, a.attname::text, c.relowner,
-    CASE WHEN c.oid < ${firstNormalObjectId} THEN 'system'
+    CASE WHEN c.oid < ${firstNormalOid} THEN 'system'
       WHEN c.oid IN (SELECT d.objid FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.deptype = 'e') THEN 'member'
       ELSE 'user' END,
     false, ${aclSql('a.attacl')}, ${aclSql('i.initprivs')}

@@ -1,12 +1,8 @@
 import { maxSanitizedTextLength, sanitizeReportLine } from '../../../base/sanitize.ts';
 import { DatabaseConnectError } from '../../../platform/network-errors.ts';
 import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
-import {
-  formatPsqlConnectMetaCommand,
-  formatSingleLinePsqlStatement,
-  psqlSessionSetupStatements,
-} from '../../../postgresql/psql-script.ts';
-import { PostgresqlQueryError } from '../../../postgresql/query-error.ts';
+import { formatPsqlConnect, psqlSetup, singleLineSql } from '../../../postgresql/psql-script.ts';
+import { QueryError } from '../../../postgresql/query-error.ts';
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import { openPinned, redactReason } from '../../engine/tools.ts';
 import { TargetRefusal } from '../pair.ts';
@@ -72,12 +68,12 @@ export async function compareAccess(
       });
       passwords ??= passwordState(here.catalog, there.catalog);
       const statements = found.statements.map((one) =>
-        formatSingleLinePsqlStatement(one.sql) === undefined ? { ...one, left: unexpectedText } : one,
+        singleLineSql(one.sql) === undefined ? { ...one, left: unexpectedText } : one,
       );
       const state = findStateDifference(here.state, there.state);
       databases.push({ database, statements, notes: found.notes, state });
     } catch (error) {
-      const isOfServer = error instanceof DatabaseConnectError || error instanceof PostgresqlQueryError;
+      const isOfServer = error instanceof DatabaseConnectError || error instanceof QueryError;
       if (signal.aborted || !isOfServer) throw error;
       const failure = redactReason(error, source.password, target.password);
       databases.push({ database, statements: [], notes: [], failure });
@@ -128,9 +124,9 @@ export async function restoreAccess(
       { name: 'cloudctl-cutover', limit: 10_000, signal, settings: { lock_timeout: '5s' } },
     );
     try {
-      for (const sql of [...psqlSessionSetupStatements, ...all]) {
+      for (const sql of [...psqlSetup, ...all]) {
         await session.query(sql, statementLimit).catch((error: unknown) => {
-          if (!(error instanceof PostgresqlQueryError) || error.lost) throw error;
+          if (!(error instanceof QueryError) || error.lost) throw error;
           throw new TargetRefusal(database, sql, error.message);
         });
       }
@@ -173,14 +169,14 @@ export function renderAccessScript({ databases, passwords }: ServerAccess): stri
 const unexpectedText = 'it contains unexpected text from the server';
 
 function databasePart(database: string, statements: readonly AccessStatement[]): string {
-  const connect = formatPsqlConnectMetaCommand(database);
+  const connect = formatPsqlConnect(database);
   if (connect === undefined) return '-- A database was left out here: the server sent an empty name.';
   const lines = statements.map(({ sql, left }) => {
-    const line = formatSingleLinePsqlStatement(sql);
+    const line = singleLineSql(sql);
     if (line === undefined) return `-- A statement was left out here: ${unexpectedText}.`;
     return left === undefined ? line : `${comment(line)}  -- ${sanitizeReportLine(left)}`;
   });
-  return [connect, ...psqlSessionSetupStatements, ...lines].join('\n');
+  return [connect, ...psqlSetup, ...lines].join('\n');
 }
 
 function comment(text: string): string {

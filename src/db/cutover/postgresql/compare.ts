@@ -4,11 +4,11 @@ import { nearestWord } from '../../../cli/values.ts';
 import { DatabaseConnectError } from '../../../platform/network-errors.ts';
 import { connectPostgresql, type PostgresqlSession } from '../../../postgresql/connection.ts';
 import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
-import { PostgresqlQueryError } from '../../../postgresql/query-error.ts';
+import { QueryError } from '../../../postgresql/query-error.ts';
 import { quoteLiteral } from '../../../postgresql/quote.ts';
-import { formatPostgresqlVersion } from '../../../postgresql/version.ts';
+import { formatVersion } from '../../../postgresql/version.ts';
 import { longTimeout, redactReason } from '../../engine/tools.ts';
-import { selectDatabasesToCompare } from '../../preflight/postgresql/each-database.ts';
+import { databasesToCompare } from '../../preflight/postgresql/each-database.ts';
 import { databasesQuery } from '../../preflight/postgresql/queries/cluster.ts';
 import { unreachableHint } from '../../source/index.ts';
 import {
@@ -84,7 +84,7 @@ export async function describeServers(
   const to = await describeServer(target, 'target', signal);
   if (from.instance !== undefined && from.instance === to.instance)
     throw usageError('source and target are the same server', 'give another server with `--target`');
-  return { from, to, names: selectDatabasesToCompare(from.databases, ignoreDbs, nearestWord) };
+  return { from, to, names: databasesToCompare(from.databases, ignoreDbs, nearestWord) };
 }
 
 function namesOf(databases: readonly { readonly name: string }[]): string {
@@ -92,7 +92,7 @@ function namesOf(databases: readonly { readonly name: string }[]): string {
 }
 
 function serverOf({ host, port }: PostgresqlEndpoint, version: number) {
-  return { host, port, version: formatPostgresqlVersion(version) };
+  return { host, port, version: formatVersion(version) };
 }
 
 function missingDatabase(name: string): DatabaseComparisonEntry {
@@ -117,8 +117,7 @@ async function compareDatabase(
       ),
     );
   } catch (error) {
-    if (options.signal.aborted || !(error instanceof DatabaseConnectError || error instanceof PostgresqlQueryError))
-      throw error;
+    if (options.signal.aborted || !(error instanceof DatabaseConnectError || error instanceof QueryError)) throw error;
     return buildDatabaseComparisonEntry({
       ...parts,
       error: redactReason(error, source.password, target.password),
@@ -176,7 +175,7 @@ async function describeServer(server: PostgresqlEndpoint, side: 'source' | 'targ
       return { version, databases, instance: await readInstance(session) };
     });
   } catch (error) {
-    if (!(error instanceof DatabaseConnectError || error instanceof PostgresqlQueryError)) throw error;
+    if (!(error instanceof DatabaseConnectError || error instanceof QueryError)) throw error;
     const code: CliErrorCode = side === 'source' ? 'source_unreachable' : 'unreachable';
     throw new CliError(code, `could not connect to the ${side}: ${redactReason(error, server.password)}`, {
       detail: `${server.host}:${server.port}, database ${server.dbname}, user ${server.username}`,
@@ -203,7 +202,7 @@ async function readInstance(session: PostgresqlSession): Promise<string | undefi
       undefined
     );
   } catch (error) {
-    if (error instanceof PostgresqlQueryError && !error.lost) return undefined;
+    if (error instanceof QueryError && !error.lost) return undefined;
     throw error;
   }
 }

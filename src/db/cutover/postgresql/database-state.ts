@@ -1,10 +1,5 @@
 import type { PostgresqlSession } from '../../../postgresql/connection.ts';
-import {
-  decodeBooleanColumn,
-  decodeNumberColumnOrZero,
-  decodeOptionalTextColumn,
-  decodeTextColumn,
-} from '../../../postgresql/rows.ts';
+import { decodeBoolean, decodeNumber, decodeOptionalText, decodeText } from '../../../postgresql/rows.ts';
 import { queryCatalogRows } from './tables.ts';
 
 /** What a migration creates in a database beside rows and privileges. */
@@ -31,21 +26,19 @@ interface Definition {
 export async function readDatabaseState(session: PostgresqlSession, version: number): Promise<DatabaseState> {
   const rows = await queryCatalogRows(session, stateSql);
   const definitions = await queryCatalogRows(session, definitionsSql(version));
-  const of = (kind: string) => rows.filter((row) => decodeTextColumn(row, 'kind') === kind);
+  const of = (kind: string) => rows.filter((row) => decodeText(row, 'kind') === kind);
   return {
-    extensions: new Map(of('extension').map((row) => [decodeTextColumn(row, 'name'), decodeTextColumn(row, 'value')])),
-    materializedViews: new Map(
-      of('view').map((row) => [decodeTextColumn(row, 'name'), decodeBooleanColumn(row, 'value')]),
-    ),
-    largeObjects: decodeNumberColumnOrZero(of('large objects')[0], 'value'),
-    unanalyzed: of('unanalyzed').map((row) => decodeTextColumn(row, 'name')),
+    extensions: new Map(of('extension').map((row) => [decodeText(row, 'name'), decodeText(row, 'value')])),
+    materializedViews: new Map(of('view').map((row) => [decodeText(row, 'name'), decodeBoolean(row, 'value')])),
+    largeObjects: decodeNumber(of('large objects')[0], 'value'),
+    unanalyzed: of('unanalyzed').map((row) => decodeText(row, 'name')),
     definitions: new Map(
       definitions.map((row) => [
-        decodeTextColumn(row, 'name'),
+        decodeText(row, 'name'),
         {
-          value: decodeTextColumn(row, 'value'),
-          text: decodeOptionalTextColumn(row, 'text'),
-          exact: decodeOptionalTextColumn(row, 'exact'),
+          value: decodeText(row, 'value'),
+          text: decodeOptionalText(row, 'text'),
+          exact: decodeOptionalText(row, 'exact'),
         },
       ]),
     ),

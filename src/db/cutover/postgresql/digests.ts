@@ -1,12 +1,12 @@
-import { PostgresqlQueryError } from '../../../postgresql/query-error.ts';
-import { buildReadOnlyTransactionSql, searchPathSafeRollbackSql } from '../../../postgresql/search-path-safe-sql.ts';
+import { QueryError } from '../../../postgresql/query-error.ts';
+import { readOnlySql, rollbackSql } from '../../../postgresql/search-path-safe-sql.ts';
 import {
-  buildComparableTextSettings,
-  buildCopyTableTransaction,
-  createTableDigestBuilder,
-  readTableRows,
-  splitBinaryCopyRow,
-  type TableContentDigest,
+  comparableTextSettings,
+  copyTransaction,
+  createDigestBuilder,
+  readRows,
+  splitBinaryRow,
+  type TableDigest,
 } from '../../../postgresql/table-rows.ts';
 
 import { longTimeout } from '../../engine/tools.ts';
@@ -107,7 +107,7 @@ export async function compareTableDigests(options: CompareTableDigestsOptions): 
 
 interface RoundFacts {
   /** The digests of the last reading of the target, after the second reading of the source. */
-  readonly again: ReadonlyMap<string, TableContentDigest>;
+  readonly again: ReadonlyMap<string, TableDigest>;
   readonly behind: string | undefined;
   readonly isConfirmed: boolean;
   readonly failures: ReadonlyMap<string, string>;
@@ -124,7 +124,7 @@ function tableResult(
   if (failure !== undefined) return { ...rows, state: 'not_comparable', error: failure, acceptable: true };
   if (before === undefined || after === undefined)
     return { ...rows, state: 'not_comparable', error: 'the table was changed or dropped on the source' };
-  const of = (content: TableContentDigest | undefined) => new Map(content === undefined ? [] : [[name, content]]);
+  const of = (content: TableDigest | undefined) => new Map(content === undefined ? [] : [[name, content]]);
   const [one] = compareTableContents({ before: of(before), target: of(there), after: of(after) }, facts.isConfirmed);
   if (one === undefined || one.state === 'equal') return { ...rows, state: one?.state ?? 'not_comparable' };
   if (before.digest !== after.digest) {
@@ -174,8 +174,8 @@ export async function compareLargeObjects(
     const isSettled = before.digest === after.digest && there.digest === (await readLargeObjects(target)).digest;
     return [{ ...entry, state: isSettled ? 'differs' : 'not_comparable' }];
   } catch (error) {
-    if (!(error instanceof PostgresqlQueryError) || error.lost) throw error;
-    for (const session of [source, target]) await session.query(searchPathSafeRollbackSql);
+    if (!(error instanceof QueryError) || error.lost) throw error;
+    for (const session of [source, target]) await session.query(rollbackSql);
     return [{ ...entry, state: 'not_comparable', error: `could not be read: ${error.message}`, acceptable: true }];
   }
 }
@@ -189,15 +189,15 @@ async function countLargeObjects(session: TableContentSession): Promise<number> 
  * Reads the content of all large objects. Missing pages count as zeros, so that a large object with a gap is equal to a
  * restored one whose gap was filled with zeros.
  */
-async function readLargeObjects(session: TableContentSession): Promise<TableContentDigest> {
+async function readLargeObjects(session: TableContentSession): Promise<TableDigest> {
   const version = await readPostgresqlServerVersion(session);
   const pages = { schema: 'pg_catalog', name: 'pg_largeobject', columns: ['loid', 'pageno', 'data'] };
-  const settings = buildComparableTextSettings(version, version);
-  const message = buildReadOnlyTransactionSql(buildCopyTableTransaction(pages, version, 'binary'), settings);
-  const digest = createTableDigestBuilder();
+  const settings = comparableTextSettings(version, version);
+  const message = readOnlySql(copyTransaction(pages, version, 'binary'), settings);
+  const digest = createDigestBuilder();
   const ends = new Map<number, { readonly page: number; readonly length: number }>();
   const visit = (row: Uint8Array) => {
-    const [loid, pageno, data] = splitBinaryCopyRow(row).map((field) => field && Buffer.from(field));
+    const [loid, pageno, data] = splitBinaryRow(row).map((field) => field && Buffer.from(field));
     if (!loid || !pageno || !data) return false;
     const [object, page] = [loid.readUInt32BE(), pageno.readInt32BE()];
     if (page >= (ends.get(object)?.page ?? 0)) ends.set(object, { page, length: data.length });
@@ -205,7 +205,7 @@ async function readLargeObjects(session: TableContentSession): Promise<TableCont
     if (used.length > 0) digest.add(Buffer.from(`${object} ${page} ${used.toString('base64')}\n`));
     return false;
   };
-  await readTableRows(session, message, visit, { time: longTimeout });
+  await readRows(session, message, visit, { time: longTimeout });
   for (const [object, { page, length }] of ends) digest.add(Buffer.from(`${object} ends at ${page} ${length}\n`));
   const empty = await queryCatalogRows(
     session,

@@ -3,14 +3,14 @@ import { nearestWord } from '../../../cli/values.ts';
 import { DatabaseConnectError } from '../../../platform/network-errors.ts';
 import { connectPostgresql, type PostgresqlSession } from '../../../postgresql/connection.ts';
 import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
-import { formatSingleLinePsqlStatement } from '../../../postgresql/psql-script.ts';
-import { PostgresqlQueryError } from '../../../postgresql/query-error.ts';
+import { singleLineSql } from '../../../postgresql/psql-script.ts';
+import { QueryError } from '../../../postgresql/query-error.ts';
 import { quoteIdentifier, quoteLiteral } from '../../../postgresql/quote.ts';
 import type { PostgresqlRow } from '../../../postgresql/rows.ts';
 import { openPinned } from '../../engine/tools.ts';
-import { selectDatabasesToCompare } from '../../preflight/postgresql/each-database.ts';
+import { databasesToCompare } from '../../preflight/postgresql/each-database.ts';
 import { databasesQuery } from '../../preflight/postgresql/queries/cluster.ts';
-import { buildSequenceValuesScript, sequencesQuery } from '../../preflight/postgresql/queries/sequences.ts';
+import { sequenceScript, sequencesQuery } from '../../preflight/postgresql/queries/sequences.ts';
 import { sourceUrlText } from '../../source/index.ts';
 import { readPostgresqlActivity } from '../activity.ts';
 import { compareSequences } from '../comparison.ts';
@@ -42,7 +42,7 @@ export async function openPostgresqlPair(
     const databases =
       sql === undefined
         ? [source.dbname]
-        : selectDatabasesToCompare(databasesQuery.decode(await queryCatalogRows(first, sql)), ignoreDbs, nearestWord);
+        : databasesToCompare(databasesQuery.decode(await queryCatalogRows(first, sql)), ignoreDbs, nearestWord);
     return new PostgresqlPair(source, target, { from, to, databases, version, signal });
   } catch (error) {
     await Promise.all([from.close(), to.close()]);
@@ -76,7 +76,7 @@ class Sessions {
       return await work(await this.of(dbname));
     } catch (error) {
       // A session that the server has ended is opened anew by the next look.
-      if (error instanceof PostgresqlQueryError && error.lost) await this.#drop(dbname);
+      if (error instanceof QueryError && error.lost) await this.#drop(dbname);
       throw error;
     } finally {
       if (!isKept) await this.#drop(dbname);
@@ -269,7 +269,7 @@ class PostgresqlPair implements Pair {
   async #sequenceStatements(session: PostgresqlSession): Promise<readonly string[]> {
     const sql = sequencesQuery.sql(this.#version, { inRecovery: false, superuser: false });
     if (sql === undefined) return [];
-    return buildSequenceValuesScript(sequencesQuery.decode(await queryCatalogRows(session, sql))).statements;
+    return sequenceScript(sequencesQuery.decode(await queryCatalogRows(session, sql))).statements;
   }
 
   async setSequences({ statements }: SequenceWork): Promise<void> {
@@ -283,7 +283,7 @@ class PostgresqlPair implements Pair {
           try {
             await session.query(statement);
           } catch (error) {
-            if (!(error instanceof PostgresqlQueryError) || error.lost) throw error;
+            if (!(error instanceof QueryError) || error.lost) throw error;
             throw new TargetRefusal(dbname, statement, error.message);
           }
         }
@@ -314,10 +314,10 @@ class PostgresqlPair implements Pair {
     const alter = (change: (row: PostgresqlRow) => string): readonly string[] =>
       rows.flatMap((row) => {
         const text = `ALTER DATABASE ${quoteIdentifier(row.datname ?? '')} ${change(row)}`;
-        return formatSingleLinePsqlStatement(text) ?? [];
+        return singleLineSql(text) ?? [];
       });
     const end = `SELECT pg_catalog.pg_terminate_backend(pid) FROM pg_catalog.pg_stat_activity WHERE datname IN (${names}) AND backend_type = 'client backend' AND application_name !~ '^cloudctl-' AND pid <> pg_catalog.pg_backend_pid()`;
-    const endings = formatSingleLinePsqlStatement(end);
+    const endings = singleLineSql(end);
     const other = rows.find(({ owned }) => owned !== 't')?.owner;
     return {
       commands: [

@@ -1,7 +1,7 @@
 import { nearestWord } from '../../../cli/values.ts';
 import { connectPostgresql, type PostgresqlSession } from '../../../postgresql/connection.ts';
 import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
-import { selectDatabasesToCompare } from '../../preflight/postgresql/each-database.ts';
+import { databasesToCompare } from '../../preflight/postgresql/each-database.ts';
 import { databasesQuery } from '../../preflight/postgresql/queries/cluster.ts';
 import { compareSequences } from '../comparison.ts';
 import { queryCatalogRows, readPostgresqlServerVersion, readSequenceStatesAsText } from './tables.ts';
@@ -19,7 +19,7 @@ export async function findSequenceDifferences(
     const sql = databasesQuery.sql(await readPostgresqlServerVersion(session), { inRecovery: false, superuser: false });
     return sql === undefined
       ? [source.dbname]
-      : selectDatabasesToCompare(databasesQuery.decode(await queryCatalogRows(session, sql)), ignoreDbs, nearestWord);
+      : databasesToCompare(databasesQuery.decode(await queryCatalogRows(session, sql)), ignoreDbs, nearestWord);
   });
   const differences: string[] = [];
   for (const name of names) {

@@ -1,26 +1,26 @@
-import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
+import { firstNormalOid } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlSession } from '../../../postgresql/connection.ts';
-import { PostgresqlQueryError } from '../../../postgresql/query-error.ts';
+import { QueryError } from '../../../postgresql/query-error.ts';
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import type { PostgresqlRow } from '../../../postgresql/rows.ts';
 import {
-  buildReadOnlyTransactionSql,
-  omitTransactionControlResults,
-  searchPathSafeRollbackSql,
+  omitControlResults,
+  readOnlySql,
+  rollbackSql,
   type TransactionSettings,
 } from '../../../postgresql/search-path-safe-sql.ts';
 import { decodeSequenceState, sequenceStateColumns } from '../../../postgresql/sequence-state.ts';
 import {
-  buildComparableTextSettings,
-  buildCopyTableTransaction,
-  createTableDigestBuilder,
-  isColumnReadByCopySql,
+  comparableTextSettings,
+  copyTransaction,
+  createDigestBuilder,
+  isCopiedSql,
   isPlanSafeSql,
   missingTableCodes,
   type OrdinaryTable,
-  readTableRows,
-  readTableRowsByCopy,
-  type TableContentDigest,
+  readByCopy,
+  readRows,
+  type TableDigest,
 } from '../../../postgresql/table-rows.ts';
 
 import { unreadableSequenceState } from '../comparison.ts';
@@ -121,12 +121,12 @@ export async function listTablesWithCopiedColumns(session: QuerySession): Promis
  */
 function generatedColumnSql(version: number): string {
   if (version < 120_000) return 'true AS copied, false AS user_code, false AS stored, NULL AS expression';
-  return `${isColumnReadByCopySql(version)} AS copied, a.attgenerated <> '' AND EXISTS (
+  return `${isCopiedSql(version)} AS copied, a.attgenerated <> '' AND EXISTS (
        SELECT 1 FROM pg_depend p LEFT JOIN pg_attrdef e ON e.adrelid = a.attrelid AND e.adnum = a.attnum
        WHERE (p.classid = 'pg_attrdef'::regclass AND p.objid = e.oid
          OR p.classid = 'pg_class'::regclass AND p.objid = a.attrelid AND p.objsubid = a.attnum)
        AND p.refclassid IN ('pg_proc'::regclass, 'pg_operator'::regclass)
-       AND p.refobjid >= ${firstNormalObjectId}) AS user_code,
+       AND p.refobjid >= ${firstNormalOid}) AS user_code,
      a.attgenerated = 's' AS stored,
      (SELECT pg_get_expr(e.adbin, e.adrelid) FROM pg_attrdef e
        WHERE e.adrelid = a.attrelid AND e.adnum = a.attnum AND a.attgenerated <> '') AS expression`;
@@ -157,7 +157,7 @@ interface ReadTableContentDigestsOptions {
   /** server_version_num of the older of the compared servers. */
   readonly oldest: number;
   /** Called for a table that exists but cannot be read. */
-  readonly onFailure: (name: string, error: PostgresqlQueryError) => void;
+  readonly onFailure: (name: string, error: QueryError) => void;
   /** More sessions with the same server and database, which read at the same time. */
   readonly more?: readonly TableContentSession[];
 }
@@ -170,17 +170,17 @@ export async function readTableContentDigests(
   session: TableContentSession,
   tables: readonly TableWithCopiedColumns[],
   { limit, oldest, onFailure, more = [] }: ReadTableContentDigestsOptions,
-): Promise<ReadonlyMap<string, TableContentDigest>> {
+): Promise<ReadonlyMap<string, TableDigest>> {
   const version = await readPostgresqlServerVersion(session);
-  const contents = new Map<string, TableContentDigest>();
-  const settings = buildComparableTextSettings(version, oldest);
+  const contents = new Map<string, TableDigest>();
+  const settings = comparableTextSettings(version, oldest);
   const batches = batchesOf(tables).values();
   const readBatches = async (own: TableContentSession) => {
     for (const batch of batches) {
       if (batch.length > 1 && (await readBatch(own, batch, { version, settings, limit, contents }))) continue;
       for (const { name, table } of batch) {
-        const digest = createTableDigestBuilder();
-        const error = await readTableRowsByCopy(own, table, digest.add, { version, settings, time: limit });
+        const digest = createDigestBuilder();
+        const error = await readByCopy(own, table, digest.add, { version, settings, time: limit });
         if (error === undefined) contents.set(name, digest.content());
         else if (!missingTableCodes.has(error.code)) onFailure(name, error);
       }
@@ -218,27 +218,27 @@ async function readBatch(
     readonly version: number;
     readonly settings: TransactionSettings;
     readonly limit: number;
-    readonly contents: Map<string, TableContentDigest>;
+    readonly contents: Map<string, TableDigest>;
   },
 ): Promise<boolean> {
-  const found: TableContentDigest[] = [];
-  let digest = createTableDigestBuilder();
+  const found: TableDigest[] = [];
+  let digest = createDigestBuilder();
   const ended = () => {
     found.push(digest.content());
-    digest = createTableDigestBuilder();
+    digest = createDigestBuilder();
   };
-  const [first, ...rest] = batch.map(({ table }) => buildCopyTableTransaction(table, version));
+  const [first, ...rest] = batch.map(({ table }) => copyTransaction(table, version));
   const copies = [...(first ?? []), ...rest.flatMap((statements) => statements.slice(-1))];
-  const message = buildReadOnlyTransactionSql(copies, { ...settings, lock_timeout: '10ms' });
+  const message = readOnlySql(copies, { ...settings, lock_timeout: '10ms' });
   const visit = (part: Uint8Array) => {
     digest.add(part);
     return false;
   };
   try {
-    await readTableRows(session, message, visit, { time: limit, messages: 'parts', ended });
+    await readRows(session, message, visit, { time: limit, messages: 'parts', ended });
   } catch (error) {
-    if (!(error instanceof PostgresqlQueryError) || error.lost) throw error;
-    await session.query(searchPathSafeRollbackSql);
+    if (!(error instanceof QueryError) || error.lost) throw error;
+    await session.query(rollbackSql);
     return false;
   }
   if (found.length !== batch.length) return false;
@@ -281,5 +281,5 @@ export async function readPostgresqlServerVersion(session: QuerySession): Promis
 
 /** Returns the rows of a catalog query, which runs in its own transaction. */
 export async function queryCatalogRows(session: QuerySession, text: string): Promise<readonly PostgresqlRow[]> {
-  return omitTransactionControlResults(await session.query(buildReadOnlyTransactionSql([text])), 1)[0] ?? [];
+  return omitControlResults(await session.query(readOnlySql([text])), 1)[0] ?? [];
 }

@@ -3,12 +3,12 @@ import { sanitizeReportLine } from '../../../base/sanitize.ts';
 import { countOf } from '../../../base/text.ts';
 import type { Clock } from '../../../platform/host.ts';
 import { DatabaseConnectError } from '../../../platform/network-errors.ts';
-import { RedisCommandError } from '../../../redis/command-error.ts';
+import { CommandError } from '../../../redis/command-error.ts';
 import { connectRedis, type RedisConnection } from '../../../redis/connection.ts';
 import type { RedisEndpoint } from '../../../redis/endpoint.ts';
-import { parseKeyspace, type RedisInfo, readRedisInfoNumber } from '../../../redis/info.ts';
-import { connectRedisPipeline, type PipelinedReply, type RedisPipeline } from '../../../redis/pipeline.ts';
-import { parseRedisServerVersion } from '../../../redis/version.ts';
+import { infoNumber, parseKeyspace, type RedisInfo } from '../../../redis/info.ts';
+import { connectPipeline, type PipelinedReply, type RedisPipeline } from '../../../redis/pipeline.ts';
+import { parseServerVersion } from '../../../redis/version.ts';
 import { readServerInfo, redactReason } from '../../engine/tools.ts';
 import { unreachableHint } from '../../source/index.ts';
 import { describeRedisWrites } from '../activity.ts';
@@ -76,7 +76,7 @@ async function compareOneDatabase(options: CompareRedisKeysOptions): Promise<Dat
   try {
     return buildDatabaseComparisonEntry({ ...parts, tables: [await compareRedisDatabaseKeys(options)] });
   } catch (error) {
-    if (options.signal.aborted || !(error instanceof RedisCommandError)) throw error;
+    if (options.signal.aborted || !(error instanceof CommandError)) throw error;
     return buildDatabaseComparisonEntry({ ...parts, error: redactReason(error) });
   }
 }
@@ -86,7 +86,7 @@ function keyspaceOf(info: RedisInfo): readonly number[] {
 }
 
 function serverOf({ host, port }: RedisEndpoint, info: RedisInfo) {
-  return { host, port, version: parseRedisServerVersion(info)?.version ?? 'unknown' };
+  return { host, port, version: parseServerVersion(info)?.version ?? 'unknown' };
 }
 
 /** Throws the error of the side that cannot be reached. */
@@ -94,7 +94,7 @@ async function expectReachable(server: RedisEndpoint, side: 'source' | 'target',
   try {
     (await connectRedis(server, { limit: 10_000, signal })).end();
   } catch (error) {
-    if (!(error instanceof DatabaseConnectError || error instanceof RedisCommandError)) throw error;
+    if (!(error instanceof DatabaseConnectError || error instanceof CommandError)) throw error;
     const code: CliErrorCode = side === 'source' ? 'source_unreachable' : 'unreachable';
     throw new CliError(code, `could not connect to the ${side}: ${redactReason(error, server.password)}`, {
       detail: `${server.host}:${server.port}`,
@@ -143,7 +143,7 @@ async function openComparedRedisServer(
 ): Promise<ComparedRedisServer & { end(): void }> {
   const session = await connectRedis(server, { limit: 10_000, signal });
   try {
-    const pipeline = await connectRedisPipeline(server, { limit: 10_000, signal });
+    const pipeline = await connectPipeline(server, { limit: 10_000, signal });
     const end = (): void => {
       session.end();
       pipeline.end();
@@ -164,7 +164,7 @@ async function openComparedRedisServer(
 }
 
 function ignoreRefusal(error: unknown): void {
-  if (!(error instanceof RedisCommandError) || error.lost) throw error;
+  if (!(error instanceof CommandError) || error.lost) throw error;
 }
 
 /** Opens the sessions of both servers for `work`, and closes them in any case. */
@@ -205,7 +205,7 @@ export async function compareRedisDatabaseKeys(options: CompareRedisKeysOptions)
 
 async function expectDone(pipeline: RedisPipeline, command: readonly [string, ...string[]]): Promise<void> {
   const [reply] = await pipeline.exchange([command]);
-  if (reply instanceof RedisCommandError) throw reply;
+  if (reply instanceof CommandError) throw reply;
 }
 
 interface KeysComparison {
@@ -288,13 +288,13 @@ async function waitUntilReceived(
   { target, clock, signal, catchUpTimeout }: CompareRedisKeysOptions,
   before: { readonly source: RedisInfo; readonly target: RedisInfo },
 ): Promise<boolean> {
-  const end = readRedisInfoNumber(before.source, 'master_repl_offset');
+  const end = infoNumber(before.source, 'master_repl_offset');
   const isReplica = (info: RedisInfo): boolean =>
     info.get('role') === 'slave' && info.get('master_replid') === before.source.get('master_replid');
   if (end === undefined || !isReplica(before.target)) return true;
   let there = before.target;
   for (const limit = performance.now() + catchUpTimeout; ; await clock.sleep(50, signal)) {
-    if (!isReplica(there) || (readRedisInfoNumber(there, 'slave_repl_offset') ?? 0) >= end) return true;
+    if (!isReplica(there) || (infoNumber(there, 'slave_repl_offset') ?? 0) >= end) return true;
     if (performance.now() >= limit) return false;
     there = await readServerInfo(target.session);
   }
@@ -335,7 +335,7 @@ async function visitKeys(
   let failure: unknown;
   for (let cursor = '0', isFirst = true; (isFirst || cursor !== '0') && !isEnough(); isFirst = false) {
     const [reply] = await pipeline.exchange([['SCAN', cursor, 'COUNT', String(batchSize)]]);
-    if (reply instanceof RedisCommandError) throw reply;
+    if (reply instanceof CommandError) throw reply;
     const [next = null, keys = null] = isList(reply) ? reply : [];
     cursor = textOf(next);
     const names = isList(keys) ? keys.map(textOf) : [];
@@ -358,7 +358,7 @@ async function missingKeys(pipeline: RedisPipeline, names: readonly RedisKeyName
   const [count] = await pipeline.exchange([['EXISTS', ...names]]);
   if (count === names.length) return [];
   const replies = await pipeline.exchange(names.map((name) => ['EXISTS', name] as const));
-  for (const reply of replies) if (reply instanceof RedisCommandError) throw reply;
+  for (const reply of replies) if (reply instanceof CommandError) throw reply;
   return names.filter((_name, at) => replies[at] !== 1);
 }
 

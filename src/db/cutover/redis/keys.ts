@@ -1,6 +1,6 @@
 import { createHash, type Hash } from 'node:crypto';
 import { formatCount } from '../../../base/text.ts';
-import { RedisCommandError } from '../../../redis/command-error.ts';
+import { CommandError } from '../../../redis/command-error.ts';
 import type { RedisConnection, RedisReply } from '../../../redis/connection.ts';
 import type { PipelinedCommand, PipelinedReply, RedisPipeline } from '../../../redis/pipeline.ts';
 
@@ -321,7 +321,7 @@ export async function canReadExpiry(session: RedisConnection): Promise<boolean> 
     await session.send(['PEXPIRETIME', '']);
     return true;
   } catch (error) {
-    if (error instanceof RedisCommandError && !error.lost) return false;
+    if (error instanceof CommandError && !error.lost) return false;
     throw error;
   }
 }

@@ -1,9 +1,9 @@
 import { quoteShellArg } from '../../../cli/shell-quote.ts';
-import { RedisCommandError } from '../../../redis/command-error.ts';
+import { CommandError } from '../../../redis/command-error.ts';
 import { connectRedis, type RedisConnection } from '../../../redis/connection.ts';
 import type { RedisEndpoint } from '../../../redis/endpoint.ts';
-import { type RedisInfo, readRedisInfoNumber } from '../../../redis/info.ts';
-import { parseRedisServerVersion } from '../../../redis/version.ts';
+import { infoNumber, type RedisInfo } from '../../../redis/info.ts';
+import { parseServerVersion } from '../../../redis/version.ts';
 import { readServerInfo } from '../../engine/tools.ts';
 import { decodeRedisActivity } from '../activity.ts';
 import { type Delivery, type Fence, type Pair, type PairOptions, RestPosition, type SequenceWork } from '../pair.ts';
@@ -29,10 +29,10 @@ export async function openRedisPair(
       const [here, sessions] = await Promise.all([readServerInfo(from), listClients(from)]);
       const activity = decodeRedisActivity(here);
       // The position is read before the target, so a target that has it has every write of this observation.
-      const position = rest.after(activity, readRedisInfoNumber(here, 'master_repl_offset') ?? Number.NaN);
+      const position = rest.after(activity, infoNumber(here, 'master_repl_offset') ?? Number.NaN);
       const there = await readServerInfo(to);
       const delivery = readDelivery(here, there, position);
-      return { activity, changes: readRedisInfoNumber(there, 'evicted_keys'), sessions, delivery };
+      return { activity, changes: infoNumber(there, 'evicted_keys'), sessions, delivery };
     },
     sequences: async () => ({ differences: [], statements: new Map() }) satisfies SequenceWork,
     setSequences: async () => {},
@@ -68,7 +68,7 @@ function readDelivery(here: RedisInfo, there: RedisInfo, position: number): Deli
     };
   if (!there.has('master_replid') || there.get('master_replid') !== here.get('master_replid'))
     return { state: 'behind', observed: 'the target is a replica of another server than the source', isBroken: true };
-  const offset = readRedisInfoNumber(there, 'slave_repl_offset') ?? Number.NaN;
+  const offset = infoNumber(there, 'slave_repl_offset') ?? Number.NaN;
   if (Number.isNaN(offset) || Number.isNaN(position))
     return { state: 'unseen', observed: 'a server does not report how far it has replicated' };
   if (offset >= position)
@@ -95,7 +95,7 @@ async function listClients(session: RedisConnection): Promise<readonly string[]>
 }
 
 function refused(error: unknown): undefined {
-  if (!(error instanceof RedisCommandError) || error.lost) throw error;
+  if (!(error instanceof CommandError) || error.lost) throw error;
 }
 
 function splitAt(part: string): [string, string] {
@@ -111,7 +111,7 @@ const fenceMs = 3_600_000;
  * this program too, and the rule of an ACL cannot be undone exactly.
  */
 function fenceOf(source: RedisEndpoint, info: RedisInfo): Fence | string {
-  const { product, redis = '' } = parseRedisServerVersion(info) ?? {};
+  const { product, redis = '' } = parseServerVersion(info) ?? {};
   const [major = 0, minor = 0] = redis.split('.').map(Number);
   const canPause = (product === 'redis' || product === 'valkey') && (major > 6 || (major === 6 && minor >= 2));
   if (!canPause) return 'this server cannot pause writes alone (Redis 6.2 can): stop the application';

@@ -1,8 +1,8 @@
 import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
-import { formatSingleLinePsqlStatement } from '../../../postgresql/psql-script.ts';
+import { singleLineSql } from '../../../postgresql/psql-script.ts';
 import { quoteIdentifier, quoteLiteral } from '../../../postgresql/quote.ts';
 import type { PostgresqlRow } from '../../../postgresql/rows.ts';
-import type { SearchPathSafeSession } from '../../../postgresql/search-path-safe-session.ts';
+import type { SafeSession } from '../../../postgresql/search-path-safe-session.ts';
 import type { RedisEndpoint } from '../../../redis/endpoint.ts';
 import { cleanUpFromJournal, type EngineJournal, type EngineSystem, type JournalEntry } from '../../engine/index.ts';
 import {
@@ -222,7 +222,7 @@ function copiedObjectsLeftover(database: string, owners: readonly string[], reas
 function formatDropStatement(object: string): string {
   const largeObject = /^large object (\d+)$/.exec(object)?.[1];
   const statement = largeObject === undefined ? `DROP ${object} CASCADE` : `SELECT lo_unlink(${largeObject})`;
-  return formatSingleLinePsqlStatement(statement)?.slice(0, -1) ?? '';
+  return singleLineSql(statement)?.slice(0, -1) ?? '';
 }
 
 function withoutDropped<T extends { readonly name: string }>(
@@ -232,7 +232,7 @@ function withoutDropped<T extends { readonly name: string }>(
   return all.filter(({ name }) => !gone.includes(name));
 }
 
-type QuerySession = Pick<SearchPathSafeSession, 'query'>;
+type QuerySession = Pick<SafeSession, 'query'>;
 
 interface RehearsalObjectDropResult {
   /** Names of objects that were dropped, do not exist, or belong to others. */

@@ -5,7 +5,7 @@ import type { ParsedArgs } from '../../../cli/command.ts';
 import type { CommandIo } from '../../../cli/command-io.ts';
 import type { ResolvedProfileSettings } from '../../../config/settings.ts';
 import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
-import { formatPostgresqlVersion } from '../../../postgresql/version.ts';
+import { formatVersion } from '../../../postgresql/version.ts';
 import type { RedisEndpoint } from '../../../redis/endpoint.ts';
 import { defaultLimits, engineSystem, memoryJournal, schemaCopier } from '../../engine/index.ts';
 import { replicationName } from '../../engine/tools.ts';
@@ -15,7 +15,7 @@ import { type PreflightOptions, readPreflightOptions } from '../../preflight/opt
 import type { PostgresqlTarget } from '../../preflight/postgresql/target.ts';
 
 import type { PreflightReport } from '../../preflight/report.ts';
-import { buildMigrationMethodBlockedError, runPreflightWithFiles } from '../../preflight/run-with-files.ts';
+import { blockedError, runWithFiles } from '../../preflight/run-with-files.ts';
 import type { DbSource } from '../../source/index.ts';
 import { formatSourceName } from '../../watch/record.ts';
 import { readPostgresqlOptions, rehearsalInputs, type TargetServer } from '../target.ts';
@@ -101,7 +101,7 @@ export function postgresDriver(
         rehearsalInputs,
         deps.signal,
       );
-      return { version: formatPostgresqlVersion(server.version), postgresql: read?.postgresql, system: server.system };
+      return { version: formatVersion(server.version), postgresql: read?.postgresql, system: server.system };
     },
     async plan(method) {
       plan = await planRehearsal(source, targetState ?? (await inspect()), ignoreDbs, readOnlyEngine, deps.signal);
@@ -206,12 +206,7 @@ export async function runRehearsalPreflight(
   options: PreflightOptions,
 ): Promise<{ readonly report: PreflightReport; readonly method: 'continuous' | 'dump' }> {
   // In `db rehearse`, --report names the file of the rehearsal report, not of the preflight report.
-  const { report } = await runPreflightWithFiles(
-    io,
-    withoutOptions(args, ['report', 'sarif-uri', 'baseline']),
-    source,
-    options,
-  );
+  const { report } = await runWithFiles(io, withoutOptions(args, ['report', 'sarif-uri', 'baseline']), source, options);
   const plain = (text: string): string => text;
   const styles = { bold: plain, dim: plain, red: plain, yellow: plain };
   await io.output.note(renderTerminal(modelOf(report), styles).trimEnd().split('\n'), maxSanitizedTextLength);
@@ -221,7 +216,7 @@ export async function runRehearsalPreflight(
     await io.output.note('The dump is rehearsed. Do not write to the source until it ends.');
     return { report, method: 'dump' };
   }
-  throw buildMigrationMethodBlockedError(report, args.value('fix-sql'));
+  throw blockedError(report, args.value('fix-sql'));
 }
 
 function scanNotSupportedError(): CliError {

@@ -3,11 +3,11 @@ import { sanitizeReportLine } from '../../../base/sanitize.ts';
 import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
 import { quoteIdentifier, quoteLiteral } from '../../../postgresql/quote.ts';
 import type { PostgresqlRow } from '../../../postgresql/rows.ts';
-import type { SearchPathSafeSession } from '../../../postgresql/search-path-safe-session.ts';
+import type { SafeSession } from '../../../postgresql/search-path-safe-session.ts';
 import type { EngineSystem } from '../../engine/index.ts';
 import { lastRows, singleValue, sqlStateOf, withSession } from '../../engine/tools.ts';
 
-type QuerySession = Pick<SearchPathSafeSession, 'query'>;
+type QuerySession = Pick<SafeSession, 'query'>;
 
 /** The objects and settings of an empty database, recorded so that this state can be restored. */
 export interface ObjectNames {
@@ -212,7 +212,7 @@ export async function lockTarget(
 }
 
 async function acquireLock(
-  session: SearchPathSafeSession,
+  session: SafeSession,
   target: PostgresqlEndpoint,
   ports: EngineSystem,
   signal: AbortSignal,
@@ -230,7 +230,7 @@ async function acquireLock(
 const applicationNamePrefix = 'cloudctl-rehearsal of ';
 
 interface OpenLockSession {
-  readonly session: SearchPathSafeSession;
+  readonly session: SafeSession;
   readonly end: () => Promise<void>;
 }
 
@@ -269,7 +269,7 @@ function openUntilEnd(
   });
 }
 
-async function buildBusyError(session: SearchPathSafeSession, target: PostgresqlEndpoint): Promise<CliError> {
+async function buildBusyError(session: SafeSession, target: PostgresqlEndpoint): Promise<CliError> {
   const [holder] = await lastRows(
     session,
     `SELECT a.pid, a.application_name AS name, a.usename AS username, host(a.client_addr) AS address FROM pg_locks l

@@ -1,9 +1,9 @@
 import { CliError } from '../../../base/errors.ts';
 import { timeoutSignal } from '../../../platform/waiting.ts';
-import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
+import { firstNormalOid } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
 import { quoteIdentifier, quoteLiteral } from '../../../postgresql/quote.ts';
-import type { SearchPathSafeSession } from '../../../postgresql/search-path-safe-session.ts';
+import type { SafeSession } from '../../../postgresql/search-path-safe-session.ts';
 import {
   type DatabaseState,
   defaultLimits,
@@ -258,8 +258,8 @@ export async function createTarget(
 
 /** Creates the roles of the source. The record keeps those that a CREATE ROLE of this session created. */
 async function createRoles(
-  source: SearchPathSafeSession,
-  target: SearchPathSafeSession,
+  source: SafeSession,
+  target: SafeSession,
   {
     wanted,
     file,
@@ -283,10 +283,7 @@ async function createRoles(
 }
 
 /** A session that reports each statement after it has succeeded. */
-function observeStatements(
-  session: SearchPathSafeSession,
-  onSuccess: (text: string) => Promise<void>,
-): SearchPathSafeSession {
+function observeStatements(session: SafeSession, onSuccess: (text: string) => Promise<void>): SafeSession {
   return {
     ...session,
     async query(text, limit) {
@@ -297,10 +294,10 @@ function observeStatements(
   };
 }
 
-async function listRoleNames(session: SearchPathSafeSession): Promise<readonly string[]> {
+async function listRoleNames(session: SafeSession): Promise<readonly string[]> {
   const rows = await lastRows(
     session,
-    `SELECT rolname AS name FROM pg_roles WHERE oid >= ${firstNormalObjectId} ORDER BY 1`,
+    `SELECT rolname AS name FROM pg_roles WHERE oid >= ${firstNormalOid} ORDER BY 1`,
   );
   return rows.map(({ name }) => name ?? '');
 }

@@ -2,8 +2,8 @@ import { CliError, usageError } from '../../../base/errors.ts';
 import { connectRedis, type RedisConnection } from '../../../redis/connection.ts';
 import type { RedisEndpoint } from '../../../redis/endpoint.ts';
 import { parseKeyspace } from '../../../redis/info.ts';
-import { formatRedisCommand } from '../../../redis/quote.ts';
-import { parseRedisServerVersion } from '../../../redis/version.ts';
+import { formatCommand } from '../../../redis/quote.ts';
+import { parseServerVersion } from '../../../redis/version.ts';
 import { cleanUpFromJournal, defaultLimits, type EngineSystem, engineSystem, startRun } from '../../engine/index.ts';
 import { isReplicaOf, readServerInfo, redactReason } from '../../engine/tools.ts';
 import { compareRedisDatabaseKeys, withComparedRedisServers } from '../redis/compare.ts';
@@ -52,7 +52,7 @@ export async function inspectRedisTarget(
       hint: 'give an empty server with `--into`: replication deletes existing keys; nothing was changed',
     });
   }
-  const version = parseRedisServerVersion(there.info);
+  const version = parseServerVersion(there.info);
   return { version: version === undefined ? 'unknown' : `${version.product}-${version.version}` };
 }
 
@@ -164,7 +164,7 @@ function keysLeftover(reason: string): RehearsalLeftover {
     side: 'target',
     database: '',
     object: 'the copied keys',
-    statement: formatRedisCommand('FLUSHALL'),
+    statement: formatCommand('FLUSHALL'),
     reason,
   };
 }

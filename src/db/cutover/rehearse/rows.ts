@@ -1,7 +1,7 @@
 import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
-import type { SearchPathSafeSession } from '../../../postgresql/search-path-safe-session.ts';
-import { buildCopyTableStatement } from '../../../postgresql/table-rows.ts';
+import type { SafeSession } from '../../../postgresql/search-path-safe-session.ts';
+import { copyStatement } from '../../../postgresql/table-rows.ts';
 import type { EngineSystem, PostgresEntry } from '../../engine/index.ts';
 import { engineName, longTimeout, readSourceStatus, redactReason, withSession } from '../../engine/tools.ts';
 import { compareTableDigests } from '../postgresql/digests.ts';
@@ -77,7 +77,7 @@ export async function compareRows({
  * reason why the position is not confirmed.
  */
 async function waitUntilReplicated(
-  session: SearchPathSafeSession,
+  session: SafeSession,
   slot: CompareRehearsalRowsOptions['slot'],
   { ports, signal, stallTimeout }: Pick<CompareRehearsalRowsOptions, 'ports' | 'signal' | 'stallTimeout'>,
 ): Promise<string | undefined> {
@@ -115,7 +115,7 @@ export async function tryTableCopy(
           await to.query("SET LOCAL session_replication_role = 'replica'");
         const sink = await to.copyIn(`COPY ${table.quoted} ${list} FROM STDIN`);
         // After the target has rejected a row, writing fails, so the remaining rows are not sent.
-        await from.copyOut(buildCopyTableStatement(table.table), (bytes) => sink.write(bytes), 'parts');
+        await from.copyOut(copyStatement(table.table), (bytes) => sink.write(bytes), 'parts');
         await sink.finish();
         await to.query('ROLLBACK');
         return undefined;

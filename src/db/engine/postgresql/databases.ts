@@ -1,6 +1,6 @@
 import { quoteIdentifier, quoteLiteral } from '../../../postgresql/quote.ts';
 import type { PostgresqlRow } from '../../../postgresql/rows.ts';
-import type { SearchPathSafeSession } from '../../../postgresql/search-path-safe-session.ts';
+import type { SafeSession } from '../../../postgresql/search-path-safe-session.ts';
 import { sqlStateOf } from '../error.ts';
 import { lastRows, singleValue } from './session.ts';
 
@@ -19,7 +19,7 @@ export interface DatabaseDefinition {
 
 /** All databases of the source except templates and ignored databases. */
 export async function listSourceDatabases(
-  session: SearchPathSafeSession,
+  session: SafeSession,
   ignored: readonly string[],
 ): Promise<readonly DatabaseDefinition[]> {
   const rows = await lastRows(
@@ -56,10 +56,7 @@ function parseDefinition(
  * @param session a session in any other database of the target
  * @returns warnings about properties that differ from the source
  */
-export async function createDatabase(
-  session: SearchPathSafeSession,
-  database: DatabaseDefinition,
-): Promise<readonly string[]> {
+export async function createDatabase(session: SafeSession, database: DatabaseDefinition): Promise<readonly string[]> {
   const existing = await singleValue(
     session,
     `SELECT 1 FROM pg_database WHERE datname = ${quoteLiteral(database.name)}`,
@@ -102,7 +99,7 @@ function libcProviderClause(release: number): string {
 }
 
 /** Names of at most four tables of users in the target database, without tables of extensions. */
-export async function firstTables(session: SearchPathSafeSession): Promise<readonly string[]> {
+export async function firstTables(session: SafeSession): Promise<readonly string[]> {
   const rows = await lastRows(
     session,
     `SELECT n.nspname || '.' || c.relname AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace

@@ -1,9 +1,5 @@
-import type { SearchPathSafeSession } from '../../../postgresql/search-path-safe-session.ts';
-import {
-  formatPostgresqlMajorVersion,
-  formatPostgresqlVersion,
-  truncateToPostgresqlMajorVersion,
-} from '../../../postgresql/version.ts';
+import type { SafeSession } from '../../../postgresql/search-path-safe-session.ts';
+import { formatMajorVersion, formatVersion, toMajorVersion } from '../../../postgresql/version.ts';
 import { MigrationError } from '../error.ts';
 import { lastRows } from './session.ts';
 
@@ -17,7 +13,7 @@ export interface ServerIdentity {
   readonly isSuperuser: boolean;
 }
 
-export async function readIdentity(session: SearchPathSafeSession): Promise<ServerIdentity> {
+export async function readIdentity(session: SafeSession): Promise<ServerIdentity> {
   const [row] = await lastRows(
     session,
     `SELECT current_setting('server_version_num') AS version, system_identifier::text AS system,
@@ -41,12 +37,12 @@ export function requireMigratable(source: ComparedIdentity, target: ComparedIden
   }
   if (source.version < 100_000) {
     throw new MigrationError(
-      `PostgreSQL ${formatPostgresqlMajorVersion(source.version)} has no logical replication: PostgreSQL 10 or later is required`,
+      `PostgreSQL ${formatMajorVersion(source.version)} has no logical replication: PostgreSQL 10 or later is required`,
     );
   }
-  if (truncateToPostgresqlMajorVersion(source.version) > truncateToPostgresqlMajorVersion(target.version)) {
+  if (toMajorVersion(source.version) > toMajorVersion(target.version)) {
     throw new MigrationError(
-      `the source (PostgreSQL ${formatPostgresqlVersion(source.version)}) is newer than the target (PostgreSQL ${formatPostgresqlVersion(target.version)})`,
+      `the source (PostgreSQL ${formatVersion(source.version)}) is newer than the target (PostgreSQL ${formatVersion(target.version)})`,
     );
   }
 }

@@ -1,5 +1,5 @@
 import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
-import { PostgresqlQueryError } from '../../../postgresql/query-error.ts';
+import { QueryError } from '../../../postgresql/query-error.ts';
 import { MigrationError, managedSourceMessage, redactReason } from '../error.ts';
 import { type EngineSystem, isInterrupted, type PostgresInput } from '../input.ts';
 import type { PostgresEntry } from '../journal.ts';
@@ -204,7 +204,7 @@ async function startReplication(
       createPublicationAndSlot(session, entry.name, source.version),
     );
   } catch (error) {
-    if (!(error instanceof PostgresqlQueryError) || error.code !== '42501') throw error;
+    if (!(error instanceof QueryError) || error.code !== '42501') throw error;
     progress.warnings.push(
       `copied by dump, because the source does not allow replication: ${redactReason(error, entry.source.password)}`,
     );

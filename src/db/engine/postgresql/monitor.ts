@@ -1,7 +1,7 @@
-import { PostgresqlQueryError } from '../../../postgresql/query-error.ts';
+import { QueryError } from '../../../postgresql/query-error.ts';
 import { quoteLiteral } from '../../../postgresql/quote.ts';
-import { findLastReplicationErrorInLog } from '../../../postgresql/replication-log.ts';
-import type { SearchPathSafeSession } from '../../../postgresql/search-path-safe-session.ts';
+import { lastReplicationError } from '../../../postgresql/replication-log.ts';
+import type { SafeSession } from '../../../postgresql/search-path-safe-session.ts';
 import { MigrationError, redactReason } from '../error.ts';
 import type { EngineSystem } from '../input.ts';
 import type { PostgresEntry } from '../journal.ts';
@@ -135,7 +135,7 @@ export function isIdle({ idlePolls }: Pick<DatabaseProgress, 'idlePolls'>): bool
 type FindReplicationApplyObstacle = (poll: {
   readonly slot: SlotStatus;
   readonly position: string;
-  readonly target: Reconnecting<SearchPathSafeSession>;
+  readonly target: Reconnecting<SafeSession>;
 }) => Promise<string | undefined>;
 
 function createReplicationApplyObstacleFinder(name: string, delay: number): FindReplicationApplyObstacle {
@@ -164,7 +164,7 @@ function createReplicationApplyObstacleFinder(name: string, delay: number): Find
  * @param isConnected the worker is running, so the last error in the log is an old one
  */
 async function readApplyObstacle(
-  session: SearchPathSafeSession,
+  session: SafeSession,
   name: string,
   isConnected: boolean,
 ): Promise<string | undefined> {
@@ -204,18 +204,16 @@ async function readApplyObstacle(
 }
 
 /** The last error in the log of the target; undefined if the target has no log file, or this role cannot read the log. */
-async function readLastError(session: SearchPathSafeSession): Promise<string | undefined> {
+async function readLastError(session: SafeSession): Promise<string | undefined> {
   try {
     const [row] = await lastRows(
       session,
       `SELECT encode(pg_read_binary_file(f.name, greatest(0, (pg_stat_file(f.name)).size - ${logBytes}), ${logBytes}), 'base64') AS log
       FROM pg_current_logfile('stderr') f(name) WHERE f.name IS NOT NULL`,
     );
-    return row?.log == null
-      ? undefined
-      : findLastReplicationErrorInLog(Buffer.from(row.log, 'base64').toString('utf8'));
+    return row?.log == null ? undefined : lastReplicationError(Buffer.from(row.log, 'base64').toString('utf8'));
   } catch (error) {
-    if (!(error instanceof PostgresqlQueryError) || error.lost) throw error;
+    if (!(error instanceof QueryError) || error.lost) throw error;
     return undefined;
   }
 }

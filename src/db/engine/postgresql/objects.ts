@@ -1,8 +1,8 @@
 import { timeoutSignal } from '../../../platform/waiting.ts';
-import { getLibpqRequireAuthValue } from '../../../postgresql/connection.ts';
+import { requireAuthValue } from '../../../postgresql/connection.ts';
 import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
 import { quoteIdentifier, quoteLiteral } from '../../../postgresql/quote.ts';
-import type { SearchPathSafeSession } from '../../../postgresql/search-path-safe-session.ts';
+import type { SafeSession } from '../../../postgresql/search-path-safe-session.ts';
 import { MigrationError, redactReason, sqlStateOf } from '../error.ts';
 import type { EngineSystem } from '../input.ts';
 import type { PostgresEntry } from '../journal.ts';
@@ -12,11 +12,7 @@ import { lastRows, longTimeout, singleValue, withSession } from './session.ts';
 import { cleanUpOwner } from './target.ts';
 
 /** Creates the publication before the slot: decoding changes that are older than the publication fails permanently. */
-export async function createPublicationAndSlot(
-  session: SearchPathSafeSession,
-  name: string,
-  version: number,
-): Promise<void> {
+export async function createPublicationAndSlot(session: SafeSession, name: string, version: number): Promise<void> {
   const operations = `insert,update,delete${version >= 110_000 ? ',truncate' : ''}`;
   await session.query(
     `CREATE PUBLICATION ${quoteIdentifier(name)} FOR ALL TABLES WITH (publish = '${operations}')`,
@@ -33,7 +29,7 @@ export async function createPublicationAndSlot(
  * source
  */
 export async function createSubscription(
-  session: SearchPathSafeSession,
+  session: SafeSession,
   name: string,
   source: PostgresqlEndpoint,
   owner: string | undefined,
@@ -80,7 +76,7 @@ function ownerStatements(subscription: string, role: string, version: number): s
  * slot on the source each time.
  * @returns server_version_num of the target
  */
-async function assertEnoughWorkers(session: SearchPathSafeSession): Promise<number> {
+async function assertEnoughWorkers(session: SafeSession): Promise<number> {
   const [row] = await lastRows(
     session,
     `SELECT (SELECT count(*) FROM pg_subscription WHERE subenabled) AS taken,
@@ -188,7 +184,7 @@ interface RemovalContext {
   readonly signal: AbortSignal;
 }
 
-type RemovalStep = (session: SearchPathSafeSession) => Promise<void>;
+type RemovalStep = (session: SafeSession) => Promise<void>;
 
 /**
  * The subscription whose table synchronization slots are removed: its oid, or `any` for all subscriptions of the target
@@ -234,7 +230,7 @@ async function retryUntilTimeout(
 const permanentErrorCodes = /^(42501|28...)$/;
 
 async function removeSubscription(
-  session: SearchPathSafeSession,
+  session: SafeSession,
   { entry, deps }: RemovalContext,
   syncSlots: TableSyncSlots,
 ): Promise<void> {
@@ -261,17 +257,13 @@ async function removeSubscription(
 }
 
 /** A target without a superuser has no event trigger that guards the subscription. */
-async function removeGuard(session: SearchPathSafeSession, { name, former }: PostgresEntry): Promise<void> {
+async function removeGuard(session: SafeSession, { name, former }: PostgresEntry): Promise<void> {
   if (former === undefined) return;
   for (const statement of buildSubscriptionDdlGuardRemovalSql(name)) await session.query(statement);
 }
 
 /** Drops the slot of the migration and the slots of initial copies that their workers did not drop. */
-async function removeSlots(
-  session: SearchPathSafeSession,
-  entry: PostgresEntry,
-  syncSlots: TableSyncSlots,
-): Promise<void> {
+async function removeSlots(session: SafeSession, entry: PostgresEntry, syncSlots: TableSyncSlots): Promise<void> {
   await terminateSessions(session, entry.name);
   const ownSlot = `slot_name = ${quoteLiteral(entry.name)}`;
   const condition = `database = current_database() AND (${ownSlot} OR ${syncSlotCondition(entry, syncSlots)})`;
@@ -293,7 +285,7 @@ function syncSlotCondition({ targetSystem }: PostgresEntry, { owner }: TableSync
   return `slot_name ~ ${quoteLiteral(pattern)}${owner === 'any' ? ' AND NOT active' : ''}`;
 }
 
-async function removePublication(session: SearchPathSafeSession, entry: PostgresEntry): Promise<void> {
+async function removePublication(session: SafeSession, entry: PostgresEntry): Promise<void> {
   // DROP PUBLICATION IF EXISTS is not sent to a read-only server, which rejects it even if the publication does not
   // exist.
   const found = await singleValue(session, `SELECT 1 FROM pg_publication WHERE pubname = ${quoteLiteral(entry.name)}`);
@@ -304,7 +296,7 @@ async function removePublication(session: SearchPathSafeSession, entry: Postgres
  * Sessions of the migration are ended first: a statement continues after its client has died, and could create the slot
  * after this removal. Throws while a session of the migration is still running.
  */
-async function terminateSessions(session: SearchPathSafeSession, name: string): Promise<void> {
+async function terminateSessions(session: SafeSession, name: string): Promise<void> {
   const condition = `application_name = ${quoteLiteral(name)} AND pid <> pg_backend_pid()`;
   const [ended] = await session.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE ${condition}`);
   if (ended === undefined || ended.length === 0) return;
@@ -321,7 +313,7 @@ async function terminateSessions(session: SearchPathSafeSession, name: string): 
  * @param version server_version_num of the target; libpq before version 16 does not know require_auth
  */
 export function connectionString(source: PostgresqlEndpoint, version: number): string {
-  const requireAuth = version >= 160_000 ? getLibpqRequireAuthValue(source) : undefined;
+  const requireAuth = version >= 160_000 ? requireAuthValue(source) : undefined;
   const password = source.password?.reveal() ?? '';
   const options: readonly (readonly [string, string])[] = [
     ['host', source.host],

@@ -1,9 +1,9 @@
 import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
 import { quoteIdentifier, quoteLiteral } from '../../../postgresql/quote.ts';
 import type { PostgresqlRow } from '../../../postgresql/rows.ts';
-import type { SearchPathSafeSession } from '../../../postgresql/search-path-safe-session.ts';
+import type { SafeSession } from '../../../postgresql/search-path-safe-session.ts';
 import { decodeSequenceState, sequenceStateColumns } from '../../../postgresql/sequence-state.ts';
-import { isColumnReadByCopySql } from '../../../postgresql/table-rows.ts';
+import { isCopiedSql } from '../../../postgresql/table-rows.ts';
 import { redactReason } from '../error.ts';
 import type { EngineSystem } from '../input.ts';
 import type { DatabaseProgress, TableProgress } from '../state.ts';
@@ -60,12 +60,12 @@ interface TableToCopy {
  * Partitioned tables are left out, because they contain no rows themselves, and generated columns, because the target
  * computes them.
  */
-async function listTablesToCopy(session: SearchPathSafeSession): Promise<readonly TableToCopy[]> {
+async function listTablesToCopy(session: SafeSession): Promise<readonly TableToCopy[]> {
   const version = Number(await singleValue(session, 'SHOW server_version_num'));
   const rows = await lastRows(
     session,
     `SELECT n.nspname, c.relname, a.attname, c.oid FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-     LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND ${isColumnReadByCopySql(version)}
+     LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND ${isCopiedSql(version)}
      WHERE c.relkind = 'r' AND c.relpersistence <> 't' AND n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'
      AND NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')
      ORDER BY n.nspname, c.relname, c.oid, a.attnum`,
@@ -87,7 +87,7 @@ async function listTablesToCopy(session: SearchPathSafeSession): Promise<readonl
  * Disables triggers and foreign keys for this session, as replication does, so that tables can be copied in any order.
  * A role that may not set session_replication_role copies with triggers and foreign keys enabled.
  */
-async function disableTriggers(session: SearchPathSafeSession): Promise<readonly string[]> {
+async function disableTriggers(session: SafeSession): Promise<readonly string[]> {
   await session.query("SET session_replication_role = 'replica'").catch(() => {});
   // ALWAYS and REPLICA triggers are disabled too, because they fire with session_replication_role = replica; the rows
   // that they wrote on the source are copied with their tables.
@@ -102,8 +102,8 @@ async function disableTriggers(session: SearchPathSafeSession): Promise<readonly
 }
 
 async function copyTable(
-  from: SearchPathSafeSession,
-  to: SearchPathSafeSession,
+  from: SafeSession,
+  to: SafeSession,
   { displayName, quotedName, columns }: TableToCopy,
   report: (state: TableProgress) => void,
 ): Promise<void> {
@@ -132,10 +132,7 @@ async function copyTable(
  * Copies what logical replication and COPY do not transfer: sequence values, rows of materialized views, large objects.
  * @returns a warning for each object that could not be copied
  */
-export async function copyRest(
-  source: SearchPathSafeSession,
-  target: SearchPathSafeSession,
-): Promise<readonly string[]> {
+export async function copyRest(source: SafeSession, target: SafeSession): Promise<readonly string[]> {
   return [
     ...(await setSequences(source, target)),
     ...(await refreshViews(source, target)),
@@ -149,7 +146,7 @@ interface NamedRelation {
 }
 
 function listRelations(
-  session: SearchPathSafeSession,
+  session: SafeSession,
   { columns = '', where }: { readonly columns?: string; readonly where: string },
 ): Promise<readonly PostgresqlRow[]> {
   return lastRows(
@@ -167,7 +164,7 @@ function namesOf({ nspname, relname }: PostgresqlRow): NamedRelation {
   };
 }
 
-async function setSequences(source: SearchPathSafeSession, target: SearchPathSafeSession): Promise<readonly string[]> {
+async function setSequences(source: SafeSession, target: SafeSession): Promise<readonly string[]> {
   const version = Number(await singleValue(source, 'SHOW server_version_num'));
   const warnings: string[] = [];
   const unused: string[] = [];
@@ -209,7 +206,7 @@ function unusedSequencesWarning(names: readonly string[]): readonly string[] {
  * A materialized view may read another one that is not populated yet, which is an error, so failed views are refreshed
  * again after the others.
  */
-async function refreshViews(source: SearchPathSafeSession, target: SearchPathSafeSession): Promise<readonly string[]> {
+async function refreshViews(source: SafeSession, target: SafeSession): Promise<readonly string[]> {
   let pending = (await listRelations(source, { where: "c.relkind = 'm' AND c.relispopulated" })).map(namesOf);
   for (;;) {
     const failed: { readonly view: NamedRelation; readonly error: unknown }[] = [];
@@ -229,10 +226,7 @@ async function refreshViews(source: SearchPathSafeSession, target: SearchPathSaf
   }
 }
 
-async function copyLargeObjects(
-  source: SearchPathSafeSession,
-  target: SearchPathSafeSession,
-): Promise<readonly string[]> {
+async function copyLargeObjects(source: SafeSession, target: SafeSession): Promise<readonly string[]> {
   const warnings: string[] = [];
   for (const { oid } of await lastRows(source, 'SELECT oid FROM pg_largeobject_metadata ORDER BY oid')) {
     try {
@@ -247,11 +241,7 @@ async function copyLargeObjects(
 /** Maximum bytes of a large object that one statement copies. */
 const chunkBytes = 262_144;
 
-async function copyLargeObject(
-  source: SearchPathSafeSession,
-  target: SearchPathSafeSession,
-  oid: number,
-): Promise<void> {
+async function copyLargeObject(source: SafeSession, target: SafeSession, oid: number): Promise<void> {
   await target.query(`SELECT lo_unlink(oid) FROM pg_largeobject_metadata WHERE oid = ${oid}; SELECT lo_create(${oid})`);
   for (let at = 0; ; at += chunkBytes) {
     const [row] = await lastRows(source, `SELECT encode(lo_get(${oid}, ${at}, ${chunkBytes}), 'base64') AS bytes`);

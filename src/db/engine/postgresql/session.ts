@@ -1,8 +1,8 @@
 import { DatabaseConnectError } from '../../../platform/network-errors.ts';
 import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
-import { PostgresqlQueryError } from '../../../postgresql/query-error.ts';
+import { QueryError } from '../../../postgresql/query-error.ts';
 import type { PostgresqlRow } from '../../../postgresql/rows.ts';
-import type { SearchPathSafeSession } from '../../../postgresql/search-path-safe-session.ts';
+import type { SafeSession } from '../../../postgresql/search-path-safe-session.ts';
 import type { EngineSystem } from '../input.ts';
 import { createReconnecting, openPinned, type Reconnecting } from '../session.ts';
 
@@ -21,7 +21,7 @@ const openSession = (
   endpoint: PostgresqlEndpoint,
   { connectPostgres, limits }: EngineSystem,
   opening: SessionOptions,
-): Promise<SearchPathSafeSession> =>
+): Promise<SafeSession> =>
   openPinned(endpoint, {
     ...opening,
     limit: limits.connectTimeout,
@@ -34,7 +34,7 @@ export async function withSession<T>(
   endpoint: PostgresqlEndpoint,
   deps: EngineSystem,
   opening: SessionOptions,
-  work: (session: SearchPathSafeSession) => Promise<T>,
+  work: (session: SafeSession) => Promise<T>,
 ): Promise<T> {
   const session = await openSession(endpoint, deps, opening);
   try {
@@ -45,16 +45,12 @@ export async function withSession<T>(
 }
 
 /** Runs one or several statements and returns the rows of the last one. */
-export async function lastRows(
-  session: SearchPathSafeSession,
-  text: string,
-  limit?: number,
-): Promise<readonly PostgresqlRow[]> {
+export async function lastRows(session: SafeSession, text: string, limit?: number): Promise<readonly PostgresqlRow[]> {
   return (await session.query(text, limit)).at(-1) ?? [];
 }
 
 /** The value in the first column of the first row; undefined if there is no row, or if it is null. */
-export async function singleValue(session: SearchPathSafeSession, text: string): Promise<string | undefined> {
+export async function singleValue(session: SafeSession, text: string): Promise<string | undefined> {
   const [row] = await lastRows(session, text);
   return row === undefined ? undefined : (Object.values(row)[0] ?? undefined);
 }
@@ -64,7 +60,7 @@ export function openPostgresSession(
   endpoint: PostgresqlEndpoint,
   deps: EngineSystem,
   opening: SessionOptions,
-): Reconnecting<SearchPathSafeSession> {
+): Reconnecting<SafeSession> {
   return createReconnecting({
     open: () => openSession(endpoint, deps, opening),
     close: (session) => session.end(),
@@ -80,5 +76,5 @@ export function openPostgresSession(
 function isTransientError(error: unknown): boolean {
   if (error instanceof DatabaseConnectError)
     return error.phase === 'network' || /^(57P0|53|08|E[A-Z]+$)/.test(error.code);
-  return error instanceof PostgresqlQueryError && (error.lost || /^(57P0|53|08)/.test(error.code));
+  return error instanceof QueryError && (error.lost || /^(57P0|53|08)/.test(error.code));
 }

@@ -1,5 +1,5 @@
 import { quoteLiteral } from '../../../postgresql/quote.ts';
-import type { SearchPathSafeSession } from '../../../postgresql/search-path-safe-session.ts';
+import type { SafeSession } from '../../../postgresql/search-path-safe-session.ts';
 import { MigrationError } from '../error.ts';
 import { type TableProgress, type TableSyncState, tableSyncStates } from '../state.ts';
 import { singleValue } from './session.ts';
@@ -13,11 +13,7 @@ export interface TargetStatus {
   readonly failures: number | undefined;
 }
 
-export async function readTargetStatus(
-  session: SearchPathSafeSession,
-  name: string,
-  version: number,
-): Promise<TargetStatus> {
+export async function readTargetStatus(session: SafeSession, name: string, version: number): Promise<TargetStatus> {
   const own = `s.subname = ${quoteLiteral(name)} AND s.subdbid = (SELECT oid FROM pg_database WHERE datname = current_database())`;
   // Privileges are checked when a statement begins, whether or not the part that needs them is reached.
   const mayReadOrigins = await singleValue(
@@ -71,7 +67,7 @@ export interface SlotStatus {
 }
 
 export async function readSourceStatus(
-  session: SearchPathSafeSession,
+  session: SafeSession,
   names: readonly string[],
   before: string | undefined,
   version: number,

@@ -1,10 +1,10 @@
 import { createHash, createHmac, pbkdf2Sync } from 'node:crypto';
 import { Secret } from '../../../base/secret.ts';
-import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
+import { firstNormalOid } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
 import { quoteIdentifier, quoteLiteral } from '../../../postgresql/quote.ts';
 import type { PostgresqlRow } from '../../../postgresql/rows.ts';
-import type { SearchPathSafeSession } from '../../../postgresql/search-path-safe-session.ts';
+import type { SafeSession } from '../../../postgresql/search-path-safe-session.ts';
 import { MigrationError, redactReason, sqlStateOf } from '../error.ts';
 import type { EngineSystem } from '../input.ts';
 import type { GrantedPrivilege, PostgresEntry, TargetBefore } from '../journal.ts';
@@ -87,7 +87,7 @@ export async function createLast(
 }
 
 /** The state of the target database before the role of the migration becomes its owner. */
-async function readTargetStateBeforeMigration(session: SearchPathSafeSession): Promise<TargetBefore> {
+async function readTargetStateBeforeMigration(session: SafeSession): Promise<TargetBefore> {
   const [row] = await lastRows(
     session,
     `SELECT pg_get_userbyid(d.datdba) AS owner, d.datname AS name,
@@ -102,7 +102,7 @@ async function readTargetStateBeforeMigration(session: SearchPathSafeSession): P
   };
 }
 
-async function readDatabaseSettings(session: SearchPathSafeSession, dbname: string): Promise<readonly string[]> {
+async function readDatabaseSettings(session: SafeSession, dbname: string): Promise<readonly string[]> {
   const rows = await lastRows(
     session,
     `SELECT unnest(s.setconfig) AS setting FROM pg_db_role_setting s JOIN pg_database d ON d.oid = s.setdatabase
@@ -120,7 +120,7 @@ async function readDatabaseSettings(session: SearchPathSafeSession, dbname: stri
  * @returns the login of the role
  */
 async function createTargetOwner(
-  session: SearchPathSafeSession,
+  session: SafeSession,
   { name, target }: PostgresEntry,
   { publicOwner }: TargetBefore,
   deps: EngineSystem,
@@ -164,10 +164,7 @@ async function assertLogin(login: PostgresqlEndpoint, deps: EngineSystem, signal
  * owns no objects is dropped.
  * @param session of a superuser in that database, or in another one when it does not exist any more
  */
-export async function cleanUpOwner(
-  session: SearchPathSafeSession,
-  { name, target, former }: PostgresEntry,
-): Promise<void> {
+export async function cleanUpOwner(session: SafeSession, { name, target, former }: PostgresEntry): Promise<void> {
   const literal = quoteLiteral(name);
   const exists = `SELECT 1 FROM pg_roles WHERE rolname = ${literal}`;
   if ((await singleValue(session, exists)) === undefined) return;
@@ -186,7 +183,7 @@ export async function cleanUpOwner(
 const dependentObjectsStillExist = '2BP01';
 
 async function restoreFormerState(
-  session: SearchPathSafeSession,
+  session: SafeSession,
   name: string,
   dbname: string,
   former: TargetBefore,
@@ -213,7 +210,7 @@ async function restoreFormerState(
 }
 
 /** The tables of extensions belong to the owner of the extension again. */
-async function returnExtensionTables(session: SearchPathSafeSession, name: string): Promise<void> {
+async function returnExtensionTables(session: SafeSession, name: string): Promise<void> {
   const rows = await lastRows(
     session,
     `SELECT format('ALTER TABLE %I.%I OWNER TO %I', n.nspname, c.relname, pg_get_userbyid(e.extowner)) AS text
@@ -230,7 +227,7 @@ async function returnExtensionTables(session: SearchPathSafeSession, name: strin
  * session.
  */
 async function restoreDatabaseSettings(
-  session: SearchPathSafeSession,
+  session: SafeSession,
   dbname: string,
   settings: readonly string[],
 ): Promise<void> {
@@ -259,7 +256,7 @@ const quotedLists: ReadonlySet<string> = new Set([
   'local_preload_libraries',
 ]);
 
-async function existingRole(session: SearchPathSafeSession, name: string): Promise<string> {
+async function existingRole(session: SafeSession, name: string): Promise<string> {
   const found = await singleValue(session, `SELECT 1 FROM pg_roles WHERE rolname = ${quoteLiteral(name)}`);
   return found === undefined ? 'CURRENT_USER' : quoteIdentifier(name);
 }
@@ -268,10 +265,7 @@ async function existingRole(session: SearchPathSafeSession, name: string): Promi
  * Reads the privileges on a database and, for a session in that database, on its schema public. Default privileges are
  * listed like granted privileges.
  */
-async function readTargetPrivileges(
-  session: SearchPathSafeSession,
-  dbname: string,
-): Promise<readonly GrantedPrivilege[]> {
+async function readTargetPrivileges(session: SafeSession, dbname: string): Promise<readonly GrantedPrivilege[]> {
   const rows = await lastRows(
     session,
     `SELECT o.kind, coalesce(r.rolname, '') AS grantee, a.privilege_type AS privilege, a.is_grantable AS grantable
@@ -299,7 +293,7 @@ async function readTargetPrivileges(
  * @param session of a superuser, after the former owners were restored
  */
 async function restoreTargetPrivileges(
-  session: SearchPathSafeSession,
+  session: SafeSession,
   dbname: string,
   former: readonly GrantedPrivilege[],
 ): Promise<void> {
@@ -356,8 +350,8 @@ const iterations = 4096;
  * @returns a warning for each role or membership that could not be created
  */
 export async function copyRoles(
-  source: SearchPathSafeSession,
-  target: SearchPathSafeSession,
+  source: SafeSession,
+  target: SafeSession,
   random: (bytes: number) => Uint8Array,
 ): Promise<readonly string[]> {
   const warnings: string[] = [];
@@ -395,11 +389,11 @@ export async function copyRoles(
 }
 
 const rolesQuery = `SELECT rolname, rolinherit, rolcreaterole, rolcreatedb, rolcanlogin, rolconnlimit, rolvaliduntil
-  FROM pg_roles WHERE oid >= ${firstNormalObjectId} ORDER BY oid`;
+  FROM pg_roles WHERE oid >= ${firstNormalOid} ORDER BY oid`;
 
 const membersQuery = `SELECT r.rolname AS role, m.rolname AS member FROM pg_auth_members a
   JOIN pg_roles r ON r.oid = a.roleid JOIN pg_roles m ON m.oid = a.member
-  WHERE r.oid >= ${firstNormalObjectId} AND m.oid >= ${firstNormalObjectId} ORDER BY 1, 2`;
+  WHERE r.oid >= ${firstNormalOid} AND m.oid >= ${firstNormalOid} ORDER BY 1, 2`;
 
 function membershipKey({ role, member }: PostgresqlRow): string {
   return JSON.stringify([role, member]);

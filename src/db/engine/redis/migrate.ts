@@ -1,7 +1,7 @@
 import type { RedisConnection } from '../../../redis/connection.ts';
 import type { RedisEndpoint } from '../../../redis/endpoint.ts';
-import { parseKeyspace, type RedisInfo, readRedisInfoNumber } from '../../../redis/info.ts';
-import { parseRedisServerVersion } from '../../../redis/version.ts';
+import { infoNumber, parseKeyspace, type RedisInfo } from '../../../redis/info.ts';
+import { parseServerVersion } from '../../../redis/version.ts';
 import { MigrationError, managedSourceMessage, redactReason } from '../error.ts';
 import type { EngineSystem, RedisInput } from '../input.ts';
 import type { RedisEntry } from '../journal.ts';
@@ -100,7 +100,7 @@ function assertRedisCompatible(source: RedisInfo, target: RedisInfo, databases: 
   if (source.get('run_id') !== undefined && source.get('run_id') === target.get('run_id')) {
     throw new MigrationError('source and target are the same server');
   }
-  const [sourceInfo, targetInfo] = [parseRedisServerVersion(source), parseRedisServerVersion(target)];
+  const [sourceInfo, targetInfo] = [parseServerVersion(source), parseServerVersion(target)];
   if (sourceInfo !== undefined && targetInfo !== undefined && isNewer(sourceInfo.redis, targetInfo.redis)) {
     throw new MigrationError(
       `the source (${sourceInfo.product} ${sourceInfo.version}) is newer than the target (${targetInfo.version})`,
@@ -276,10 +276,10 @@ function buildRedisReplicationStatus(source: RedisInfo, target: RedisInfo, isOur
     ([name, value]) => /^slave\d+$/.test(name) && !value.includes('state=online'),
   );
   const isCopying =
-    isOurs && isSyncing && (hasPendingReplica || (readRedisInfoNumber(target, 'master_sync_read_bytes') ?? 0) > 0);
+    isOurs && isSyncing && (hasPendingReplica || (infoNumber(target, 'master_sync_read_bytes') ?? 0) > 0);
   const isUp = isOurs && target.get('master_link_status') === 'up' && !isSyncing;
-  const sourceOffset = readRedisInfoNumber(source, 'master_repl_offset') ?? 0;
-  const targetOffset = readRedisInfoNumber(target, 'slave_repl_offset') ?? 0;
+  const sourceOffset = infoNumber(source, 'master_repl_offset') ?? 0;
+  const targetOffset = infoNumber(target, 'slave_repl_offset') ?? 0;
   return {
     isUp,
     isCopying,

@@ -1,8 +1,8 @@
 import { timeoutSignal } from '../../../platform/waiting.ts';
 import type { RedisConnection } from '../../../redis/connection.ts';
 import type { RedisEndpoint } from '../../../redis/endpoint.ts';
-import { parseRedisInfo, type RedisInfo, readRedisInfoNumber } from '../../../redis/info.ts';
-import { formatRedisCommand } from '../../../redis/quote.ts';
+import { infoNumber, parseInfo, type RedisInfo } from '../../../redis/info.ts';
+import { formatCommand } from '../../../redis/quote.ts';
 import { redactReason } from '../error.ts';
 import type { EngineSystem } from '../input.ts';
 import type { RedisEntry } from '../journal.ts';
@@ -12,7 +12,7 @@ import type { Leftover } from '../state.ts';
 type RedisReplicaSettings = Readonly<Record<string, string>>;
 
 export async function readServerInfo(session: RedisConnection): Promise<RedisInfo> {
-  return parseRedisInfo(String(await session.send(['INFO'])));
+  return parseInfo(String(await session.send(['INFO'])));
 }
 
 /** Number of databases of a server; infinity if the server does not report it. */
@@ -64,7 +64,7 @@ export function isReplicaOf(info: RedisInfo, source: RedisEndpoint): boolean {
   return (
     info.get('role') === 'slave' &&
     (host === source.host || host === source.address) &&
-    readRedisInfoNumber(info, 'master_port') === source.port
+    infoNumber(info, 'master_port') === source.port
   );
 }
 
@@ -103,7 +103,7 @@ function leftover({ source, target }: RedisEntry, error: unknown): Leftover {
     side: 'target',
     database: '',
     object: 'replication',
-    statement: formatRedisCommand('REPLICAOF', 'NO', 'ONE'),
+    statement: formatCommand('REPLICAOF', 'NO', 'ONE'),
     reason: redactReason(error, source.password, target.password),
   };
 }

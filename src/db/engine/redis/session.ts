@@ -1,5 +1,5 @@
 import { clientSideDatabaseErrorCodes, DatabaseConnectError } from '../../../platform/network-errors.ts';
-import { RedisCommandError } from '../../../redis/command-error.ts';
+import { CommandError } from '../../../redis/command-error.ts';
 import type { RedisConnection } from '../../../redis/connection.ts';
 import type { RedisEndpoint } from '../../../redis/endpoint.ts';
 import type { EngineSystem } from '../input.ts';
@@ -45,12 +45,12 @@ export async function retryWhileBusy<T>(
 const busyCodes: ReadonlySet<string> = new Set(['BUSY', 'LOADING', clientSideDatabaseErrorCodes.maxClients]);
 
 function isBusy(error: unknown): boolean {
-  return (error instanceof DatabaseConnectError || error instanceof RedisCommandError) && busyCodes.has(error.code);
+  return (error instanceof DatabaseConnectError || error instanceof CommandError) && busyCodes.has(error.code);
 }
 
 /** A stopped server accepts connections and does not respond; a server that restarts closes its connections. */
 function isLost(error: unknown): boolean {
-  if (error instanceof RedisCommandError) return error.lost;
+  if (error instanceof CommandError) return error.lost;
   if (!(error instanceof DatabaseConnectError)) return false;
   // A TLS error counts as an outage, because a handshake without a response has no error code of its own, and the first
   // connection has proved that TLS works.

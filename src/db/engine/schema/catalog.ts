@@ -1,5 +1,5 @@
 import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
-import type { SearchPathSafeSession } from '../../../postgresql/search-path-safe-session.ts';
+import type { SafeSession } from '../../../postgresql/search-path-safe-session.ts';
 import { decodeObject, type ObjectQuery, plainName, type SchemaObject, type Versions } from './object.ts';
 import {
   missingRequirements,
@@ -130,7 +130,7 @@ interface SourceSchema {
 }
 
 /** Reads the schema in one read-only transaction. */
-async function readSourceSchema(session: SearchPathSafeSession, versions: Versions): Promise<SourceSchema> {
+async function readSourceSchema(session: SafeSession, versions: Versions): Promise<SourceSchema> {
   await session.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
   const parts: SchemaObject[] = [];
   for (const { kind, sql } of objectQueries) {
@@ -151,7 +151,7 @@ async function readSourceSchema(session: SearchPathSafeSession, versions: Versio
   return schema;
 }
 
-async function queryPairs(session: SearchPathSafeSession, text: string): Promise<readonly Dependency[]> {
+async function queryPairs(session: SafeSession, text: string): Promise<readonly Dependency[]> {
   const [rows = []] = await session.query(text, statementTimeout);
   return rows.flatMap(({ piece, whole }) => (piece == null || whole == null ? [] : [[piece, whole] as const]));
 }

@@ -1,5 +1,5 @@
-import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
-import { type PostgresqlRow, parsePostgresqlArray } from '../../../postgresql/rows.ts';
+import { firstNormalOid } from '../../../postgresql/catalog-oids.ts';
+import { type PostgresqlRow, parseArray } from '../../../postgresql/rows.ts';
 
 /** One object of a schema, with the statements that create it. */
 export interface SchemaObject {
@@ -82,12 +82,12 @@ export function plainName(name: string): string {
 
 /** The elements of a text array, without nulls. */
 function parseTextArrayWithoutNulls(text: string | null | undefined): readonly string[] {
-  return text == null ? [] : parsePostgresqlArray(text).filter((entry) => entry !== null);
+  return text == null ? [] : parseArray(text).filter((entry) => entry !== null);
 }
 
 /** SQL condition: a user object that belongs to no extension. Arguments of these functions are not escaped. */
 export function isUserObject(catalogue: string, oid: string): string {
-  return `(${oid} >= ${firstNormalObjectId} AND NOT EXISTS (SELECT FROM pg_depend member
+  return `(${oid} >= ${firstNormalOid} AND NOT EXISTS (SELECT FROM pg_depend member
     WHERE member.classid = '${catalogue}'::regclass AND member.objid = ${oid} AND member.deptype = 'e'))`;
 }
 

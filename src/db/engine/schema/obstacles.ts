@@ -1,5 +1,5 @@
-import type { SearchPathSafeSession } from '../../../postgresql/search-path-safe-session.ts';
-import { formatPostgresqlMajorVersion, truncateToPostgresqlMajorVersion } from '../../../postgresql/version.ts';
+import type { SafeSession } from '../../../postgresql/search-path-safe-session.ts';
+import { formatMajorVersion, toMajorVersion } from '../../../postgresql/version.ts';
 import { isUserObject, isUserSchema, type SchemaObject, userRelations, type Versions } from './object.ts';
 import { queryColumn, queryValue } from './session.ts';
 
@@ -7,13 +7,11 @@ import { queryColumn, queryValue } from './session.ts';
 export function versionObstacles({ from, to }: Versions): readonly string[] {
   if (from < oldestReadableVersion) {
     return [
-      `PostgreSQL ${formatPostgresqlMajorVersion(from)} is not supported: the source must be PostgreSQL ${formatPostgresqlMajorVersion(oldestReadableVersion)} or later`,
+      `PostgreSQL ${formatMajorVersion(from)} is not supported: the source must be PostgreSQL ${formatMajorVersion(oldestReadableVersion)} or later`,
     ];
   }
-  if (truncateToPostgresqlMajorVersion(from) <= truncateToPostgresqlMajorVersion(to)) return [];
-  return [
-    `PostgreSQL ${formatPostgresqlMajorVersion(from)} is newer than the target, PostgreSQL ${formatPostgresqlMajorVersion(to)}`,
-  ];
+  if (toMajorVersion(from) <= toMajorVersion(to)) return [];
+  return [`PostgreSQL ${formatMajorVersion(from)} is newer than the target, PostgreSQL ${formatMajorVersion(to)}`];
 }
 
 /** The oldest PostgreSQL version with which the catalog queries work. */
@@ -23,10 +21,7 @@ const oldestReadableVersion = 120_000;
  * Reasons why the schema cannot be created on the target: existing objects, or a different encoding of the target; empty if
  * the schema can be created.
  */
-export async function targetObstacles(
-  source: SearchPathSafeSession,
-  target: SearchPathSafeSession,
-): Promise<readonly string[]> {
+export async function targetObstacles(source: SafeSession, target: SafeSession): Promise<readonly string[]> {
   const [from, to] = [await queryValue(source, encodingQuery), await queryValue(target, encodingQuery)];
   return [
     ...(from === 'SQL_ASCII' && to !== from ? [`the source has the encoding SQL_ASCII, and the target has ${to}`] : []),
@@ -37,7 +32,7 @@ export async function targetObstacles(
 const encodingQuery = `SELECT pg_encoding_to_char(encoding) AS value FROM pg_database WHERE datname = current_database()`;
 
 /** Names of at most 20 objects of users in the target database, without extensions. */
-async function listExistingObjects(session: SearchPathSafeSession): Promise<readonly string[]> {
+async function listExistingObjects(session: SafeSession): Promise<readonly string[]> {
   return await queryColumn(
     session,
     `SELECT name FROM (
@@ -57,7 +52,7 @@ async function listExistingObjects(session: SearchPathSafeSession): Promise<read
 
 /** Requirements of schema parts that the target does not meet, each with its part. */
 export async function missingRequirements(
-  session: SearchPathSafeSession,
+  session: SafeSession,
   parts: readonly SchemaObject[],
 ): Promise<readonly string[]> {
   const available = new Set(await queryColumn(session, availableRequirementsQuery, 'name'));

@@ -1,4 +1,4 @@
-import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
+import { firstNormalOid } from '../../../postgresql/catalog-oids.ts';
 import { catalogName, objectKinds, type SchemaObject } from './object.ts';
 
 export type Dependency = readonly [from: string, to: string];
@@ -125,7 +125,7 @@ function createHeap(): Heap {
  * and foreign keys of partitions, which are created with those of their parents.
  */
 export const dependenciesQuery = `SELECT ${catalogName('d.classid')} || ':' || d.objid AS piece, ${catalogName('d.refclassid')} || ':' || d.refobjid AS whole
-  FROM pg_depend d WHERE d.objid >= ${firstNormalObjectId} AND d.refobjid >= ${firstNormalObjectId} AND d.deptype NOT IN ('e', 'P', 'S')
+  FROM pg_depend d WHERE d.objid >= ${firstNormalOid} AND d.refobjid >= ${firstNormalOid} AND d.deptype NOT IN ('e', 'P', 'S')
     AND NOT (d.classid = 'pg_class'::regclass AND d.refclassid = 'pg_class'::regclass AND d.deptype IN ('a', 'i')
       AND (SELECT relkind FROM pg_class WHERE oid = d.objid) IN ('S', 'i', 'I'))
     AND NOT (d.classid = 'pg_constraint'::regclass AND (SELECT conparentid FROM pg_constraint WHERE oid = d.objid) <> 0
@@ -136,12 +136,12 @@ export const containedEntriesQuery = `SELECT piece, whole FROM (
   SELECT 'pg_type:' || t.oid, CASE WHEN t.typrelid <> 0 AND c.relkind <> 'c' THEN 'pg_class:' || c.oid
       ELSE 'pg_type:' || t.typelem END
     FROM pg_type t LEFT JOIN pg_class c ON c.oid = t.typrelid
-    WHERE t.oid >= ${firstNormalObjectId} AND (c.relkind <> 'c' OR t.typcategory = 'A')
+    WHERE t.oid >= ${firstNormalOid} AND (c.relkind <> 'c' OR t.typcategory = 'A')
   UNION ALL SELECT 'pg_class:' || typrelid, 'pg_type:' || t.oid
-    FROM pg_type t JOIN pg_class c ON c.oid = typrelid AND c.relkind = 'c' WHERE t.oid >= ${firstNormalObjectId}
+    FROM pg_type t JOIN pg_class c ON c.oid = typrelid AND c.relkind = 'c' WHERE t.oid >= ${firstNormalOid}
   UNION ALL SELECT 'pg_class:' || conindid, 'pg_constraint:' || oid FROM pg_constraint WHERE contype IN ('p', 'u', 'x')
   UNION ALL SELECT 'pg_rewrite:' || oid, 'pg_class:' || ev_class FROM pg_rewrite
-    WHERE oid >= ${firstNormalObjectId} AND rulename = '_RETURN'
+    WHERE oid >= ${firstNormalOid} AND rulename = '_RETURN'
   UNION ALL SELECT 'pg_attrdef:' || d.oid, 'pg_class:' || d.adrelid
     FROM pg_attrdef d JOIN pg_attribute a ON a.attrelid = d.adrelid AND a.attnum = d.adnum AND a.attgenerated <> ''
   UNION ALL SELECT 'pg_constraint:' || oid, CASE WHEN conrelid = 0 THEN 'pg_type:' || contypid ELSE 'pg_class:' || conrelid END
@@ -154,4 +154,4 @@ export const containedEntriesQuery = `SELECT piece, whole FROM (
 ) AS p(piece, whole)`;
 
 /** Since PostgreSQL 14, each range type has a multirange type. */
-export const multirangesQuery = `SELECT 'pg_type:' || rngmultitypid AS piece, 'pg_type:' || rngtypid AS whole FROM pg_range WHERE rngtypid >= ${firstNormalObjectId}`;
+export const multirangesQuery = `SELECT 'pg_type:' || rngmultitypid AS piece, 'pg_type:' || rngtypid AS whole FROM pg_range WHERE rngtypid >= ${firstNormalOid}`;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import type { ExternalProgramRunner } from '../../../platform/external-program.ts';
 import type { ProcessEnvironment } from '../../../platform/host.ts';
-import { getLibpqRequireAuthValue } from '../../../postgresql/connection.ts';
+import { requireAuthValue } from '../../../postgresql/connection.ts';
 import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
 import { MigrationError, redactReason } from '../error.ts';
 import { omissionsQuery, targetObstacles, versionObstacles } from './obstacles.ts';
@@ -242,7 +242,7 @@ export async function withLibpqEnvironment<T>(
   try {
     const caFile = folder === undefined ? undefined : join(folder, caFileName);
     if (ca !== undefined && caFile !== undefined) writeFileSync(caFile, ca.pem, { mode: 0o600 });
-    const requireAuth = getLibpqRequireAuthValue(from);
+    const requireAuth = requireAuthValue(from);
     const password = from.password?.reveal() ?? '';
     return await task({
       PGHOST: from.host,

@@ -1,6 +1,6 @@
 import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
-import { PostgresqlQueryError } from '../../../postgresql/query-error.ts';
-import type { SearchPathSafeSession } from '../../../postgresql/search-path-safe-session.ts';
+import { QueryError } from '../../../postgresql/query-error.ts';
+import type { SafeSession } from '../../../postgresql/search-path-safe-session.ts';
 import { openPinned } from '../session.ts';
 import type { SchemaObject } from './object.ts';
 
@@ -32,7 +32,7 @@ const settings = {
 };
 
 export interface Side {
-  readonly session: SearchPathSafeSession;
+  readonly session: SafeSession;
   /** `server_version_num`, for example 170005. */
   readonly version: number;
 }
@@ -55,17 +55,13 @@ export async function withSide<T>(
 }
 
 /** The value in the column `value` of the first row. */
-export async function queryValue(session: SearchPathSafeSession, text: string): Promise<string | null | undefined> {
+export async function queryValue(session: SafeSession, text: string): Promise<string | null | undefined> {
   const [rows = []] = await session.query(text, statementTimeout);
   return rows[0]?.value;
 }
 
 /** The values of one column in all rows, without nulls. */
-export async function queryColumn(
-  session: SearchPathSafeSession,
-  text: string,
-  name: string,
-): Promise<readonly string[]> {
+export async function queryColumn(session: SafeSession, text: string, name: string): Promise<readonly string[]> {
   const [rows = []] = await session.query(text, statementTimeout);
   return rows.flatMap((row) => row[name] ?? []);
 }
@@ -86,7 +82,7 @@ export const plainBracket: Bracket = {
  * connection is lost.
  */
 export async function createObjects(
-  session: SearchPathSafeSession,
+  session: SafeSession,
   parts: readonly SchemaObject[],
   transaction: Bracket,
 ): Promise<string | undefined> {
@@ -118,7 +114,7 @@ function batchStatements(parts: readonly SchemaObject[]): readonly string[] {
 
 /** Returns the error message of the server; undefined if all statements were committed. */
 async function createAll(
-  session: SearchPathSafeSession,
+  session: SafeSession,
   texts: readonly string[],
   { begin, end }: Bracket,
 ): Promise<string | undefined> {
@@ -131,7 +127,7 @@ async function createAll(
 }
 
 async function findFailingPart(
-  session: SearchPathSafeSession,
+  session: SafeSession,
   parts: readonly SchemaObject[],
   { begin }: Bracket,
 ): Promise<string | undefined> {
@@ -147,12 +143,12 @@ async function findFailingPart(
 }
 
 /** Runs a statement; if it fails, rolls back and returns the error message of the server, else undefined. */
-export async function tryStatement(session: SearchPathSafeSession, text: string): Promise<string | undefined> {
+export async function tryStatement(session: SafeSession, text: string): Promise<string | undefined> {
   try {
     await session.query(text, statementTimeout);
     return undefined;
   } catch (error) {
-    if (!(error instanceof PostgresqlQueryError) || error.lost) throw error;
+    if (!(error instanceof QueryError) || error.lost) throw error;
     await session.query('ROLLBACK');
     return error.message;
   }

@@ -1,8 +1,8 @@
-import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
+import { firstNormalOid } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
 import { quoteIdentifier, quoteLiteral } from '../../../postgresql/quote.ts';
 import type { PostgresqlRow } from '../../../postgresql/rows.ts';
-import type { SearchPathSafeSession } from '../../../postgresql/search-path-safe-session.ts';
+import type { SafeSession } from '../../../postgresql/search-path-safe-session.ts';
 import { superuserObjectsSql } from '../../../postgresql/superuser-objects.ts';
 import { isUserObject, isUserSchema, plainName } from './object.ts';
 import {
@@ -209,11 +209,11 @@ const requiredSchemasQuery = `SELECT DISTINCT n.nspname AS name FROM pg_depend d
   WHERE d.classid = 'pg_extension'::regclass AND d.refclassid = 'pg_extension'::regclass AND n.nspname <> 'pg_catalog' ORDER BY 1`;
 
 /** Extensions are returned in the order of creation, so that required extensions come first. */
-async function readExtensions(session: SearchPathSafeSession): Promise<readonly SourceExtension[]> {
+async function readExtensions(session: SafeSession): Promise<readonly SourceExtension[]> {
   const [rows = []] = await session.query(
     `SELECT e.extname, n.nspname, ${isUserSchema} AND n.nspname <> 'public' AS has_user_schema
      FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace
-     WHERE e.oid >= ${firstNormalObjectId} AND e.extname <> 'plpgsql' ORDER BY e.oid`,
+     WHERE e.oid >= ${firstNormalOid} AND e.extname <> 'plpgsql' ORDER BY e.oid`,
     statementTimeout,
   );
   return rows.map(({ extname, nspname, has_user_schema: hasUserSchema }) => ({
@@ -248,7 +248,7 @@ interface TargetOwnerExtensionAccess {
  * @returns the extensions that the target rejected, each with the reason
  */
 async function installExtensions(
-  session: SearchPathSafeSession,
+  session: SafeSession,
   extensions: readonly SourceExtension[],
   { role, grantAccess }: TargetOwnerExtensionAccess,
 ): Promise<readonly string[]> {
@@ -280,7 +280,7 @@ async function installExtensions(
  * Gives the schemas that the script of an extension left outside of the extension to the owner of the database, such as
  * tiger_data: a dump contains them, and their objects are those of users.
  */
-async function handOverSchemas(session: SearchPathSafeSession, role: string): Promise<readonly string[]> {
+async function handOverSchemas(session: SafeSession, role: string): Promise<readonly string[]> {
   const names = await queryColumn(
     session,
     `SELECT n.nspname AS name FROM pg_namespace n
@@ -297,7 +297,7 @@ async function handOverSchemas(session: SearchPathSafeSession, role: string): Pr
  * the target provides. From PostgreSQL 16 on, replication writes to a table as its owner, so the tables are lent to the
  * role; `cleanUpOwner` returns them.
  */
-async function grantExtensionObjects(session: SearchPathSafeSession, owner: string): Promise<void> {
+async function grantExtensionObjects(session: SafeSession, owner: string): Promise<void> {
   const statements = await queryColumn(
     session,
     `SELECT format('GRANT SELECT, INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES ON %I.%I TO ', n.nspname, c.relname) AS text

@@ -1,4 +1,4 @@
-import type { CheckFinding, PreflightFindingStatus } from '../finding.ts';
+import type { CheckFinding, FindingStatus } from '../finding.ts';
 import type { PreflightReport } from '../report.ts';
 
 /** A finding in all its databases. Checks that answer one question are one entry, with a part for the reason of each. */
@@ -63,7 +63,7 @@ export function partsOf(findings: readonly CheckFinding[]): readonly Part[] {
   );
 }
 
-const severity: readonly PreflightFindingStatus[] = ['fail', 'unknown', 'warn', 'info', 'skip', 'pass'];
+const severity: readonly FindingStatus[] = ['fail', 'unknown', 'warn', 'info', 'skip', 'pass'];
 
 /** What blocks the requested method; with --strict, warnings and open questions do if nothing else does. */
 export function blockersOf<T extends Pick<Part, 'first'>>(

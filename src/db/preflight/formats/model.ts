@@ -1,8 +1,8 @@
 import { maxSanitizedTextLength, sanitizeReportLine } from '../../../base/sanitize.ts';
 import { countOf, formatBytes, formatDuration, quoteShellArg } from '../../../base/text.ts';
-import { formatSingleLinePsqlStatement } from '../../../postgresql/psql-script.ts';
+import { singleLineSql } from '../../../postgresql/psql-script.ts';
 import { fixSections, isCommented, renderFixScript, renderUndoScript, type Section } from '../fix-script.ts';
-import type { DatabasePreflightVerdict, PreflightReport, PreflightVerdictCondition } from '../report.ts';
+import type { DatabaseVerdict, PreflightReport, VerdictCondition } from '../report.ts';
 import { sentenceAfterFixes, verdictSentence } from '../verdict.ts';
 import {
   blockersOf,
@@ -222,7 +222,7 @@ export function fixLinesOf(
 const shownLines = 40;
 
 function statementLine(sql: string, { engine }: Pick<PreflightReport, 'engine'>): string {
-  return engine === 'redis' ? oneLine(sql) : (formatSingleLinePsqlStatement(sql) ?? `-- ${oneLine(sql)}`);
+  return engine === 'redis' ? oneLine(sql) : (singleLineSql(sql) ?? `-- ${oneLine(sql)}`);
 }
 
 function oneLine(text: string): string {
@@ -230,7 +230,7 @@ function oneLine(text: string): string {
 }
 
 /** The premises of one question together, after the others. */
-function joinPremises(all: readonly PreflightVerdictCondition[]): readonly NonEmpty<PreflightVerdictCondition>[] {
+function joinPremises(all: readonly VerdictCondition[]): readonly NonEmpty<VerdictCondition>[] {
   const others = groupBy(
     all.filter(({ id }) => !reasons.has(id)),
     (one) => all.indexOf(one),
@@ -244,11 +244,11 @@ function joinPremises(all: readonly PreflightVerdictCondition[]): readonly NonEm
   ];
 }
 
-function conditionOf([one, ...more]: NonEmpty<PreflightVerdictCondition>): string {
+function conditionOf([one, ...more]: NonEmpty<VerdictCondition>): string {
   return more.length === 0 ? one.condition : sameEvaluation;
 }
 
-function premiseOf(group: NonEmpty<PreflightVerdictCondition>, parts: readonly Part[]): Premise {
+function premiseOf(group: NonEmpty<VerdictCondition>, parts: readonly Part[]): Premise {
   const [{ id, databases = [], settle = '', accepted }, ...more] = group;
   const settledBy = [...new Set(group.map((one) => one.settled_by))].join('; ');
   const objects = group
@@ -309,7 +309,7 @@ export const databaseReasons = 'Blocked by (in addition to findings about the se
 
 /** The largest databases as one row each, or, if there are more than `most`, a row for those with the same verdict. */
 export function databaseRows({ report: { databases } }: Model, most: number): readonly DatabaseRow[] {
-  const keyOf = ({ verdict, reasons: ids }: DatabasePreflightVerdict) => [verdict, ids];
+  const keyOf = ({ verdict, reasons: ids }: DatabaseVerdict) => [verdict, ids];
   const groups = databases.length > most ? groupBy(databases, keyOf) : databases.map((one) => [one] as const);
   return groups.map((group) => ({
     names: group.map(({ name }) => name),
@@ -324,7 +324,7 @@ export function databaseRows({ report: { databases } }: Model, most: number): re
  * of numbers.
  */
 export function databaseTable({ report: { databases } }: Model): readonly (readonly string[])[] {
-  const columns: readonly (readonly [title: string, textOf: (one: DatabasePreflightVerdict) => string])[] = [
+  const columns: readonly (readonly [title: string, textOf: (one: DatabaseVerdict) => string])[] = [
     ['Database', ({ name }) => name],
     ['Verdict', ({ verdict }) => verdict],
     ['#Tables', ({ tables }) => String(tables ?? '')],
@@ -337,8 +337,8 @@ export function databaseTable({ report: { databases } }: Model): readonly (reado
 }
 
 /** The size, tables and keys of several databases together, as far as they are known. */
-function contentsOf(databases: readonly DatabasePreflightVerdict[]): readonly string[] {
-  const sum = (numberOf: (database: DatabasePreflightVerdict) => number | undefined, text: (all: number) => string) => {
+function contentsOf(databases: readonly DatabaseVerdict[]): readonly string[] {
+  const sum = (numberOf: (database: DatabaseVerdict) => number | undefined, text: (all: number) => string) => {
     const known = databases.flatMap((database) => numberOf(database) ?? []);
     return known.length === 0 ? [] : [text(known.reduce((all, value) => all + value, 0))];
   };

@@ -1,6 +1,6 @@
 import { sanitizeReportLine } from '../../../base/sanitize.ts';
 import { quoteShellArg } from '../../../base/text.ts';
-import type { PreflightBaselineChange } from '../baseline.ts';
+import type { BaselineChange } from '../baseline.ts';
 import { type Entry, type Fresh, freshSentences, freshText, namesOf, type Part, resultsOf } from './entries.ts';
 import { databaseRows, isOnlyBlockedByPassword, type Model } from './model.ts';
 
@@ -9,7 +9,7 @@ type Ink = Readonly<Record<'bold' | 'dim' | 'red' | 'yellow', (text: string) => 
 
 export interface TerminalOptions {
   /** The changes since the baseline, if the preflight has a baseline. */
-  readonly changes?: readonly PreflightBaselineChange[] | undefined;
+  readonly changes?: readonly BaselineChange[] | undefined;
   /** The file that the fix script was written to. */
   readonly fixFile?: string | undefined;
   /** The files that the whole report was written to; absent if the command has no option for them. */
@@ -166,7 +166,7 @@ function partLines(part: Part, ink: Ink, fresh: Fresh): readonly string[] {
   return [...head, ...lines.filter((one) => one !== '').map(indented)];
 }
 
-function changesOf(changes: readonly PreflightBaselineChange[]): readonly string[] {
+function changesOf(changes: readonly BaselineChange[]): readonly string[] {
   if (changes.length === 0) return ['No changes since the baseline.'];
   const rows = changes.map(({ id, database, before, after }) => {
     const name = database === undefined ? id : `${id} in ${database}`;

@@ -3,7 +3,7 @@ import { BlockList, isIP, Socket } from 'node:net';
 import { readErrorCode } from '../../../platform/network-errors.ts';
 
 /** Facts about the source that are known before the login: its addresses and connections. */
-export interface SourceAddressFacts {
+export interface AddressFacts {
   /** The host as the user gave it, without the brackets of IPv6. */
   readonly host: string;
   readonly port: number;
@@ -12,15 +12,15 @@ export interface SourceAddressFacts {
   /** Contradictions between a connection string in the host field and the other fields; empty when there are none. */
   readonly contradictions: readonly string[];
   /** The result of the resolver of this machine, which uses the hosts file and the name servers of a VPN. */
-  readonly lookup: HostNameLookupResult;
+  readonly lookup: LookupResult;
   /** The result of a DNS query; for an address literal the literal itself. */
-  readonly dns4: HostNameLookupResult;
-  readonly dns6: HostNameLookupResult;
+  readonly dns4: LookupResult;
+  readonly dns6: LookupResult;
   /** One connection attempt for each address, in order; empty when there is no address. */
   readonly connects: readonly ConnectAttempt[];
 }
 
-export type HostNameLookupResult =
+export type LookupResult =
   | { readonly kind: 'found'; readonly addresses: readonly string[] }
   /** `reason` is a clause: `the name does not exist`. */
   | { readonly kind: 'failed'; readonly code: string; readonly reason: string };
@@ -37,7 +37,7 @@ export interface ConnectAttempt {
 }
 
 /** The address that the connection was made to, as the report shows it. */
-export function getConnectedSourceAddress({ connects }: SourceAddressFacts): { readonly address?: string } {
+export function connectedAddress({ connects }: AddressFacts): { readonly address?: string } {
   const connected = connects.find(({ error }) => error === undefined);
   return connected === undefined ? {} : { address: connected.address };
 }
@@ -69,7 +69,7 @@ export interface TlsFacts {
  * Why the address cannot be reached from the internet: `a private address (10.0.0.0/8)`; undefined for a public
  * address.
  */
-export function nonPublicAddressReason(address: string): string | undefined {
+export function nonPublicReason(address: string): string | undefined {
   const version = isIP(address);
   if (version === 4) return found(ranges4, address, 'ipv4');
   const inner = embedded4(address);
@@ -79,11 +79,11 @@ export function nonPublicAddressReason(address: string): string | undefined {
 
 /** Whether the address can be reached only from the machine that has it. */
 export function isLoopbackAddress(address: string): boolean {
-  return nonPublicAddressReason(address)?.startsWith('a loopback address') ?? false;
+  return nonPublicReason(address)?.startsWith('a loopback address') ?? false;
 }
 
 /** Why the name does not exist in public DNS; undefined if it may be a public name. */
-export function nonPublicNameReason(name: string): string | undefined {
+export function nonPublicName(name: string): string | undefined {
   const bare = name.toLowerCase().replace(/\.$/, '');
   if (!bare.includes('.')) return 'a host name without a dot can be resolved only in a local network';
   const suffix = privateSuffixes.find((end) => bare.endsWith(end));
@@ -131,7 +131,7 @@ const ranges4: readonly Range[] = [
 export type Ipv4Range = readonly [from: number, to: number];
 
 /** The ranges of all public IPv4 addresses, in order: the addresses outside the ranges of `ranges4`. */
-export const publicIpv4Ranges: readonly Ipv4Range[] = gaps(
+export const publicRanges: readonly Ipv4Range[] = gaps(
   ranges4.map(([, network, prefix]): Ipv4Range => {
     const from = network.split('.').reduce((sum, part) => sum * 256 + Number(part), 0);
     return [from, from + 2 ** (32 - prefix) - 1];
@@ -204,14 +204,14 @@ function groupsOf(address: string): readonly number[] | undefined {
  * Resolves names. `lookup` uses the resolver of this machine, with its hosts file; the other functions query DNS
  * directly.
  */
-export interface HostNameResolver {
+export interface NameResolver {
   readonly lookup: (host: string) => Promise<readonly string[]>;
   readonly resolve4: (host: string) => Promise<readonly string[]>;
   readonly resolve6: (host: string) => Promise<readonly string[]>;
 }
 
 /** @param limit milliseconds for a response of a name server */
-function createSystemHostNameResolver(limit: number): HostNameResolver {
+function createSystemResolver(limit: number): NameResolver {
   const resolver = new Resolver({ timeout: limit / 2, tries: 2 });
   return {
     lookup: async (host) => (await lookup(host, { all: true })).map(({ address }) => address),
@@ -221,16 +221,13 @@ function createSystemHostNameResolver(limit: number): HostNameResolver {
 }
 
 /** The result of a name lookup within `limit` milliseconds; a failure is a result too. */
-async function limitHostNameLookupTime(
-  asked: Promise<readonly string[]>,
-  limit: number,
-): Promise<HostNameLookupResult> {
+async function limitLookupTime(asked: Promise<readonly string[]>, limit: number): Promise<LookupResult> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<HostNameLookupResult>((resolve) => {
+  const late = new Promise<LookupResult>((resolve) => {
     timer = setTimeout(() => resolve(failed('ETIMEOUT')), limit);
   });
   const answer = asked.then(
-    (addresses): HostNameLookupResult =>
+    (addresses): LookupResult =>
       addresses.length === 0 ? failed('ENODATA') : { kind: 'found', addresses: [...new Set(addresses)] },
     (error: unknown) => failed(readErrorCode(error) ?? 'EFAIL'),
   );
@@ -242,11 +239,11 @@ async function limitHostNameLookupTime(
 }
 
 /** Error codes with which DNS reports that the name has no such record. */
-export function isDnsRecordAbsent(answer: HostNameLookupResult): boolean {
+export function isRecordAbsent(answer: LookupResult): boolean {
   return answer.kind === 'failed' && (answer.code === 'ENOTFOUND' || answer.code === 'ENODATA');
 }
 
-function failed(code: string): HostNameLookupResult {
+function failed(code: string): LookupResult {
   return { kind: 'failed', code, reason: reasons[code] ?? `DNS failed (${code})` };
 }
 
@@ -260,15 +257,15 @@ const reasons: Readonly<Record<string, string>> = {
   EBADNAME: 'it is not a valid name',
 };
 
-interface ReachableAddressSearchOptions {
+interface SearchOptions {
   readonly contradictions: readonly string[];
   /** Time limits in milliseconds for resolving a name, and for each connection. */
   readonly limit: number;
   readonly signal: AbortSignal;
-  readonly names?: HostNameResolver | undefined;
+  readonly names?: NameResolver | undefined;
 }
 
-interface ReachableAddressSearch {
+interface AddressSearch {
   /**
    * The first address that accepted a connection, IPv4 preferred; undefined if no address accepted one, or if there is
    * no address.
@@ -277,33 +274,29 @@ interface ReachableAddressSearch {
   /**
    * All address facts, complete after every name server and every address has responded or timed out. Never rejects.
    */
-  readonly facts: Promise<SourceAddressFacts>;
+  readonly facts: Promise<AddressFacts>;
 }
 
 /** Resolves the host name and opens one connection to every address, all at the same time. */
-export function findReachableAddress(
-  host: string,
-  port: number,
-  options: ReachableAddressSearchOptions,
-): ReachableAddressSearch {
-  const literal: HostNameLookupResult | undefined = isIP(host) === 0 ? undefined : { kind: 'found', addresses: [host] };
-  const names = options.names ?? createSystemHostNameResolver(options.limit);
+export function findReachable(host: string, port: number, options: SearchOptions): AddressSearch {
+  const literal: LookupResult | undefined = isIP(host) === 0 ? undefined : { kind: 'found', addresses: [host] };
+  const names = options.names ?? createSystemResolver(options.limit);
   const resolve = (query: (host: string) => Promise<readonly string[]>) =>
-    literal === undefined ? limitHostNameLookupTime(query(host), options.limit) : Promise.resolve(literal);
+    literal === undefined ? limitLookupTime(query(host), options.limit) : Promise.resolve(literal);
   // Name servers are not queried for a local name: a public one does not know it, and an unreachable one would cost its
   // whole timeout.
-  const own = literal === undefined ? nonPublicNameReason(host) : undefined;
+  const own = literal === undefined ? nonPublicName(host) : undefined;
   const resolveDns = (query: (host: string) => Promise<readonly string[]>) =>
     own === undefined
       ? resolve(query)
-      : Promise.resolve<HostNameLookupResult>({ kind: 'failed', code: 'NOT_ASKED', reason: own });
+      : Promise.resolve<LookupResult>({ kind: 'failed', code: 'NOT_ASKED', reason: own });
   const lookup = resolve(names.lookup);
   const tries = lookup.then((answer) =>
     answer.kind === 'found' ? answer.addresses.map((address) => tryConnect(address, port, options)) : [],
   );
   return { firstReachable: tries.then(firstConnected), facts: collect() };
 
-  async function collect(): Promise<SourceAddressFacts> {
+  async function collect(): Promise<AddressFacts> {
     const [found, dns4, dns6, connects] = await Promise.all([
       lookup,
       resolveDns(names.resolve4),
@@ -316,7 +309,7 @@ export function findReachableAddress(
 }
 
 /** Opens one TCP connection and closes it as soon as it is established. */
-function tryConnect(address: string, port: number, options: ReachableAddressSearchOptions): Promise<ConnectAttempt> {
+function tryConnect(address: string, port: number, options: SearchOptions): Promise<ConnectAttempt> {
   const began = performance.now();
   const socket = new Socket();
   return new Promise((resolve) => {

@@ -1,29 +1,26 @@
 import {
+  type CheckOutcome,
   type FindingFix,
   failOutcome,
   type MigrationMethod,
-  type PreflightCheckOutcome,
   passOutcome,
   skipOutcome,
   warnOutcome,
 } from '../finding.ts';
 import type { PreflightOptions } from '../options.ts';
 import {
+  type AddressFacts,
   type ConnectAttempt,
-  type HostNameLookupResult,
-  isDnsRecordAbsent,
   isLoopbackAddress,
-  nonPublicAddressReason,
-  nonPublicNameReason,
-  type SourceAddressFacts,
+  isRecordAbsent,
+  type LookupResult,
+  nonPublicName,
+  nonPublicReason,
   type TlsFacts,
 } from './addresses.ts';
 
 /** @param methods the migration methods of the engine; a wrong source address blocks all of them */
-export function evaluateSourceAddressContradictions(
-  address: SourceAddressFacts,
-  methods: readonly MigrationMethod[],
-): PreflightCheckOutcome {
+export function evaluateContradictions(address: AddressFacts, methods: readonly MigrationMethod[]): CheckOutcome {
   if (address.contradictions.length === 0) return passOutcome(`${address.host}, port ${address.port}`);
   return failOutcome(methods, address.contradictions.join('; '), {
     required: 'one host, one port, one database, one user',
@@ -33,25 +30,25 @@ export function evaluateSourceAddressContradictions(
 }
 
 export function evaluatePublicAddress(
-  address: SourceAddressFacts,
+  address: AddressFacts,
   options: PreflightOptions,
   methods: readonly MigrationMethod[],
-): PreflightCheckOutcome {
+): CheckOutcome {
   const seen = publicDnsResult(address);
   if (address.lookup.kind === 'failed' && seen.kind === 'failed') return notResolved(address, seen, methods);
   const here = address.lookup.kind === 'found' ? address.lookup.addresses : [];
   if (!options.isOverInternet) return passOutcome(addressList(here, address.host));
-  const privateName = address.kind === 'name' ? nonPublicNameReason(address.host) : undefined;
+  const privateName = address.kind === 'name' ? nonPublicName(address.host) : undefined;
   if (privateName !== undefined) return notReachable(methods, address.host, privateName, options);
   if (seen.kind === 'failed') {
-    if (isDnsRecordAbsent(seen))
+    if (isRecordAbsent(seen))
       return notReachable(methods, address.host, 'the name is known on this machine and not in DNS', options);
     return evaluateAddresses(here, `${seen.reason}; these addresses come from the resolver of this machine`);
   }
   return evaluateAddresses(seen.addresses);
 
-  function evaluateAddresses(addresses: readonly string[], note?: string): PreflightCheckOutcome {
-    const reasons = addresses.map((each) => [each, nonPublicAddressReason(each)] as const);
+  function evaluateAddresses(addresses: readonly string[], note?: string): CheckOutcome {
+    const reasons = addresses.map((each) => [each, nonPublicReason(each)] as const);
     const bad = reasons.flatMap(([each, reason]) => (reason === undefined ? [] : [`${each} is ${reason}`]));
     if (bad.length === reasons.length)
       return notReachable(methods, addressList(addresses, address.host), bad.join('; '), options);
@@ -68,7 +65,7 @@ export function evaluatePublicAddress(
   }
 }
 
-export function evaluateSplitHorizon(address: SourceAddressFacts, options: PreflightOptions): PreflightCheckOutcome {
+export function evaluateSplitHorizon(address: AddressFacts, options: PreflightOptions): CheckOutcome {
   if (address.kind === 'address') return passOutcome('the host is an IP address, not a name');
   if (!options.isOverInternet) return skipOutcome('the service is on this network and resolves the same names');
   if (address.lookup.kind === 'failed')
@@ -76,7 +73,7 @@ export function evaluateSplitHorizon(address: SourceAddressFacts, options: Prefl
   const here = address.lookup.addresses;
   const seen = publicDnsResult(address);
   if (seen.kind === 'failed') {
-    if (!isDnsRecordAbsent(seen)) return skipOutcome(`could not query DNS: ${seen.reason}`);
+    if (!isRecordAbsent(seen)) return skipOutcome(`could not query DNS: ${seen.reason}`);
     return warnOutcome(`on this machine ${here.join(', ')}, no address in DNS`, differenceDetails(address));
   }
   // A DNS name with many addresses may resolve to different ones each time, so one address in common is enough.
@@ -84,7 +81,7 @@ export function evaluateSplitHorizon(address: SourceAddressFacts, options: Prefl
   return warnOutcome(`here ${here.join(', ')}, in DNS ${seen.addresses.join(', ')}`, differenceDetails(address));
 }
 
-export function evaluateIpv6Only(address: SourceAddressFacts, options: PreflightOptions): PreflightCheckOutcome {
+export function evaluateIpv6Only(address: AddressFacts, options: PreflightOptions): CheckOutcome {
   const seen = publicDnsResult(address);
   const known = seen.kind === 'found' ? seen : address.lookup;
   if (known.kind === 'failed') return skipOutcome(`the host has no address: ${known.reason}`);
@@ -99,23 +96,23 @@ export function evaluateIpv6Only(address: SourceAddressFacts, options: Preflight
 }
 
 /** Whether every successful connection was to a loopback address. */
-export function isConnectedOverLoopback(address: SourceAddressFacts): boolean {
+export function usesLoopback(address: AddressFacts): boolean {
   const used = address.connects.filter(({ error }) => error === undefined);
   return used.length > 0 && used.every((each) => isLoopbackAddress(each.address));
 }
 
 /** The IPv4 and IPv6 addresses of the host in DNS; the migration service finds the same addresses. */
-function publicDnsResult({ dns4, dns6 }: SourceAddressFacts): HostNameLookupResult {
+function publicDnsResult({ dns4, dns6 }: AddressFacts): LookupResult {
   const addresses = [dns4, dns6].flatMap((answer) => (answer.kind === 'found' ? answer.addresses : []));
   if (addresses.length > 0) return { kind: 'found', addresses: [...new Set(addresses)] };
-  return isDnsRecordAbsent(dns4) ? dns6 : dns4;
+  return isRecordAbsent(dns4) ? dns6 : dns4;
 }
 
 function notResolved(
-  address: SourceAddressFacts,
-  seen: HostNameLookupResult & { kind: 'failed' },
+  address: AddressFacts,
+  seen: LookupResult & { kind: 'failed' },
   methods: readonly MigrationMethod[],
-): PreflightCheckOutcome {
+): CheckOutcome {
   const reason = address.lookup.kind === 'failed' ? address.lookup.reason : seen.reason;
   return failOutcome(methods, `${address.host}: ${reason}`, {
     headline: 'The host name has no address',
@@ -130,7 +127,7 @@ function notReachable(
   observed: string,
   why: string,
   options: PreflightOptions,
-): PreflightCheckOutcome {
+): CheckOutcome {
   return failOutcome(methods, observed, {
     required: 'an address that is reachable from the public internet',
     detail: `${why}. The connection of the service to the source would time out.`,
@@ -140,7 +137,7 @@ function notReachable(
   });
 }
 
-function differenceDetails(address: SourceAddressFacts) {
+function differenceDetails(address: AddressFacts) {
   return {
     required: 'the same addresses on this machine and in public DNS',
     detail:
@@ -156,13 +153,13 @@ function addressList(addresses: readonly string[], host: string): string {
 }
 
 /** Evaluates whether it is certain which server responded, from the TLS certificate. */
-export function evaluateTlsServerIdentity(
-  address: SourceAddressFacts,
+export function evaluateServerIdentity(
+  address: AddressFacts,
   tls: TlsFacts,
   isEncrypted: boolean,
   fix: string,
-): PreflightCheckOutcome {
-  if (isConnectedOverLoopback(address)) return passOutcome('the server is on this machine');
+): CheckOutcome {
+  if (usesLoopback(address)) return passOutcome('the server is on this machine');
   if (tls.verified === true) return passOutcome('the certificate was verified');
   return warnOutcome(isEncrypted ? 'TLS, certificate not verified' : 'no TLS', {
     required: 'a verified certificate',
@@ -173,10 +170,7 @@ export function evaluateTlsServerIdentity(
 }
 
 /** Evaluates the TCP connections only; other checks evaluate how the server responds. */
-export function evaluateTcpConnections(
-  address: SourceAddressFacts,
-  every: readonly MigrationMethod[],
-): PreflightCheckOutcome {
+export function evaluateConnections(address: AddressFacts, every: readonly MigrationMethod[]): CheckOutcome {
   if (address.lookup.kind === 'failed') return skipOutcome(`the host has no address: ${address.lookup.reason}`);
   const bad = address.connects.filter(({ error }) => error !== undefined);
   if (bad.length === 0)
@@ -186,7 +180,7 @@ export function evaluateTcpConnections(
     return failOutcome(every, observed, {
       required: 'an accepted connection',
       detail: bad.map(explanationOf).filter(unique).join(' '),
-      fix: buildOpenPortFix(bad[0]!.error === 'ECONNREFUSED', address.port),
+      fix: openPortFix(bad[0]!.error === 'ECONNREFUSED', address.port),
     });
   }
   // The migration service may have a route to the address even if this machine has none.
@@ -209,7 +203,7 @@ export function evaluateTcpConnections(
 
 const localErrors = new Set(['ENETUNREACH', 'EADDRNOTAVAIL', 'EAFNOSUPPORT', 'ENETDOWN']);
 
-function formatAddress({ address }: ConnectAttempt, { port }: SourceAddressFacts): string {
+function formatAddress({ address }: ConnectAttempt, { port }: AddressFacts): string {
   return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
 }
 
@@ -229,7 +223,7 @@ function explanationOf({ error }: ConnectAttempt): string {
 }
 
 /** The fix of a failed connection. `setting` is the setting of the server for the addresses that it listens on. */
-export function buildOpenPortFix(isRefused: boolean, port: number, setting = "listen_addresses = '*'"): FindingFix {
+export function openPortFix(isRefused: boolean, port: number, setting = "listen_addresses = '*'"): FindingFix {
   return {
     text: isRefused
       ? `Check that the server runs and listens on more than localhost (${setting}, port ${port}), and that no firewall rejects port ${port}.`

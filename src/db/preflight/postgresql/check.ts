@@ -1,23 +1,18 @@
 import { countOf } from '../../../base/text.ts';
-import {
-  type DatabasePreflightCheck,
-  type ServerPreflightCheck,
-  selectBlockableMigrationMethods,
-  withOnlyDeclaredMethodsBlockedAssertion,
-} from '../check.ts';
-import { type MigrationMethod, type PreflightCheckOutcome, skipOutcome, unknownOutcome } from '../finding.ts';
+import { assertDeclaredBlocks, blockableMethods, type DatabaseCheck, type ServerCheck } from '../check.ts';
+import { type CheckOutcome, type MigrationMethod, skipOutcome, unknownOutcome } from '../finding.ts';
 import type { PreflightOptions } from '../options.ts';
-import type { DatabaseScanResult } from './deep/results.ts';
+import type { DatabaseScan } from './deep/results.ts';
 import type { PostgresqlCheckQueries } from './query.ts';
-import type { PostgresqlSourceFacts } from './source-facts.ts';
+import type { PostgresqlFacts } from './source-facts.ts';
 
-/** The objects that a finding lists: at most 20; `buildUnlistedObjectsNote` reports how many are omitted. */
-export function limitFindingObjects<T>(things: readonly T[]): readonly T[] {
+/** The objects that a finding lists: at most 20; `unlistedNote` reports how many are omitted. */
+export function limitObjects<T>(things: readonly T[]): readonly T[] {
   return things.slice(0, listLimit);
 }
 
 /** The note ` 7 more are not listed.` after a list that was cut; empty for a complete list. */
-export function buildUnlistedObjectsNote(names: readonly unknown[] | number): string {
+export function unlistedNote(names: readonly unknown[] | number): string {
   const more = (typeof names === 'number' ? names : names.length) - listLimit;
   return more <= 0 ? '' : ` ${countOf(more, 'more is', 'more are')} not listed.`;
 }
@@ -27,11 +22,11 @@ const listLimit = 20;
 /**
  * The result of reading the rows of a database. If the rows were not read, the outcome of a check that needs the rows.
  */
-export function getRowScanOrCheckOutcome(
+export function scanOrOutcome(
   database: string,
-  { scans, access }: PostgresqlSourceFacts,
+  { scans, access }: PostgresqlFacts,
   { deep }: PreflightOptions,
-): { readonly scan: DatabaseScanResult } | { readonly outcome: PreflightCheckOutcome } {
+): { readonly scan: DatabaseScan } | { readonly outcome: CheckOutcome } {
   if (deep === undefined) return { outcome: skipOutcome('needs --deep') };
   if (access.get(database)?.kind !== 'entered')
     return { outcome: skipOutcome('the database was not reached (db-noconnect)') };
@@ -45,16 +40,18 @@ export function getRowScanOrCheckOutcome(
  * The outcome of a check that found nothing in the rows that were read, although some tables were not read; undefined
  * if all tables were read.
  */
-export function buildIncompleteScanOutcome({ failure, unread }: DatabaseScanResult): PreflightCheckOutcome | undefined {
+export function incompleteScanOutcome({ failure, unread }: DatabaseScan): CheckOutcome | undefined {
   if (failure !== undefined) return skipOutcome('the tables could not be listed (unread-tables)');
   if (unread.length === 0) return undefined;
   return skipOutcome(`nothing found, and ${countOf(unread.length, 'table')} not read (unread-tables)`);
 }
 
-export type PostgresqlServerPreflightCheck<Q extends PostgresqlCheckQueries = PostgresqlCheckQueries> =
-  ServerPreflightCheck<PostgresqlSourceFacts, Q>;
-export type PostgresqlDatabaseCheck<Q extends PostgresqlCheckQueries = PostgresqlCheckQueries> = DatabasePreflightCheck<
-  PostgresqlSourceFacts,
+export type PostgresqlServerCheck<Q extends PostgresqlCheckQueries = PostgresqlCheckQueries> = ServerCheck<
+  PostgresqlFacts,
+  Q
+>;
+export type PostgresqlDatabaseCheck<Q extends PostgresqlCheckQueries = PostgresqlCheckQueries> = DatabaseCheck<
+  PostgresqlFacts,
   Q
 > & {
   /** The check uses `scans`: with `--deep` the check is evaluated again after the rows were read. */
@@ -62,33 +59,33 @@ export type PostgresqlDatabaseCheck<Q extends PostgresqlCheckQueries = Postgresq
 };
 
 // biome-ignore lint/suspicious/noExplicitAny: the list holds checks with different queries; each was typed where it was written.
-export type PostgresqlCheck = PostgresqlServerPreflightCheck<any> | PostgresqlDatabaseCheck<any>;
+export type PostgresqlCheck = PostgresqlServerCheck<any> | PostgresqlDatabaseCheck<any>;
 
 /** The migration methods of PostgreSQL, best first. */
-export const postgresqlMigrationMethods: readonly MigrationMethod[] = ['continuous', 'dump'];
+export const postgresqlMethods: readonly MigrationMethod[] = ['continuous', 'dump'];
 
 /** Declares a check of the server; the types of the values in `evaluate` follow from its queries. */
-export function declareServerPreflightCheck<Q extends PostgresqlCheckQueries>(
-  check: Omit<PostgresqlServerPreflightCheck<Q>, 'scope' | 'mayBlock'>,
-): PostgresqlServerPreflightCheck<Q> {
-  const mayBlock = selectBlockableMigrationMethods(check.severity, postgresqlMigrationMethods);
+export function declareServerCheck<Q extends PostgresqlCheckQueries>(
+  check: Omit<PostgresqlServerCheck<Q>, 'scope' | 'mayBlock'>,
+): PostgresqlServerCheck<Q> {
+  const mayBlock = blockableMethods(check.severity, postgresqlMethods);
   return {
     ...check,
     scope: 'server',
     mayBlock,
-    evaluate: withOnlyDeclaredMethodsBlockedAssertion(check.id, mayBlock, check.evaluate),
+    evaluate: assertDeclaredBlocks(check.id, mayBlock, check.evaluate),
   };
 }
 
 /** Declares a check of each database; the types of the values in `evaluate` follow from its queries. */
-export function declareDatabasePreflightCheck<Q extends PostgresqlCheckQueries>(
+export function declareDatabaseCheck<Q extends PostgresqlCheckQueries>(
   check: Omit<PostgresqlDatabaseCheck<Q>, 'scope' | 'mayBlock'>,
 ): PostgresqlDatabaseCheck<Q> {
-  const mayBlock = selectBlockableMigrationMethods(check.severity, postgresqlMigrationMethods);
+  const mayBlock = blockableMethods(check.severity, postgresqlMethods);
   return {
     ...check,
     scope: 'database',
     mayBlock,
-    evaluate: withOnlyDeclaredMethodsBlockedAssertion(check.id, mayBlock, check.evaluate),
+    evaluate: assertDeclaredBlocks(check.id, mayBlock, check.evaluate),
   };
 }

@@ -1,54 +1,40 @@
 import { DatabaseConnectError } from '../../../platform/network-errors.ts';
 import { connectPostgresql, type PostgresqlSession } from '../../../postgresql/connection.ts';
 import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
-import { PostgresqlQueryError } from '../../../postgresql/query-error.ts';
-import { buildCopyTableTransaction, readTableRows } from '../../../postgresql/table-rows.ts';
+import { QueryError } from '../../../postgresql/query-error.ts';
+import { copyTransaction, readRows } from '../../../postgresql/table-rows.ts';
 import type { CheckFinding } from '../finding.ts';
 import type { PreflightOptions } from '../options.ts';
-import {
-  getPreflightQueryValue,
-  type PreflightQuery,
-  type PreflightQueryResult,
-  type PreflightQueryResults,
-} from '../query.ts';
-import type { CollectedSourceFacts, PreflightEngineInput } from '../run.ts';
+import { type PreflightQuery, type QueryResult, type QueryResults, queryValue } from '../query.ts';
+import type { CollectedFacts, PreflightRun } from '../run.ts';
 import type { PostgresqlCheck } from './check.ts';
-import { scanRowsAndEvaluateChecks, selectRowDependentChecks } from './deep/scan.ts';
-import { selectDatabasesToMigrate } from './each-database.ts';
+import { scanAndEvaluate, selectRowChecks } from './deep/scan.ts';
+import { databasesToMigrate } from './each-database.ts';
 import { evaluateDatabaseChecks } from './evaluate-checks.ts';
-import { queryResultsOfChecks, selectResultsForFixEffects } from './fix-effects.ts';
-import { addLoginBlockingLocks } from './login.ts';
-import { accessExclusiveCatalogLocksQuery, databasesWithAccessExclusiveLocksQuery } from './queries/activity.ts';
-import { databasesQuery, laterConnectionInstanceIdentityQuery, type PostgresqlDatabase } from './queries/cluster.ts';
-import { databaseFeatureOverviewQuery } from './queries/database-overview.ts';
-import { type WalPositionReading, walPositionQuery } from './queries/replication.ts';
-import { connectionCapacityQuery, postgresqlSettingsQuery, tenthOfFreeConnections } from './queries/settings.ts';
-import { buildTableSizeSummary, type TableSizeSummary, tableSizeSummaryQuery } from './queries/tables.ts';
+import { resultsForEffects, resultsOfChecks } from './fix-effects.ts';
+import { addBlockingLocks } from './login.ts';
+import { catalogLocksQuery, lockedDatabasesQuery } from './queries/activity.ts';
+import { databasesQuery, laterInstanceQuery, type PostgresqlDatabase } from './queries/cluster.ts';
+import { featuresQuery } from './queries/database-overview.ts';
+import { type WalPosition, walPositionQuery } from './queries/replication.ts';
+import { capacityQuery, connectionBudget, settingsQuery } from './queries/settings.ts';
+import { type SizeSummary, sizesQuery, summarizeSizes } from './queries/tables.ts';
+import { type AnyPostgresqlQuery, preflightTransaction, type RowSearcher } from './query.ts';
 import {
-  type AnyPostgresqlPreflightQuery,
-  buildReadOnlyPreflightTransaction,
-  type SourceTableRowSearcher,
-} from './query.ts';
-import {
-  countSqlStatements,
-  type DatabaseQueryOutcome,
-  findFailureReasonOfQueryOutcome,
-  isTransientDatabaseErrorCode,
-  type PostgresqlDatabaseQueryRunOptions,
-  runPreflightQueriesInDatabase,
-  runQueriesOnOpenSession,
+  countStatements,
+  type DatabaseOutcome,
+  type DatabaseQueryOptions,
+  failureReason,
+  isTransient,
+  querySession,
+  runInDatabase,
 } from './run-queries.ts';
-import { getPostgresqlSizeSetting } from './settings.ts';
-import type { PostgresqlSourceOpenResult } from './source.ts';
-import type {
-  ConnectedPostgresqlSourceFacts,
-  DatabaseAccessResult,
-  PostgresqlSourceFacts,
-  WalRate,
-} from './source-facts.ts';
+import { sizeSetting } from './settings.ts';
+import type { OpenedPostgresql } from './source.ts';
+import type { ConnectedFacts, DatabaseAccess, PostgresqlFacts, WalRate } from './source-facts.ts';
 
 /** Input of a PostgreSQL preflight in addition to the input that both engines share. */
-export interface PostgresqlSpecificPreflightInput {
+export interface PostgresqlInput {
   readonly checks: readonly PostgresqlCheck[];
   /** The maximum number of connections to the source that are open at once. */
   readonly concurrency: number;
@@ -63,24 +49,24 @@ export interface PostgresqlSpecificPreflightInput {
   readonly shareWalRate?: (measure: () => Promise<WalRate | undefined>) => Promise<WalRate | undefined>;
 }
 
-export interface CollectedPostgresqlFacts extends CollectedSourceFacts {
+export interface CollectedPostgresqlFacts extends CollectedFacts {
   /** The facts that were known before the first query. */
-  readonly facts: PostgresqlSourceFacts;
+  readonly facts: PostgresqlFacts;
   readonly databases: readonly string[];
-  readonly access: ReadonlyMap<string, DatabaseAccessResult>;
+  readonly access: ReadonlyMap<string, DatabaseAccess>;
   /** Results of the queries that are sent once for the server. */
-  readonly results: PreflightQueryResults;
+  readonly results: QueryResults;
   /** Why the connection ended, for the second time, before all queries of the server had a result. */
   readonly lost: string | undefined;
   /** Findings of the checks that are evaluated for each database. */
   readonly findings: readonly CheckFinding[];
   /** Query results of databases, kept because checks need them when fixes are simulated. */
-  readonly retained: ReadonlyMap<string, PreflightQueryResults>;
-  readonly sizes: ReadonlyMap<string, TableSizeSummary>;
+  readonly retained: ReadonlyMap<string, QueryResults>;
+  readonly sizes: ReadonlyMap<string, SizeSummary>;
   readonly walRate: WalRate | undefined;
 }
 
-function createEmptyPostgresqlFacts(facts: PostgresqlSourceFacts): CollectedPostgresqlFacts {
+function createEmptyFacts(facts: PostgresqlFacts): CollectedPostgresqlFacts {
   return {
     facts,
     databases: [],
@@ -99,14 +85,13 @@ function createEmptyPostgresqlFacts(facts: PostgresqlSourceFacts): CollectedPost
  * Whether a check depends on the current rate of writes: then the preflight waits until the interval between the two
  * readings of the WAL position is over. Otherwise the second WAL position is read directly after the last query.
  */
-export function isWalRateIntervalRequired(
-  results: PreflightQueryResults,
+export function needsWalInterval(
+  results: QueryResults,
   { method, sourceDiskFree }: Pick<PreflightOptions, 'method' | 'sourceDiskFree'>,
 ): boolean {
-  const settings = getPreflightQueryValue(results, postgresqlSettingsQuery);
+  const settings = queryValue(results, settingsQuery);
   const isWalLimited =
-    settings?.has('max_slot_wal_keep_size') === true &&
-    getPostgresqlSizeSetting(settings, 'max_slot_wal_keep_size') >= 0;
+    settings?.has('max_slot_wal_keep_size') === true && sizeSetting(settings, 'max_slot_wal_keep_size') >= 0;
   return isWalLimited || method === 'dump' || sourceDiskFree !== undefined;
 }
 
@@ -115,27 +100,23 @@ export function isWalRateIntervalRequired(
  * undefined if the server is in recovery, or if the deadline of the preflight passed.
  */
 async function measureWalRate(
-  first: WalPositionReading | undefined,
+  first: WalPosition | undefined,
   readAt: number,
   {
     interval,
     dbname,
     queryOptions,
-  }: { readonly interval: number; readonly dbname: string; readonly queryOptions: PostgresqlDatabaseQueryRunOptions },
+  }: { readonly interval: number; readonly dbname: string; readonly queryOptions: DatabaseQueryOptions },
 ): Promise<WalRate | undefined> {
   const { clock, signal } = queryOptions;
   if (first === undefined) return undefined;
   await clock.sleep(Math.max(0, interval - (clock.now() - readAt)), signal).catch(() => {});
   if (signal.aborted) return undefined;
-  const { results } = await runPreflightQueriesInDatabase(
-    dbname,
-    [walPositionQuery, laterConnectionInstanceIdentityQuery],
-    queryOptions,
-  );
-  const second = getPreflightQueryValue(results, walPositionQuery);
+  const { results } = await runInDatabase(dbname, [walPositionQuery, laterInstanceQuery], queryOptions);
+  const second = queryValue(results, walPositionQuery);
   // The times of both readings of the WAL position are from the clock of the server.
   if (second === undefined) return undefined;
-  const instance = getPreflightQueryValue(results, laterConnectionInstanceIdentityQuery);
+  const instance = queryValue(results, laterInstanceQuery);
   return { bytes: second.bytes - first.bytes, seconds: second.at - first.at, instance };
 }
 
@@ -155,13 +136,13 @@ const searchedBytes = 512 * 1024 * 1024;
  * Completes the query results with what a search in the rows of tables found. Connections are opened one at a time, and
  * only when there is a table to search.
  */
-async function completePreflightResultsByRowSearch(
+async function completeResults(
   dbname: string,
-  queries: readonly AnyPostgresqlPreflightQuery[],
-  results: PreflightQueryResults,
-  options: PostgresqlDatabaseQueryRunOptions,
-): Promise<PreflightQueryResults> {
-  const completed = new Map<AnyPostgresqlPreflightQuery, PreflightQueryResult<unknown>>();
+  queries: readonly AnyPostgresqlQuery[],
+  results: QueryResults,
+  options: DatabaseQueryOptions,
+): Promise<QueryResults> {
+  const completed = new Map<AnyPostgresqlQuery, QueryResult<unknown>>();
   const tables = createTableSearch(dbname, options);
   try {
     for (const query of queries) {
@@ -172,13 +153,13 @@ async function completePreflightResultsByRowSearch(
   } finally {
     await tables.end();
   }
-  return new Map<PreflightQuery<unknown>, PreflightQueryResult<unknown>>([...results, ...completed]);
+  return new Map<PreflightQuery<unknown>, QueryResult<unknown>>([...results, ...completed]);
 }
 
 function createTableSearch(
   dbname: string,
-  { source, version, clock, signal, onSend }: PostgresqlDatabaseQueryRunOptions,
-): { readonly search: SourceTableRowSearcher; end(): Promise<void> } {
+  { source, version, clock, signal, onSend }: DatabaseQueryOptions,
+): { readonly search: RowSearcher; end(): Promise<void> } {
   const end = clock.now() + searchTimeout;
   let session: PostgresqlSession | undefined;
   const close = async () => {
@@ -193,15 +174,15 @@ function createTableSearch(
       if (time <= 0 || signal.aborted) return 'unseen';
       try {
         session ??= await connectPostgresql(source, { dbname, limit: time, signal });
-        const text = buildReadOnlyPreflightTransaction(buildCopyTableTransaction(table, version, format), version);
+        const text = preflightTransaction(copyTransaction(table, version, format), version);
         onSend(dbname, text);
-        const read = await readTableRows(session, text, isFound, { time, bytes: searchedBytes });
+        const read = await readRows(session, text, isFound, { time, bytes: searchedBytes });
         if (read !== 'complete') await close();
         return read === 'stopped' ? 'violate' : read === 'complete' ? 'fit' : 'unseen';
       } catch (error) {
         // The search has no result if the table is locked or dropped, if it is no longer a table, or if the connection
         // is refused.
-        if (!(error instanceof PostgresqlQueryError || error instanceof DatabaseConnectError)) throw error;
+        if (!(error instanceof QueryError || error instanceof DatabaseConnectError)) throw error;
         await close();
         return 'unseen';
       }
@@ -214,33 +195,25 @@ function createTableSearch(
  * its queries are done, so that the query results can be discarded. Ends the session.
  */
 export async function collectPostgresqlFacts(
-  opened: PostgresqlSourceOpenResult,
-  run: PreflightEngineInput<PostgresqlEndpoint>,
-  settings: PostgresqlSpecificPreflightInput,
+  opened: OpenedPostgresql,
+  run: PreflightRun<PostgresqlEndpoint>,
+  settings: PostgresqlInput,
 ): Promise<CollectedPostgresqlFacts> {
   const { session, facts } = opened;
-  if (session === undefined || facts.connection.kind !== 'entered') return createEmptyPostgresqlFacts(facts);
+  if (session === undefined || facts.connection.kind !== 'entered') return createEmptyFacts(facts);
   const { options, clock, signal, onProgress } = run;
   const beforeQueries = queryDatabaseOptions(opened, facts.connection, run);
   try {
-    const planQueries = [
-      databasesQuery,
-      connectionCapacityQuery,
-      databasesWithAccessExclusiveLocksQuery,
-      walPositionQuery,
-      accessExclusiveCatalogLocksQuery,
-    ];
+    const planQueries = [databasesQuery, capacityQuery, lockedDatabasesQuery, walPositionQuery, catalogLocksQuery];
     const first = await runOnOpenSession(session, planQueries, facts.dbname, beforeQueries);
     const readAt = clock.now();
     const serverResults = first.results;
     const queryOptions = { ...beforeQueries, serverResults };
-    let lost = findFailureReasonOfQueryOutcome(first);
-    const known = getPreflightQueryValue(serverResults, databasesQuery);
+    let lost = failureReason(first);
+    const known = queryValue(serverResults, databasesQuery);
     const { limitDatabases = (all) => all, shareWalRate } = settings;
     const names =
-      known === undefined
-        ? [facts.dbname]
-        : limitDatabases(selectDatabasesToMigrate(known, options.ignoreDbs, run.nearest));
+      known === undefined ? [facts.dbname] : limitDatabases(databasesToMigrate(known, options.ignoreDbs, run.nearest));
     onProgress(0, names.length);
     const state: CollectState = {
       run,
@@ -258,18 +231,18 @@ export async function collectPostgresqlFacts(
     };
     const serverQueries = queriesOf(settings.checks, 'server').filter((query) => !serverResults.has(query));
     const server = runOnOpenSession(session, serverQueries, facts.dbname, queryOptions).then(
-      (outcome): PreflightQueryResults => {
-        lost ??= findFailureReasonOfQueryOutcome(outcome);
+      (outcome): QueryResults => {
+        lost ??= failureReason(outcome);
         return new Map([...serverResults, ...outcome.results]);
       },
     );
-    const capacity = getPreflightQueryValue(serverResults, connectionCapacityQuery);
-    const free = capacity === undefined ? 1 : tenthOfFreeConnections(capacity);
+    const capacity = queryValue(serverResults, capacityQuery);
+    const free = capacity === undefined ? 1 : connectionBudget(capacity);
     await queryAllDatabases(state, server, Math.max(1, Math.min(settings.concurrency, free)));
     const results = await server;
-    const interval = isWalRateIntervalRequired(results, run.options) ? settings.walInterval : 0;
+    const interval = needsWalInterval(results, run.options) ? settings.walInterval : 0;
     const waitingSince = clock.now();
-    const position = getPreflightQueryValue(results, walPositionQuery);
+    const position = queryValue(results, walPositionQuery);
     const measure = () => measureWalRate(position, readAt, { interval, dbname: facts.dbname, queryOptions });
     const walRate = await (interval === 0 || shareWalRate === undefined ? measure() : shareWalRate(measure));
     const waited = interval === 0 ? 0 : clock.now() - waitingSince;
@@ -280,7 +253,7 @@ export async function collectPostgresqlFacts(
       facts: databaseFacts(state),
       findings: state.findings,
     };
-    const scans = await scanRowsAndEvaluateChecks(state.beforeScan, { run, checks: settings.checks, ...scanning });
+    const scans = await scanAndEvaluate(state.beforeScan, { run, checks: settings.checks, ...scanning });
     return {
       facts: { ...facts, scans },
       databases: names,
@@ -299,26 +272,26 @@ export async function collectPostgresqlFacts(
 }
 
 interface CollectState {
-  readonly run: PreflightEngineInput<PostgresqlEndpoint>;
-  readonly settings: PostgresqlSpecificPreflightInput;
+  readonly run: PreflightRun<PostgresqlEndpoint>;
+  readonly settings: PostgresqlInput;
   readonly session: PostgresqlSession;
-  readonly facts: PostgresqlSourceFacts;
-  readonly queryOptions: PostgresqlDatabaseQueryRunOptions;
+  readonly facts: PostgresqlFacts;
+  readonly queryOptions: DatabaseQueryOptions;
   readonly known: readonly PostgresqlDatabase[] | undefined;
   readonly names: readonly string[];
-  readonly access: Map<string, DatabaseAccessResult>;
-  readonly sizes: Map<string, TableSizeSummary>;
+  readonly access: Map<string, DatabaseAccess>;
+  readonly sizes: Map<string, SizeSummary>;
   readonly findings: Map<string, readonly CheckFinding[]>;
-  readonly retained: Map<string, PreflightQueryResults>;
+  readonly retained: Map<string, QueryResults>;
   /** Query results from before the row scan, with which the checks that depend on rows are evaluated again after it. */
-  readonly beforeScan: Map<string, PreflightQueryResults>;
+  readonly beforeScan: Map<string, QueryResults>;
 }
 
 function queryDatabaseOptions(
-  { source, memory }: PostgresqlSourceOpenResult,
-  { version, inRecovery, superuser }: ConnectedPostgresqlSourceFacts,
-  { clock, signal, onSend }: PreflightEngineInput<PostgresqlEndpoint>,
-): PostgresqlDatabaseQueryRunOptions {
+  { source, memory }: OpenedPostgresql,
+  { version, inRecovery, superuser }: ConnectedFacts,
+  { clock, signal, onSend }: PreflightRun<PostgresqlEndpoint>,
+): DatabaseQueryOptions {
   return {
     source,
     version,
@@ -327,60 +300,49 @@ function queryDatabaseOptions(
     clock,
     signal,
     memory,
-    onSend: (database, text) => onSend(database, text, countSqlStatements(text)),
+    onSend: (database, text) => onSend(database, text, countStatements(text)),
   };
 }
 
 /** The queries of all checks, each query once. */
-function queriesOf(
-  checks: readonly PostgresqlCheck[],
-  scope: 'server' | 'database',
-): readonly AnyPostgresqlPreflightQuery[] {
-  const all = checks.flatMap(({ queries }) => Object.values<AnyPostgresqlPreflightQuery>(queries));
-  const own =
-    scope === 'database'
-      ? [databaseFeatureOverviewQuery, tableSizeSummaryQuery, laterConnectionInstanceIdentityQuery, ...all]
-      : all;
+function queriesOf(checks: readonly PostgresqlCheck[], scope: 'server' | 'database'): readonly AnyPostgresqlQuery[] {
+  const all = checks.flatMap(({ queries }) => Object.values<AnyPostgresqlQuery>(queries));
+  const own = scope === 'database' ? [featuresQuery, sizesQuery, laterInstanceQuery, ...all] : all;
   return [...new Set(own)].filter((query) => query.scope === scope);
 }
 
 /** Runs the queries on the open session and, when its connection breaks, on a new one. */
 async function runOnOpenSession(
   session: PostgresqlSession,
-  queries: readonly AnyPostgresqlPreflightQuery[],
+  queries: readonly AnyPostgresqlQuery[],
   dbname: string,
-  options: PostgresqlDatabaseQueryRunOptions,
-): Promise<DatabaseQueryOutcome> {
-  const attempt = await runQueriesOnOpenSession(session, dbname, queries, options);
-  if (!isTransientDatabaseErrorCode(attempt.code)) return attempt;
-  const again = await runPreflightQueriesInDatabase(dbname, queries, options, attempt);
+  options: DatabaseQueryOptions,
+): Promise<DatabaseOutcome> {
+  const attempt = await querySession(session, dbname, queries, options);
+  if (!isTransient(attempt.code)) return attempt;
+  const again = await runInDatabase(dbname, queries, options, attempt);
   return again.results.size === 0 ? attempt : again;
 }
 
-async function queryAllDatabases(
-  state: CollectState,
-  server: Promise<PreflightQueryResults>,
-  lanes: number,
-): Promise<void> {
+async function queryAllDatabases(state: CollectState, server: Promise<QueryResults>, lanes: number): Promise<void> {
   const { run, settings, session, facts, queryOptions, names } = state;
   const queries = queriesOf(settings.checks, 'database');
   const waiting = names.filter((name) => !isClosed(state, name) && name !== facts.dbname);
   let done = names.length - waiting.length - (names.includes(facts.dbname) ? 1 : 0);
   for (const name of names) if (isClosed(state, name)) state.access.set(name, { kind: 'closed' });
-  const finish = async (name: string, access: DatabaseAccessResult, answers: PreflightQueryResults) => {
-    const results = await completePreflightResultsByRowSearch(name, queries, answers, queryOptions);
-    const instance = getPreflightQueryValue(results, laterConnectionInstanceIdentityQuery);
+  const finish = async (name: string, access: DatabaseAccess, answers: QueryResults) => {
+    const results = await completeResults(name, queries, answers, queryOptions);
+    const instance = queryValue(results, laterInstanceQuery);
     const reached = access.kind === 'entered' ? { ...access, instance } : access;
-    state.access.set(name, addLoginBlockingLocks(reached, name, await server));
-    const overview = getPreflightQueryValue(results, databaseFeatureOverviewQuery);
-    if (overview !== undefined)
-      state.sizes.set(name, buildTableSizeSummary(overview, getPreflightQueryValue(results, tableSizeSummaryQuery)));
+    state.access.set(name, addBlockingLocks(reached, name, await server));
+    const overview = queryValue(results, featuresQuery);
+    if (overview !== undefined) state.sizes.set(name, summarizeSizes(overview, queryValue(results, sizesQuery)));
     const all = new Map([...(await server), ...results]);
     const findings = evaluateDatabase(state, name, all);
     state.findings.set(name, findings);
-    state.retained.set(name, selectResultsForFixEffects(settings.checks, findings, all));
+    state.retained.set(name, resultsForEffects(settings.checks, findings, all));
     if (run.options.deep !== undefined)
-      state.beforeScan.set(name, queryResultsOfChecks(selectRowDependentChecks(settings.checks), all));
+      state.beforeScan.set(name, resultsOfChecks(selectRowChecks(settings.checks), all));
     done += 1;
     run.onProgress(done, names.length);
   };
@@ -388,7 +350,7 @@ async function queryAllDatabases(
     await server;
     if (names.includes(facts.dbname)) {
       const outcome = await runOnOpenSession(session, queries, facts.dbname, queryOptions);
-      const broken = findFailureReasonOfQueryOutcome(outcome);
+      const broken = failureReason(outcome);
       // Ends the session before the results of the database are processed, because the session counts towards the limit
       // of simultaneous connections.
       await session.end();
@@ -397,7 +359,7 @@ async function queryAllDatabases(
   };
   const lane = async () => {
     for (let name = waiting.shift(); name !== undefined && !run.signal.aborted; name = waiting.shift()) {
-      const { access, results } = await runPreflightQueriesInDatabase(name, queries, queryOptions);
+      const { access, results } = await runInDatabase(name, queries, queryOptions);
       await finish(name, access, results);
     }
   };
@@ -413,10 +375,10 @@ function isClosed({ known }: CollectState, name: string): boolean {
   return found !== undefined && !(found.allowsConnections && found.mayConnect && found.connectionLimit !== -2);
 }
 
-function evaluateDatabase(state: CollectState, name: string, results: PreflightQueryResults): readonly CheckFinding[] {
+function evaluateDatabase(state: CollectState, name: string, results: QueryResults): readonly CheckFinding[] {
   return evaluateDatabaseChecks(state.settings.checks, results, name, databaseFacts(state), state.run.options);
 }
 
-function databaseFacts({ facts, names, access }: CollectState): PostgresqlSourceFacts {
+function databaseFacts({ facts, names, access }: CollectState): PostgresqlFacts {
   return { ...facts, databases: names, access };
 }

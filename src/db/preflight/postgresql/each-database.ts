@@ -3,21 +3,17 @@ import { nearestWord } from '../../../cli/values.ts';
 import type { Clock } from '../../../platform/host.ts';
 import { createDatabaseResponseMemoryLimit } from '../../../platform/memory.ts';
 import { timeoutSignal } from '../../../platform/waiting.ts';
-import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
+import { firstNormalOid } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
-import { decodeNumberColumnOrZero, decodeTextColumn } from '../../../postgresql/rows.ts';
+import { decodeNumber, decodeText } from '../../../postgresql/rows.ts';
 import { type DbSource, unreachableHint } from '../../source/index.ts';
 import type { SchemaFingerprints } from '../baseline.ts';
-import { buildNearestWordHint, type NearestWordFinder, type PreflightOptions, wrapInDoubleQuotes } from '../options.ts';
-import { getPreflightQueryValue } from '../query.ts';
+import { doubleQuote, type PreflightOptions, type WordFinder, wordHint } from '../options.ts';
+import { queryValue } from '../query.ts';
 import type { PreflightReport } from '../report.ts';
 import { databasesQuery, type PostgresqlDatabase } from './queries/cluster.ts';
-import type { PostgresqlPreflightQuery } from './query.ts';
-import {
-  type PostgresqlDatabaseQueryRunOptions,
-  runPreflightQueriesInDatabase,
-  runQueriesOnOpenSession,
-} from './run-queries.ts';
+import type { PostgresqlQuery } from './query.ts';
+import { type DatabaseQueryOptions, querySession, runInDatabase } from './run-queries.ts';
 import { openPostgresqlSource } from './source.ts';
 
 /**
@@ -25,10 +21,10 @@ import { openPostgresqlSource } from './source.ts';
  * @throws CliError `usage` when an ignored name does not exist, since a typing error would migrate the wrong database,
  * or when no database is left
  */
-export function selectDatabasesToMigrate(
+export function databasesToMigrate(
   databases: readonly PostgresqlDatabase[],
   ignored: readonly string[],
-  nearest: NearestWordFinder,
+  nearest: WordFinder,
 ): readonly string[] {
   const names = databases.map(({ name }) => name);
   const unknown = ignored.filter((name) => !names.includes(name) && !alwaysIgnored.has(name));
@@ -45,11 +41,11 @@ export function selectDatabasesToMigrate(
 /** Databases that are never migrated; naming them in `--ignore-dbs` is no error. */
 const alwaysIgnored = new Set(['template0', 'template1']);
 
-function unknownDatabases(unknown: readonly string[], names: readonly string[], nearest: NearestWordFinder): Error {
+function unknownDatabases(unknown: readonly string[], names: readonly string[], nearest: WordFinder): Error {
   const listed = names.slice(0, 20).join(', ') + (names.length > 20 ? ` and ${names.length - 20} more` : '');
   return usageError(
-    `unknown ${unknown.length === 1 ? 'database' : 'databases'} in --ignore-dbs: ${unknown.map(wrapInDoubleQuotes).join(', ')}`,
-    buildNearestWordHint(unknown, names, nearest) ??
+    `unknown ${unknown.length === 1 ? 'database' : 'databases'} in --ignore-dbs: ${unknown.map(doubleQuote).join(', ')}`,
+    wordHint(unknown, names, nearest) ??
       'give the names exactly as the server has them, including upper and lower case',
     `databases of the source: ${listed}`,
   );
@@ -59,36 +55,36 @@ function unknownDatabases(unknown: readonly string[], names: readonly string[], 
  * The databases that a comparison reads: the databases to migrate, without templates. `ignored` may contain names of
  * templates too.
  */
-export function selectDatabasesToCompare(
+export function databasesToCompare(
   databases: readonly PostgresqlDatabase[],
   ignored: readonly string[],
-  nearest: NearestWordFinder,
+  nearest: WordFinder,
 ): readonly string[] {
-  return selectDatabasesToMigrate(
+  return databasesToMigrate(
     databases.filter(({ template }) => !template),
     ignored.filter((name) => !databases.some((one) => one.name === name && one.template)),
     nearest,
   );
 }
 
-export interface RunQueryInEachDatabaseOptions {
+export interface EachDatabaseOptions {
   readonly source: PostgresqlEndpoint;
   readonly ignoreDbs: readonly string[];
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  readonly nearest: NearestWordFinder;
+  readonly nearest: WordFinder;
 }
 
-type PerDatabaseQueryResult<T> =
+type DatabaseResult<T> =
   | { readonly database: string; readonly value: T }
   /** Why the query has no value. */
   | { readonly database: string; readonly failure: string };
 
 /** Runs one query in every database to be migrated, one after the other. */
-export async function runPreflightQueryInEachDatabase<T>(
-  options: RunQueryInEachDatabaseOptions,
-  query: PostgresqlPreflightQuery<T>,
-): Promise<readonly PerDatabaseQueryResult<T>[]> {
+export async function queryEachDatabase<T>(
+  options: EachDatabaseOptions,
+  query: PostgresqlQuery<T>,
+): Promise<readonly DatabaseResult<T>[]> {
   const { signal, clock } = options;
   const memory = createDatabaseResponseMemoryLimit('always');
   const { session, facts, source } = await openPostgresqlSource(options.source, { signal, memory });
@@ -108,26 +104,22 @@ export async function runPreflightQueryInEachDatabase<T>(
     ...{ source, version, context, serverResults: new Map(), clock, signal, memory },
     onSend: () => {},
   };
-  const { results } = await runQueriesOnOpenSession(session, dbname, [databasesQuery], databaseOptions).finally(() =>
+  const { results } = await querySession(session, dbname, [databasesQuery], databaseOptions).finally(() =>
     session.end(),
   );
-  const names = selectDatabasesToMigrate(
-    getPreflightQueryValue(results, databasesQuery) ?? [],
-    options.ignoreDbs,
-    options.nearest,
-  );
-  const values: PerDatabaseQueryResult<T>[] = [];
+  const names = databasesToMigrate(queryValue(results, databasesQuery) ?? [], options.ignoreDbs, options.nearest);
+  const values: DatabaseResult<T>[] = [];
   for (const name of names) values.push(await queryOneDatabase(name, query, databaseOptions));
   return values;
 }
 
 async function queryOneDatabase<T>(
   database: string,
-  query: PostgresqlPreflightQuery<T>,
-  options: PostgresqlDatabaseQueryRunOptions,
-): Promise<PerDatabaseQueryResult<T>> {
-  const { results, access } = await runPreflightQueriesInDatabase(database, [query], options);
-  const value = getPreflightQueryValue(results, query);
+  query: PostgresqlQuery<T>,
+  options: DatabaseQueryOptions,
+): Promise<DatabaseResult<T>> {
+  const { results, access } = await runInDatabase(database, [query], options);
+  const value = queryValue(results, query);
   if (value !== undefined) return { database, value };
   const result = results.get(query);
   if (result !== undefined && 'reason' in result) return { database, failure: result.reason };
@@ -149,7 +141,7 @@ interface SchemaFingerprint {
  * Only baselines and `db watch` use this query, because it reads every attribute of every table. The fingerprint is a
  * sum of hashes, which needs no sorting.
  */
-export const schemaFingerprintsQuery: PostgresqlPreflightQuery<readonly SchemaFingerprint[]> = {
+export const fingerprintsQuery: PostgresqlQuery<readonly SchemaFingerprint[]> = {
   id: 'schema-fingerprints',
   scope: 'database',
   sql: (version) => {
@@ -167,7 +159,7 @@ export const schemaFingerprintsQuery: PostgresqlPreflightQuery<readonly SchemaFi
       JOIN pg_namespace n ON n.oid = c.relnamespace
       WHERE c.relkind IN ('r', 'p')
         AND c.relpersistence <> 't'
-        AND c.oid >= ${firstNormalObjectId}
+        AND c.oid >= ${firstNormalOid}
         AND a.attnum > 0
         AND NOT a.attisdropped
       GROUP BY n.nspname
@@ -176,10 +168,10 @@ export const schemaFingerprintsQuery: PostgresqlPreflightQuery<readonly SchemaFi
   },
   decode: (rows) =>
     rows.map((row) => ({
-      schema: decodeTextColumn(row, 'nspname'),
-      tables: decodeNumberColumnOrZero(row, 'tables'),
-      columns: decodeNumberColumnOrZero(row, 'columns'),
-      hash: decodeTextColumn(row, 'hash'),
+      schema: decodeText(row, 'nspname'),
+      tables: decodeNumber(row, 'tables'),
+      columns: decodeNumber(row, 'columns'),
+      hash: decodeText(row, 'hash'),
     })),
   absent: [],
 };
@@ -188,7 +180,7 @@ export const schemaFingerprintsQuery: PostgresqlPreflightQuery<readonly SchemaFi
  * Reads fingerprints of every schema. Only `--baseline` needs them, because the query reads every column. Returns
  * undefined if the source could not be reached.
  */
-export async function readSchemaFingerprints(
+export async function readFingerprints(
   clock: Clock,
   source: DbSource,
   options: PreflightOptions,
@@ -196,10 +188,7 @@ export async function readSchemaFingerprints(
 ): Promise<SchemaFingerprints | undefined> {
   if (source.engine === 'redis' || report.source.server_version === undefined) return undefined;
   const queryOptions = { source: source.source, ignoreDbs: options.ignoreDbs, clock, nearest: nearestWord };
-  const results = await runPreflightQueryInEachDatabase(
-    { ...queryOptions, signal: timeoutSignal(60_000) },
-    schemaFingerprintsQuery,
-  );
+  const results = await queryEachDatabase({ ...queryOptions, signal: timeoutSignal(60_000) }, fingerprintsQuery);
   const entries = results.flatMap((each) => {
     if ('failure' in each) return [];
     return each.value.map(({ schema, tables, columns, hash }) => [

@@ -1,59 +1,49 @@
-import type { WalVolumeSinceReset } from './queries/replication.ts';
-import type { TableSize, TableSizeSummary } from './queries/tables.ts';
-import type { DatabaseCopySize, InitialCopySize, WalRate } from './source-facts.ts';
+import type { WalVolume } from './queries/replication.ts';
+import type { SizeSummary, TableSize } from './queries/tables.ts';
+import type { CopySize, DatabaseCopySize, WalRate } from './source-facts.ts';
 
 /**
  * The higher of the measured WAL rate and the average WAL rate since the statistics were reset. A measurement of less
  * than one second is used only if there is no average, because a single WAL record may be most of it.
  */
-export function estimateWalBytesPerSecond(
-  sample: WalRate | undefined,
-  history: WalVolumeSinceReset | undefined,
-): number {
+export function estimateWalRate(sample: WalRate | undefined, history: WalVolume | undefined): number {
   const now = sample === undefined || sample.seconds <= 0 ? 0 : sample.bytes / sample.seconds;
   const average = history === undefined || history.seconds < 3600 ? undefined : history.bytes / history.seconds;
   return average !== undefined && (sample?.seconds ?? 0) < 1 ? average : Math.max(now, average ?? 0);
 }
 
 /** Bytes per second that one replication worker copies over the internet: the lowest and the highest measured rate. */
-export const copyRateRangeOfOneWorker = { slow: 20e6, fast: 50e6 } as const;
+export const workerCopyRate = { slow: 20e6, fast: 50e6 } as const;
 
 /**
  * Seconds that a table costs even without rows: its worker connects, creates a slot and catches up. 3,000 empty
  * partitions took 104 s on one machine; a connection over the internet needs several times that.
  */
-export const secondsOfOneTable = { fast: 0.02, slow: 0.15 } as const;
+export const tableSeconds = { fast: 0.02, slow: 0.15 } as const;
 
 /** Seconds after which a migration stops by itself (docs/service.md S9.8). */
 export const maxMigrationSeconds = 14 * 86_400;
 
 /** Seconds. */
-interface PostgresqlCopyTimeEstimate {
+interface CopyTime {
   readonly low: number;
   readonly high: number;
 }
 
 /** Estimates the time of the initial copy: one worker copies each table, and two workers run at a time. */
-export function estimatePostgresqlCopyTime({
-  bytes,
-  tables,
-  largest,
-}: Pick<InitialCopySize, 'bytes' | 'tables' | 'largest'>): PostgresqlCopyTimeEstimate {
+export function estimateCopyTime({ bytes, tables, largest }: Pick<CopySize, 'bytes' | 'tables' | 'largest'>): CopyTime {
   const secondsAt = (speed: 'fast' | 'slow') => {
-    const rate = copyRateRangeOfOneWorker[speed];
-    return Math.max((largest?.bytes ?? 0) / rate, bytes / (2 * rate)) + tables * secondsOfOneTable[speed];
+    const rate = workerCopyRate[speed];
+    return Math.max((largest?.bytes ?? 0) / rate, bytes / (2 * rate)) + tables * tableSeconds[speed];
   };
   return { low: secondsAt('fast'), high: secondsAt('slow') };
 }
 
-export function sumInitialCopySize(
-  databases: readonly string[],
-  sizes: ReadonlyMap<string, TableSizeSummary>,
-): InitialCopySize {
+export function sumSizes(databases: readonly string[], sizes: ReadonlyMap<string, SizeSummary>): CopySize {
   const perDatabase = new Map<string, DatabaseCopySize>();
   let bytes = 0;
   let tables = 0;
-  let largest: InitialCopySize['largest'];
+  let largest: CopySize['largest'];
   for (const database of databases) {
     const size = sizes.get(database);
     if (size === undefined) continue;
@@ -73,7 +63,7 @@ export function sumInitialCopySize(
 }
 
 /** The largest tables of all databases, largest first, at most 20. */
-export function selectLargestTables(sizes: ReadonlyMap<string, TableSizeSummary>): readonly TableSize[] {
+export function largestTables(sizes: ReadonlyMap<string, SizeSummary>): readonly TableSize[] {
   return [...sizes]
     .flatMap(([database, { largest }]) => largest.map((table) => ({ ...table, database })))
     .sort((a, b) => b.bytes - a.bytes || a.table.localeCompare(b.table))

@@ -1,54 +1,48 @@
-import { buildPreflightFinding } from '../check.ts';
-import {
-  type CheckFinding,
-  type FindingFix,
-  type PreflightCheckOutcome,
-  skipOutcome,
-  unknownOutcome,
-} from '../finding.ts';
+import { buildFinding } from '../check.ts';
+import { type CheckFinding, type CheckOutcome, type FindingFix, skipOutcome, unknownOutcome } from '../finding.ts';
 import type { PreflightOptions } from '../options.ts';
-import type { PreflightQueryResult, PreflightQueryResults } from '../query.ts';
-import type { PostgresqlCheck, PostgresqlDatabaseCheck, PostgresqlServerPreflightCheck } from './check.ts';
-import type { AnyPostgresqlPreflightQuery } from './query.ts';
-import type { PostgresqlSourceFacts } from './source-facts.ts';
+import type { QueryResult, QueryResults } from '../query.ts';
+import type { PostgresqlCheck, PostgresqlDatabaseCheck, PostgresqlServerCheck } from './check.ts';
+import type { AnyPostgresqlQuery } from './query.ts';
+import type { PostgresqlFacts } from './source-facts.ts';
 
 /** The finding of a check of the server: `unknown` or `skip` if a query has no value. */
 export function evaluateServerCheck(
-  check: PostgresqlServerPreflightCheck,
-  results: PreflightQueryResults,
-  facts: PostgresqlSourceFacts,
+  check: PostgresqlServerCheck,
+  results: QueryResults,
+  facts: PostgresqlFacts,
   options: PreflightOptions,
 ): CheckFinding {
   const { connection } = facts;
   if (check.needs === 'connection' && connection.kind !== 'entered') {
-    return buildPreflightFinding(check, skipOutcome(`could not connect to the server: ${connection.message}`));
+    return buildFinding(check, skipOutcome(`could not connect to the server: ${connection.message}`));
   }
   const read = readValues(check, results, facts.dbname);
-  return buildPreflightFinding(check, 'outcome' in read ? read.outcome : check.evaluate(read.values, facts, options));
+  return buildFinding(check, 'outcome' in read ? read.outcome : check.evaluate(read.values, facts, options));
 }
 
 /** The finding of a check in one database: `unknown` or `skip` if a query has no value. */
 export function evaluateDatabaseCheck(
   check: PostgresqlDatabaseCheck,
-  results: PreflightQueryResults,
+  results: QueryResults,
   database: string,
-  facts: PostgresqlSourceFacts,
+  facts: PostgresqlFacts,
   options: PreflightOptions,
 ): CheckFinding {
   const queriesDatabase = Object.values(check.queries).some(({ scope }) => scope === 'database');
   const closed = queriesDatabase ? inaccessibleReason(facts, database) : undefined;
-  if (closed !== undefined) return buildPreflightFinding(check, skipOutcome(closed), database);
+  if (closed !== undefined) return buildFinding(check, skipOutcome(closed), database);
   const read = readValues(check, results, database);
   const outcome = 'outcome' in read ? read.outcome : check.evaluate(read.values, database, facts, options);
-  return buildPreflightFinding(check, outcome, database);
+  return buildFinding(check, outcome, database);
 }
 
 /** The findings in one database, from all checks of the scope `database`. */
 export function evaluateDatabaseChecks(
   checks: readonly PostgresqlCheck[],
-  results: PreflightQueryResults,
+  results: QueryResults,
   database: string,
-  facts: PostgresqlSourceFacts,
+  facts: PostgresqlFacts,
   options: PreflightOptions,
 ): readonly CheckFinding[] {
   return checks
@@ -60,7 +54,7 @@ export function evaluateDatabaseChecks(
  * Why no query was sent to the database; undefined if queries were sent. For a connection that was lost later, the
  * query results contain the reason.
  */
-function inaccessibleReason({ access }: PostgresqlSourceFacts, database: string): string | undefined {
+function inaccessibleReason({ access }: PostgresqlFacts, database: string): string | undefined {
   const found = access.get(database);
   if (found === undefined) return 'the deadline of the run passed before this database was queried';
   if (found.kind === 'closed') return 'the role cannot connect to the database (db-noconnect)';
@@ -69,13 +63,13 @@ function inaccessibleReason({ access }: PostgresqlSourceFacts, database: string)
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: the values of the queries of any check; its `evaluate` has their types.
-type ReadValues = { readonly values: any } | { readonly outcome: PreflightCheckOutcome };
+type ReadValues = { readonly values: any } | { readonly outcome: CheckOutcome };
 
 /**
  * @param database the database in which the queries ran, because permissions on catalog views are granted per database
  */
-function readValues({ queries }: PostgresqlCheck, results: PreflightQueryResults, database: string): ReadValues {
-  const entries = Object.entries<AnyPostgresqlPreflightQuery>(queries).map(([name, query]) => ({
+function readValues({ queries }: PostgresqlCheck, results: QueryResults, database: string): ReadValues {
+  const entries = Object.entries<AnyPostgresqlQuery>(queries).map(([name, query]) => ({
     name,
     query,
     result: visibleResult(query, results.get(query)),
@@ -103,18 +97,18 @@ const queryAgain: FindingFix = {
 };
 
 function visibleResult(
-  query: AnyPostgresqlPreflightQuery,
-  result: PreflightQueryResult<unknown> | undefined,
-): PreflightQueryResult<unknown> | undefined {
+  query: AnyPostgresqlQuery,
+  result: QueryResult<unknown> | undefined,
+): QueryResult<unknown> | undefined {
   const isHidden = result?.kind === 'denied' || result?.kind === 'missing';
   return isHidden && query.mayBeHidden === true ? { kind: 'known', value: query.absent } : result;
 }
 
-function valueOfResult(result: PreflightQueryResult<unknown> | undefined): unknown {
+function valueOfResult(result: QueryResult<unknown> | undefined): unknown {
   return result?.kind === 'known' ? result.value : undefined;
 }
 
-function reasonOf(result: PreflightQueryResult<unknown> | undefined): string {
+function reasonOf(result: QueryResult<unknown> | undefined): string {
   return result === undefined || result.kind === 'known' ? 'the query was not sent' : result.reason;
 }
 

@@ -1,18 +1,12 @@
-import { limitFindingObjects } from './check.ts';
-import {
-  isGivenSqlKeyword,
-  isGivenSqlSymbol,
-  qualifiedNameAt,
-  type SqlToken,
-  tokenizeSqlFunctionBody,
-} from './function-body/tokenize.ts';
-import { describeExpressionQueriesForOwner } from './owner-queries.ts';
+import { limitObjects } from './check.ts';
+import { isSqlKeyword, isSqlSymbol, qualifiedNameAt, type SqlToken, tokenizeBody } from './function-body/tokenize.ts';
+import { suggestExpressionQueries } from './owner-queries.ts';
 import type { CallableObject, CallableObjects, RowVersion } from './queries/callables.ts';
-import type { FunctionOrViewBody } from './queries/function-bodies.ts';
+import type { ObjectBody } from './queries/function-bodies.ts';
 import { isRemovedOperator } from './queries/incompatible-calls.ts';
 import type { StoredExpression } from './queries/stored-expressions.ts';
 import type { SourceSetting } from './settings.ts';
-import { getContribExtensionStatus, majorVersionsWithContribExtensionData } from './target.ts';
+import { contribMajors, contribStatus } from './target.ts';
 
 /** An expression whose result on the target is not proven to be the one that it had when the row was written. */
 interface UnprovenExpression {
@@ -26,10 +20,10 @@ interface UnprovenExpression {
  * results differ between the releases or libraries of two servers.
  *
  */
-export function findUnprovenExpressions(
+export function findUnproven(
   expressions: readonly StoredExpression[],
   callables: CallableObjects,
-  bodies: readonly FunctionOrViewBody[],
+  bodies: readonly ObjectBody[],
   servers: Servers,
 ): readonly UnprovenExpression[] {
   const library = createLibrary(callables, bodies);
@@ -67,7 +61,7 @@ interface Library {
   reach(id: string): readonly CallableObject[];
 }
 
-function createLibrary({ objects }: CallableObjects, bodies: readonly FunctionOrViewBody[]): Library {
+function createLibrary({ objects }: CallableObjects, bodies: readonly ObjectBody[]): Library {
   const byId = new Map(objects.map((one) => [one.id, one]));
   const byName = new Map<string, CallableObject[]>();
   for (const one of objects) {
@@ -90,8 +84,7 @@ function createLibrary({ objects }: CallableObjects, bodies: readonly FunctionOr
     const text = textOf(one);
     // Other languages have other quotes, and statements in their strings.
     const isSql = /^(?:sql|plpgsql)?$/.test(one.language);
-    const found =
-      known.get(one.id) ?? withStatements(tokenizeSqlFunctionBody(isSql ? text : text.replace(/["'`]/g, ' ')));
+    const found = known.get(one.id) ?? withStatements(tokenizeBody(isSql ? text : text.replace(/["'`]/g, ' ')));
     known.set(one.id, found);
     return found;
   };
@@ -111,12 +104,12 @@ function createLibrary({ objects }: CallableObjects, bodies: readonly FunctionOr
     return all.flatMap((token, at) => {
       // A string can be the name of an object: `'public.own'::regconfig`.
       const isString = token.kind === 'string';
-      const isQualified = isGivenSqlSymbol(all[at - 1], '.') && all[at - 2]?.kind === 'word';
+      const isQualified = isSqlSymbol(all[at - 1], '.') && all[at - 2]?.kind === 'word';
       const names = isString
-        ? qualifiedNameAt(tokenizeSqlFunctionBody(token.text), 0)
+        ? qualifiedNameAt(tokenizeBody(token.text), 0)
         : [...(isQualified ? [all[at - 2]?.text ?? ''] : []), token.text];
       if (token.kind === 'symbol') return candidates('operator', names, homes);
-      const isCall = isString || isGivenSqlSymbol(all[at + 1], '(');
+      const isCall = isString || isSqlSymbol(all[at + 1], '(');
       return [...(isCall ? candidates('function', names, homes) : []), ...candidates('other', names, homes)];
     });
   };
@@ -174,7 +167,7 @@ function withStatements(tokens: readonly SqlToken[]): readonly SqlToken[] {
     ({ kind, text }) => kind === 'word' && /^(?:execute|prepare|dblink\w*)$|^query_to_/.test(text),
   );
   return isComposing
-    ? tokens.flatMap((token) => (token.kind === 'string' ? [token, ...tokenizeSqlFunctionBody(token.text)] : [token]))
+    ? tokens.flatMap((token) => (token.kind === 'string' ? [token, ...tokenizeBody(token.text)] : [token]))
     : tokens;
 }
 
@@ -263,7 +256,7 @@ function differingResults(expression: StoredExpression, library: Library, isOthe
 function classesOf(expression: StoredExpression, library: Library): Map<ResultClass, Set<string>> {
   const found = new Map<ResultClass, Set<string>>();
   const add = (one: ResultClass, name: string) => found.set(one, (found.get(one) ?? new Set()).add(name));
-  for (const text of [...expression.texts, expression.predicate]) classify(tokenizeSqlFunctionBody(text), add);
+  for (const text of [...expression.texts, expression.predicate]) classify(tokenizeBody(text), add);
   // With the collation C they are those of ASCII, on every server.
   if (!expression.isLettered) for (const one of ['letters', 'pattern'] as const) found.delete(one);
   if (expression.isOrdered) add('order', '');
@@ -307,7 +300,7 @@ function swayedResults(
 }
 
 function swayedText(text: string): Swayed {
-  return { text: text.toLowerCase(), tokens: tokenizeSqlFunctionBody(text) };
+  return { text: text.toLowerCase(), tokens: tokenizeBody(text) };
 }
 
 /** Whether a text converts a value to text. The texts are of others, so this reads tokens: a pattern could take hours. */
@@ -315,7 +308,7 @@ function writesText(tokens: readonly SqlToken[]): boolean {
   return tokens.some((token, at) => {
     const next = tokens[at + 1];
     if (token.kind === 'symbol') return token.text === '||' || (token.text === '::' && isTextType(next));
-    return token.kind === 'word' && isGivenSqlSymbol(next, '(') && isWriter(token.text);
+    return token.kind === 'word' && isSqlSymbol(next, '(') && isWriter(token.text);
   });
 }
 
@@ -401,7 +394,7 @@ function isUnsteady({ extension, name, kind, language }: CallableObject): boolea
 }
 
 function isContrib(extension: string): boolean {
-  return getContribExtensionStatus(extension, majorVersionsWithContribExtensionData.last) !== 'other';
+  return contribStatus(extension, contribMajors.last) !== 'other';
 }
 
 const classByWord: readonly (readonly [ResultClass, RegExp])[] = [
@@ -430,13 +423,13 @@ function classify(tokens: readonly SqlToken[], add: (one: ResultClass, name: str
       if (token.text === '^' || token.text === '||/') add('number', token.text);
       continue;
     }
-    const isOfUser = isGivenSqlSymbol(tokens[at - 1], '.') && tokens[at - 2]?.text !== 'pg_catalog';
-    if (isGivenSqlSymbol(next, '(') && !isOfUser) {
+    const isOfUser = isSqlSymbol(tokens[at - 1], '.') && tokens[at - 2]?.text !== 'pg_catalog';
+    if (isSqlSymbol(next, '(') && !isOfUser) {
       for (const [one, names] of classByWord) if (names.test(token.text)) add(one, token.text);
       if (token.text === 'timezone' && !isFixedZone(tokens[at + 2])) add('zone', zoneName(tokens[at + 2]));
     }
-    if (isGivenSqlKeyword(token, 'normalized')) add('unicode', 'IS NORMALIZED');
-    const isZone = isGivenSqlKeyword(token, 'zone') && isGivenSqlKeyword(tokens[at - 2], 'at');
+    if (isSqlKeyword(token, 'normalized')) add('unicode', 'IS NORMALIZED');
+    const isZone = isSqlKeyword(token, 'zone') && isSqlKeyword(tokens[at - 2], 'at');
     if (isZone && !isFixedZone(next)) add('zone', zoneName(next));
   }
 }
@@ -446,8 +439,7 @@ function isMatch(token: SqlToken, next: SqlToken | undefined): boolean {
   if (token.kind === 'symbol') return /^!?~\*?$/.test(token.text);
   if (token.kind !== 'word') return false;
   return (
-    isGivenSqlKeyword(token, 'similar') ||
-    (/^(?:regexp_|substring$|similar_)/.test(token.text) && isGivenSqlSymbol(next, '('))
+    isSqlKeyword(token, 'similar') || (/^(?:regexp_|substring$|similar_)/.test(token.text) && isSqlSymbol(next, '('))
   );
 }
 
@@ -467,12 +459,12 @@ function zoneName(token: SqlToken | undefined): string {
 }
 
 /** The part of a finding that names the expressions and the reasons, and the queries that compare the results. */
-export function describeUnprovenExpressions(found: readonly UnprovenExpression[]): {
+export function describeUnproven(found: readonly UnprovenExpression[]): {
   readonly objects: readonly string[];
   readonly queries: string;
 } {
   return {
-    objects: limitFindingObjects(found).map(({ expression, reasons }) => `${expression.name} (${reasons.join('; ')})`),
-    queries: describeExpressionQueriesForOwner(found.map(({ expression }) => expression)),
+    objects: limitObjects(found).map(({ expression, reasons }) => `${expression.name} (${reasons.join('; ')})`),
+    queries: suggestExpressionQueries(found.map(({ expression }) => expression)),
   };
 }

@@ -1,42 +1,33 @@
-import {
-  type CheckFinding,
-  changePreflightQueryValues,
-  type MigrationRoleAttributeChange,
-  type PreflightFixEffect,
-  type PreflightQueryValueChange,
-} from '../finding.ts';
-import { getPreflightQueryValue, type PreflightQueryResults } from '../query.ts';
+import { type CheckFinding, changeValues, type FixEffect, type RoleChange, type ValueChange } from '../finding.ts';
+import { type QueryResults, queryValue } from '../query.ts';
 import type { PostgresqlCheck } from './check.ts';
 import { unreadableLargeObjectsQuery, unreadableObjectsQuery } from './queries/privileges.ts';
-import { relationsWithUnusualPropertiesQuery } from './queries/relations.ts';
-import { type TableWithUnsafeReplicaIdentity, unsafeReplicaIdentitiesQuery } from './queries/replica-identities.ts';
+import { unusualRelationsQuery } from './queries/relations.ts';
+import { type UnsafeIdentity, unsafeIdentitiesQuery } from './queries/replica-identities.ts';
 import {
   type MigrationRole,
   migrationRoleQuery,
   type RoleSetting,
   roleSettingsQuery,
   superusersQuery,
-  userLoginOrSuperuserRolesQuery,
+  userRolesQuery,
 } from './queries/roles.ts';
 import {
-  connectionCapacityQuery,
-  failedConfigLinesQuery,
-  type PostgresqlServerSetting,
-  pgFileSettingsRestartError,
-  postgresqlSettingsQuery,
+  capacityQuery,
+  restartError,
+  type ServerSetting,
+  settingsQuery,
+  unappliedLinesQuery,
 } from './queries/settings.ts';
-import type { AnyPostgresqlPreflightQuery } from './query.ts';
-import type { PostgresqlSourceFacts } from './source-facts.ts';
+import type { AnyPostgresqlQuery } from './query.ts';
+import type { PostgresqlFacts } from './source-facts.ts';
 
 /**
  * The query results as they would be after the statements of the fixes; the same map if nothing changes. A query result
  * that is not known remains not known.
  */
-export function applyFixEffectsToPostgresqlResults(
-  results: PreflightQueryResults,
-  effects: readonly PreflightFixEffect[],
-): PreflightQueryResults {
-  return changePreflightQueryValues(results, (change) => {
+export function resultsAfterFixes(results: QueryResults, effects: readonly FixEffect[]): QueryResults {
+  return changeValues(results, (change) => {
     // The effect of a restart is applied before ALTER SYSTEM: the restart activates pending values, and ALTER SYSTEM then
     // replaces them.
     if (effects.some(({ kind }) => kind === 'restart')) activatePending(results, change);
@@ -50,7 +41,7 @@ export function applyFixEffectsToPostgresqlResults(
           change(roleSettingsQuery, (all) => withRoleSetting(all, effect));
           break;
         case 'role':
-          applyRoleChange(effect, getPreflightQueryValue(results, migrationRoleQuery)?.name, change);
+          applyRoleChange(effect, queryValue(results, migrationRoleQuery)?.name, change);
           break;
         case 'replica-identity':
           identities.set(effect.table, effect.identity);
@@ -67,7 +58,7 @@ export function applyFixEffectsToPostgresqlResults(
     }
     // Applies all replica identities in one pass, because a database can have a hundred thousand tables.
     if (identities.size > 0)
-      change(unsafeReplicaIdentitiesQuery, (all) => all.map((table) => withIdentity(table, identities)));
+      change(unsafeIdentitiesQuery, (all) => all.map((table) => withIdentity(table, identities)));
   });
 }
 
@@ -75,10 +66,7 @@ export function applyFixEffectsToPostgresqlResults(
  * The facts of the source besides query results, as they would be after the statements; the same object if nothing
  * changes.
  */
-export function applyFixEffectsToPostgresqlFacts(
-  facts: PostgresqlSourceFacts,
-  effects: readonly PreflightFixEffect[],
-): PostgresqlSourceFacts {
+export function factsAfterFixes(facts: PostgresqlFacts, effects: readonly FixEffect[]): PostgresqlFacts {
   const { connection, replication } = facts;
   const roles = effects.filter((effect) => effect.kind === 'role');
   const becomesSuperuser = roles.some(({ superuser }) => superuser === true);
@@ -96,27 +84,18 @@ export function applyFixEffectsToPostgresqlFacts(
   };
 }
 
-function applySetting(
-  { name, value }: { readonly name: string; readonly value: string },
-  change: PreflightQueryValueChange,
-): void {
-  change(
-    postgresqlSettingsQuery,
-    (settings) => new Map([...settings, [name, withValue(settingNamed(settings, name), value)]]),
-  );
-  change(failedConfigLinesQuery, (lines) => withoutLinesOf(lines, name));
-  if (name === 'max_connections') change(connectionCapacityQuery, (all) => ({ ...all, max: Number(value) }));
+function applySetting({ name, value }: { readonly name: string; readonly value: string }, change: ValueChange): void {
+  change(settingsQuery, (settings) => new Map([...settings, [name, withValue(settingNamed(settings, name), value)]]));
+  change(unappliedLinesQuery, (lines) => withoutLinesOf(lines, name));
+  if (name === 'max_connections') change(capacityQuery, (all) => ({ ...all, max: Number(value) }));
 }
 
-function settingNamed(
-  settings: Iterable<readonly [string, PostgresqlServerSetting]>,
-  name: string,
-): PostgresqlServerSetting | undefined {
+function settingNamed(settings: Iterable<readonly [string, ServerSetting]>, name: string): ServerSetting | undefined {
   return [...settings].find(([one]) => one === name)?.[1];
 }
 
 /** If two fixes set one setting to different numbers, the fix script sets the larger one (fix-script.ts). */
-function withValue(setting: PostgresqlServerSetting | undefined, value: string): PostgresqlServerSetting {
+function withValue(setting: ServerSetting | undefined, value: string): ServerSetting {
   const isLess = setting?.source === simulatedSource && Number(value) < Number(setting.value);
   return {
     unit: setting?.unit,
@@ -134,18 +113,16 @@ function withoutLinesOf<Line extends { readonly name: string }>(lines: readonly 
   return lines.some((line) => line.name === name) ? lines.filter((line) => line.name !== name) : lines;
 }
 
-function activatePending(results: PreflightQueryResults, change: PreflightQueryValueChange): void {
-  const lines = (getPreflightQueryValue(results, failedConfigLinesQuery) ?? []).filter(
-    ({ error }) => error === pgFileSettingsRestartError,
-  );
+function activatePending(results: QueryResults, change: ValueChange): void {
+  const lines = (queryValue(results, unappliedLinesQuery) ?? []).filter(({ error }) => error === restartError);
   for (const { name, value } of lines) {
-    change(postgresqlSettingsQuery, (settings) => {
+    change(settingsQuery, (settings) => {
       const setting = settingNamed(settings, name);
       return setting === undefined
         ? settings
         : new Map([...settings, [name, { ...setting, value, pendingRestart: false }]]);
     });
-    change(failedConfigLinesQuery, (all) => withoutLinesOf(all, name));
+    change(unappliedLinesQuery, (all) => withoutLinesOf(all, name));
   }
 }
 
@@ -158,14 +135,10 @@ function withRoleSetting(
   return [...all.filter((one) => !isSame(one)), { role, database, name, value }];
 }
 
-function applyRoleChange(
-  changes: MigrationRoleAttributeChange,
-  name: string | undefined,
-  change: PreflightQueryValueChange,
-): void {
+function applyRoleChange(changes: RoleChange, name: string | undefined, change: ValueChange): void {
   change(migrationRoleQuery, (role) => changedRole(role, changes));
   if (changes.superuser === true || changes.bypassRls === true) {
-    change(relationsWithUnusualPropertiesQuery, (relations) =>
+    change(unusualRelationsQuery, (relations) =>
       relations.secured.length === 0 ? relations : { ...relations, secured: [] },
     );
   }
@@ -176,12 +149,10 @@ function applyRoleChange(
   change(unreadableLargeObjectsQuery, (all) => (all.length === 0 ? all : []));
   if (name === undefined) return;
   change(superusersQuery, (all) => (all.includes(name) ? all : [...all, name]));
-  change(userLoginOrSuperuserRolesQuery, (all) =>
-    all.map((one) => (one.name === name ? { ...one, superuser: true } : one)),
-  );
+  change(userRolesQuery, (all) => all.map((one) => (one.name === name ? { ...one, superuser: true } : one)));
 }
 
-function changedRole(role: MigrationRole, changes: MigrationRoleAttributeChange): MigrationRole {
+function changedRole(role: MigrationRole, changes: RoleChange): MigrationRole {
   const { superuser, replication, bypassRls, inherits, unlimited, neverExpires, memberOf } = changes;
   return {
     ...role,
@@ -199,10 +170,7 @@ function changedRole(role: MigrationRole, changes: MigrationRoleAttributeChange)
  * For FULL and NOTHING, `keyed` tells whether the table has a primary key, which ALTER TABLE … REPLICA IDENTITY does
  * not change.
  */
-function withIdentity(
-  table: TableWithUnsafeReplicaIdentity,
-  identities: ReadonlyMap<string, string>,
-): TableWithUnsafeReplicaIdentity {
+function withIdentity(table: UnsafeIdentity, identities: ReadonlyMap<string, string>): UnsafeIdentity {
   const identity = identities.get(table.name);
   if (identity === undefined) return table;
   if (identity === 'FULL') return { ...table, identity: 'f' };
@@ -215,12 +183,12 @@ function withIdentity(
  * database affects, and of checks with a finding that depends on the server or the role. The other results are
  * discarded: a check that passes in a database is not made worse by a fix for the whole server.
  */
-export function selectResultsForFixEffects(
+export function resultsForEffects(
   checks: readonly PostgresqlCheck[],
   findings: readonly CheckFinding[],
-  results: PreflightQueryResults,
-): PreflightQueryResults {
-  const after = applyFixEffectsToPostgresqlResults(
+  results: QueryResults,
+): QueryResults {
+  const after = resultsAfterFixes(
     results,
     findings.flatMap(({ fix }) => fix?.effects ?? []),
   );
@@ -228,41 +196,34 @@ export function selectResultsForFixEffects(
   const wanted = checks.filter(
     (check) =>
       check.scope === 'database' &&
-      (areCheckQueryResultsChangedByFixes(check, results, after) ||
-        (problems.has(check.id) && getQueriesOfCheck(check).some(dependsOnServer))),
+      (isCheckChanged(check, results, after) ||
+        (problems.has(check.id) && queriesOfCheck(check).some(dependsOnServer))),
   );
-  const queries = new Set(wanted.flatMap(getQueriesOfCheck).filter(({ scope }) => scope === 'database'));
-  return new Map([...results].filter(([query]) => queries.has(query as AnyPostgresqlPreflightQuery)));
+  const queries = new Set(wanted.flatMap(queriesOfCheck).filter(({ scope }) => scope === 'database'));
+  return new Map([...results].filter(([query]) => queries.has(query as AnyPostgresqlQuery)));
 }
 
 /** Selects the results of the queries that the given checks use. */
-export function queryResultsOfChecks(
-  checks: readonly PostgresqlCheck[],
-  results: PreflightQueryResults,
-): PreflightQueryResults {
-  const queries = new Set(checks.flatMap(getQueriesOfCheck));
-  return new Map([...results].filter(([query]) => queries.has(query as AnyPostgresqlPreflightQuery)));
+export function resultsOfChecks(checks: readonly PostgresqlCheck[], results: QueryResults): QueryResults {
+  const queries = new Set(checks.flatMap(queriesOfCheck));
+  return new Map([...results].filter(([query]) => queries.has(query as AnyPostgresqlQuery)));
 }
 
-function dependsOnServer(query: AnyPostgresqlPreflightQuery): boolean {
+function dependsOnServer(query: AnyPostgresqlQuery): boolean {
   return query.scope === 'server' || roleDependent.includes(query);
 }
 
-const roleDependent: readonly AnyPostgresqlPreflightQuery[] = [
-  relationsWithUnusualPropertiesQuery,
+const roleDependent: readonly AnyPostgresqlQuery[] = [
+  unusualRelationsQuery,
   unreadableObjectsQuery,
   unreadableLargeObjectsQuery,
 ];
 
-export function getQueriesOfCheck({ queries }: PostgresqlCheck): readonly AnyPostgresqlPreflightQuery[] {
-  return Object.values<AnyPostgresqlPreflightQuery>(queries);
+export function queriesOfCheck({ queries }: PostgresqlCheck): readonly AnyPostgresqlQuery[] {
+  return Object.values<AnyPostgresqlQuery>(queries);
 }
 
 /** Whether the fixes change the result of a query of the check. */
-export function areCheckQueryResultsChangedByFixes(
-  check: PostgresqlCheck,
-  before: PreflightQueryResults,
-  after: PreflightQueryResults,
-): boolean {
-  return before !== after && getQueriesOfCheck(check).some((query) => before.get(query) !== after.get(query));
+export function isCheckChanged(check: PostgresqlCheck, before: QueryResults, after: QueryResults): boolean {
+  return before !== after && queriesOfCheck(check).some((query) => before.get(query) !== after.get(query));
 }

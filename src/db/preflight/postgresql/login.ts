@@ -2,30 +2,25 @@ import type { DatabaseResponseMemoryLimit } from '../../../platform/memory.ts';
 import { clientSideDatabaseErrorCodes, DatabaseConnectError } from '../../../platform/network-errors.ts';
 import { connectPostgresql, type PostgresqlSession } from '../../../postgresql/connection.ts';
 import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
-import { PostgresqlQueryError } from '../../../postgresql/query-error.ts';
-import { buildReadOnlyTransactionSql } from '../../../postgresql/search-path-safe-sql.ts';
-import { failOutcome, type PreflightCheckOutcome, skipOutcome } from '../finding.ts';
-import { getPreflightQueryValue, type PreflightQueryResults } from '../query.ts';
-import { postgresqlMigrationMethods } from './check.ts';
+import { QueryError } from '../../../postgresql/query-error.ts';
+import { readOnlySql } from '../../../postgresql/search-path-safe-sql.ts';
+import { type CheckOutcome, failOutcome, skipOutcome } from '../finding.ts';
+import { type QueryResults, queryValue } from '../query.ts';
+import { postgresqlMethods } from './check.ts';
 import {
-  type AccessExclusiveCatalogLock,
-  accessExclusiveCatalogLocksQuery,
-  accessExclusiveCatalogLocksSql,
-  decodeAccessExclusiveCatalogLocks,
-  isDatabaseBlockedByLock,
+  blocksDatabase,
+  type CatalogLock,
+  catalogLocksQuery,
+  catalogLocksSql,
+  decodeLocks,
 } from './queries/activity.ts';
-import type {
-  DatabaseAccessResult,
-  PostgresqlConnectionResult,
-  PostgresqlSourceFacts,
-  UnansweredPostgresqlLoginDiagnosis,
-} from './source-facts.ts';
+import type { DatabaseAccess, LoginDiagnosis, PostgresqlConnectionResult, PostgresqlFacts } from './source-facts.ts';
 
 /** Everything that is needed to connect to a source. */
-export interface PostgresqlSourceConnectOptions {
+export interface SourceConnectOptions {
   /** The source, with the IP address to connect to. */
   readonly source: PostgresqlEndpoint;
-  readonly timeouts: PostgresqlConnectAndQueryTimeouts;
+  readonly timeouts: SourceTimeouts;
   readonly signal: AbortSignal;
   readonly memory: DatabaseResponseMemoryLimit;
   /** Called with every statement before it is sent to the source. */
@@ -33,7 +28,7 @@ export interface PostgresqlSourceConnectOptions {
 }
 
 /** Milliseconds. */
-export interface PostgresqlConnectAndQueryTimeouts {
+export interface SourceTimeouts {
   /** Time limit for the lookup of the host name, and for one TCP connection. */
   readonly address: number;
   /** Time limit from the TCP connection until the server accepts statements. */
@@ -58,21 +53,21 @@ const loginSteps = [
   'pooler-detected',
 ] as const;
 
-type PostgresqlLoginStep = (typeof loginSteps)[number];
+type LoginStep = (typeof loginSteps)[number];
 
-export type FailedPostgresqlConnection = Exclude<PostgresqlConnectionResult, { kind: 'entered' }>;
+export type FailedConnection = Exclude<PostgresqlConnectionResult, { kind: 'entered' }>;
 
 /**
  * The outcome of the check of one login step. `refused` builds the outcome if the connection failed in this step. The
  * check is skipped if an earlier step failed, and passes if a later step failed. A connection error with an unknown
  * code is assigned to the check `tcp-connect`, so that every error is reported.
  */
-export function evaluatePostgresqlLoginStep(
-  facts: PostgresqlSourceFacts,
-  gate: PostgresqlLoginStep,
-  passed: () => PreflightCheckOutcome,
-  refused: (why: FailedPostgresqlConnection) => PreflightCheckOutcome,
-): PreflightCheckOutcome {
+export function evaluateLogin(
+  facts: PostgresqlFacts,
+  gate: LoginStep,
+  passed: () => CheckOutcome,
+  refused: (why: FailedConnection) => CheckOutcome,
+): CheckOutcome {
   const { connection } = facts;
   if (connection.kind === 'entered') return passed();
   const at = stepOf(facts, connection);
@@ -82,23 +77,21 @@ export function evaluatePostgresqlLoginStep(
     : passed();
 }
 
-export function buildFailedPostgresqlLoginOutcome(
-  why: FailedPostgresqlConnection,
-  more: Omit<PreflightCheckOutcome, 'status' | 'blocks' | 'observed'>,
-): PreflightCheckOutcome {
-  return failOutcome(postgresqlMigrationMethods, why.message, more);
+export function failedLoginOutcome(
+  why: FailedConnection,
+  more: Omit<CheckOutcome, 'status' | 'blocks' | 'observed'>,
+): CheckOutcome {
+  return failOutcome(postgresqlMethods, why.message, more);
 }
 
 /** Why the fix of a failed login is not simulated. */
-export const databaseLoginFailedSkipReason = 'without a login nothing else was checked';
+export const loginFailedReason = 'without a login nothing else was checked';
 
 /** Why the server did not complete the login, as further connections showed; undefined if they showed nothing. */
-export function explainUnansweredPostgresqlLogin(
-  why: FailedPostgresqlConnection,
-): ReturnType<typeof explainRefusedPostgresqlLogin> | undefined {
+export function explainUnansweredLogin(why: FailedConnection): ReturnType<typeof explainRefusedLogin> | undefined {
   const silence = why.kind === 'refused' ? why.silence : undefined;
   if (silence === undefined) return undefined;
-  const lock = explainAccessExclusiveCatalogLocks(silence.locks);
+  const lock = explainLocks(silence.locks);
   if (lock !== undefined) return { detail: lock.detail, fix: { text: lock.text } };
   return silence.answersTlsRequest
     ? {
@@ -118,7 +111,7 @@ export function explainUnansweredPostgresqlLogin(
 }
 
 /** Why a reachable server rejects the session, by SQLSTATE or error code of the operating system. */
-export function explainRefusedPostgresqlLogin(code: string): {
+export function explainRefusedLogin(code: string): {
   readonly detail: string;
   readonly fix: { readonly text: string };
 } {
@@ -185,7 +178,7 @@ export function explainRefusedPostgresqlLogin(code: string): {
   }
 }
 
-function stepOf({ tls }: PostgresqlSourceFacts, connection: FailedPostgresqlConnection): PostgresqlLoginStep {
+function stepOf({ tls }: PostgresqlFacts, connection: FailedConnection): LoginStep {
   if (connection.kind === 'unreachable') return 'tcp-connect';
   if (connection.pooler !== undefined) return 'pooler-detected';
   const { code } = connection;
@@ -193,7 +186,7 @@ function stepOf({ tls }: PostgresqlSourceFacts, connection: FailedPostgresqlConn
   return stepByCode[code] ?? 'tcp-connect';
 }
 
-const stepByCode: Readonly<Record<string, PostgresqlLoginStep>> = {
+const stepByCode: Readonly<Record<string, LoginStep>> = {
   [clientSideDatabaseErrorCodes.noTls]: 'tls-negotiate',
   [clientSideDatabaseErrorCodes.tls]: 'tls-negotiate',
   [clientSideDatabaseErrorCodes.authentication]: 'auth-hba',
@@ -211,8 +204,8 @@ const stepByCode: Readonly<Record<string, PostgresqlLoginStep>> = {
 };
 
 /** `Process 4711 holds an ACCESS EXCLUSIVE lock on pg_class for 32 s.`, with the statement that ends it. */
-export function explainAccessExclusiveCatalogLocks(
-  locks: readonly AccessExclusiveCatalogLock[],
+export function explainLocks(
+  locks: readonly CatalogLock[],
 ): { readonly detail: string; readonly text: string } | undefined {
   const [first] = locks;
   if (first === undefined) return undefined;
@@ -227,21 +220,18 @@ export function explainAccessExclusiveCatalogLocks(
 }
 
 /** Finds out why a login to PostgreSQL received no response. The diagnosis takes at most `limit` milliseconds. */
-export async function diagnoseUnansweredPostgresqlLogin(
-  options: PostgresqlSourceConnectOptions,
-  limit = 3000,
-): Promise<UnansweredPostgresqlLoginDiagnosis> {
+export async function diagnoseLogin(options: SourceConnectOptions, limit = 3000): Promise<LoginDiagnosis> {
   const others = ['postgres', 'template1'].filter((name) => name !== options.source.dbname);
   const [answersTlsRequest, ...found] = await Promise.all([
     asksForTls(options, limit),
     ...others.map((dbname) => readCatalogLocks(options, dbname, limit)),
   ]);
   const locks = found.find((one) => one.length > 0) ?? [];
-  return { answersTlsRequest, locks: locks.filter((lock) => isDatabaseBlockedByLock(lock, options.source.dbname)) };
+  return { answersTlsRequest, locks: locks.filter((lock) => blocksDatabase(lock, options.source.dbname)) };
 }
 
 /** Connects without a password, so that no password is sent to a server that was not identified. */
-async function asksForTls({ source, signal }: PostgresqlSourceConnectOptions, limit: number): Promise<boolean> {
+async function asksForTls({ source, signal }: SourceConnectOptions, limit: number): Promise<boolean> {
   const asked = { ...source, ssl: 'require' as const, verify: undefined, password: undefined };
   try {
     const session = await connectPostgresql(asked, { dbname: source.dbname, limit, signal });
@@ -259,32 +249,28 @@ async function asksForTls({ source, signal }: PostgresqlSourceConnectOptions, li
 }
 
 async function readCatalogLocks(
-  { source, signal, onSend }: PostgresqlSourceConnectOptions,
+  { source, signal, onSend }: SourceConnectOptions,
   dbname: string,
   limit: number,
-): Promise<readonly AccessExclusiveCatalogLock[]> {
+): Promise<readonly CatalogLock[]> {
   let session: PostgresqlSession | undefined;
   try {
     session = await connectPostgresql(source, { dbname, limit, signal });
     onSend(dbname, message);
-    return decodeAccessExclusiveCatalogLocks((await session.query(message, limit)).flat());
+    return decodeLocks((await session.query(message, limit)).flat());
   } catch (error) {
-    if (error instanceof DatabaseConnectError || error instanceof PostgresqlQueryError) return [];
+    if (error instanceof DatabaseConnectError || error instanceof QueryError) return [];
     throw error;
   } finally {
     await session?.end();
   }
 }
 
-const message = buildReadOnlyTransactionSql([accessExclusiveCatalogLocksSql]);
+const message = readOnlySql([catalogLocksSql]);
 
 /** The locks that block logins to a database which did not respond. */
-export function addLoginBlockingLocks(
-  access: DatabaseAccessResult,
-  name: string,
-  results: PreflightQueryResults,
-): DatabaseAccessResult {
+export function addBlockingLocks(access: DatabaseAccess, name: string, results: QueryResults): DatabaseAccess {
   if (access.kind !== 'lost') return access;
-  const locks = getPreflightQueryValue(results, accessExclusiveCatalogLocksQuery) ?? [];
-  return { ...access, locks: locks.filter((lock) => isDatabaseBlockedByLock(lock, name)) };
+  const locks = queryValue(results, catalogLocksQuery) ?? [];
+  return { ...access, locks: locks.filter((lock) => blocksDatabase(lock, name)) };
 }

@@ -1,46 +1,43 @@
-import { formatSingleLinePsqlStatement } from '../../../postgresql/psql-script.ts';
-import { quoteIdentifier, requoteQualifiedName } from '../../../postgresql/quote.ts';
+import { singleLineSql } from '../../../postgresql/psql-script.ts';
+import { quoteIdentifier, requoteName } from '../../../postgresql/quote.ts';
 
-import { buildQueryRowRemovalFixEffect, type FindingFix } from '../finding.ts';
+import { type FindingFix, removalEffect } from '../finding.ts';
 import type { PreflightQuery } from '../query.ts';
-import { limitFindingObjects } from './check.ts';
-import type { DuplicateUniqueKeys, OrphanedRows } from './deep/results.ts';
+import { limitObjects } from './check.ts';
+import type { DuplicateKeys, OrphanedRows } from './deep/results.ts';
 import type { NamedConstraint } from './queries/constraints.ts';
 import type { StoredExpression } from './queries/stored-expressions.ts';
-import { maxPostgresqlRowBytes, type TableWithLargeValues } from './queries/tables.ts';
+import { type LargeTable, maxRowBytes } from './queries/tables.ts';
 
 /** The beginning of a statement that alters the constraint: `ALTER TABLE public.t`, or `ALTER DOMAIN public.d`. */
-export function buildAlterTableOrDomainPrefix({
-  owner,
-  ofDomain,
-}: Pick<NamedConstraint, 'owner' | 'ofDomain'>): string {
-  return `ALTER ${ofDomain ? 'DOMAIN' : 'TABLE'} ${requoteQualifiedName(owner)}`;
+export function alterPrefix({ owner, ofDomain }: Pick<NamedConstraint, 'owner' | 'ofDomain'>): string {
+  return `ALTER ${ofDomain ? 'DOMAIN' : 'TABLE'} ${requoteName(owner)}`;
 }
 
-export function buildDropConstraintSql(constraint: Omit<NamedConstraint, 'definition'>): string {
-  return `${buildAlterTableOrDomainPrefix(constraint)} DROP CONSTRAINT IF EXISTS ${requoteQualifiedName(constraint.name)}`;
+export function dropConstraintSql(constraint: Omit<NamedConstraint, 'definition'>): string {
+  return `${alterPrefix(constraint)} DROP CONSTRAINT IF EXISTS ${requoteName(constraint.name)}`;
 }
 
 /**
  * Adds the constraint as NOT VALID, so that existing rows are not checked. The statement is for review, because it
  * contains an expression of the source.
  */
-export function buildAddConstraintNotValidSql(constraint: NamedConstraint): string {
+export function addConstraintSql(constraint: NamedConstraint): string {
   const definition = constraint.definition.replace(/ NOT VALID$/, '');
-  return `${buildAlterTableOrDomainPrefix(constraint)} ADD CONSTRAINT ${requoteQualifiedName(constraint.name)} ${definition} NOT VALID`;
+  return `${alterPrefix(constraint)} ADD CONSTRAINT ${requoteName(constraint.name)} ${definition} NOT VALID`;
 }
 
 /** Drops the constraints until the cut-over. The undo is for review, because it contains expressions of the source. */
-export function buildDropConstraintsFix<T extends NamedConstraint>(
+export function dropConstraintsFix<T extends NamedConstraint>(
   query: PreflightQuery<readonly T[]>,
   found: readonly T[],
   database: string,
   text: string,
 ): FindingFix {
   return {
-    sql: found.map(buildDropConstraintSql),
-    undoReview: found.map(buildAddConstraintNotValidSql),
-    effects: [buildQueryRowRemovalFixEffect(query, found)],
+    sql: found.map(dropConstraintSql),
+    undoReview: found.map(addConstraintSql),
+    effects: [removalEffect(query, found)],
     database,
     by: 'the owner of the tables, or a superuser',
     text,
@@ -48,7 +45,7 @@ export function buildDropConstraintsFix<T extends NamedConstraint>(
 }
 
 /** Puts the name in double quotes, as error messages of PostgreSQL do. */
-export function quoteConstraintNameForMessage(name: string): string {
+export function quoteName(name: string): string {
   return name.startsWith('"') ? name : `"${name}"`;
 }
 
@@ -56,12 +53,9 @@ export function quoteConstraintNameForMessage(name: string): string {
  * A sentence with queries that the owner of the tables can run, to see the values of columns that preflight did not
  * read.
  */
-export function suggestValueQueriesForTableOwner(
-  columns: readonly { readonly table: string; readonly column: string }[],
-): string {
-  const queries = limitFindingObjects(columns).map(
-    ({ table, column }) =>
-      `SELECT DISTINCT ${requoteQualifiedName(column)}::text FROM ONLY ${requoteQualifiedName(table)}`,
+export function suggestValueQueries(columns: readonly { readonly table: string; readonly column: string }[]): string {
+  const queries = limitObjects(columns).map(
+    ({ table, column }) => `SELECT DISTINCT ${requoteName(column)}::text FROM ONLY ${requoteName(table)}`,
   );
   return ` The owner of the tables can run: ${queries.join('; ')}.`;
 }
@@ -70,11 +64,11 @@ export function suggestValueQueriesForTableOwner(
  * A sentence with the statement `setting`, if there is one, and the queries that show whether rows violate the constraints; empty if all
  * constraints belong to domains.
  */
-export function describeConstraintQueriesForOwner(constraints: readonly NamedConstraint[], setting?: string): string {
+export function suggestConstraintQueries(constraints: readonly NamedConstraint[], setting?: string): string {
   const queries = constraints.flatMap((one) => violatedByRowQuery(one) ?? []);
   return queries.length === 0
     ? ''
-    : ` The preflight does not evaluate expressions of users. The owner of the tables can run: ${[...(setting === undefined ? [] : [setting]), ...limitFindingObjects(queries)].join('; ')}.`;
+    : ` The preflight does not evaluate expressions of users. The owner of the tables can run: ${[...(setting === undefined ? [] : [setting]), ...limitObjects(queries)].join('; ')}.`;
 }
 
 /**
@@ -85,27 +79,24 @@ export function describeConstraintQueriesForOwner(constraints: readonly NamedCon
 function violatedByRowQuery({ owner, ofDomain, definition }: Omit<NamedConstraint, 'name'>): string | undefined {
   const expression = /^CHECK \((.*)\)(?: NO INHERIT)?(?: NOT VALID)?$/s.exec(definition)?.[1];
   if (ofDomain || expression === undefined) return undefined;
-  return formatSingleLinePsqlStatement(
-    `SELECT EXISTS (SELECT FROM ONLY ${requoteQualifiedName(owner)} WHERE NOT (${expression}))`,
-  )?.slice(0, -1);
+  return singleLineSql(`SELECT EXISTS (SELECT FROM ONLY ${requoteName(owner)} WHERE NOT (${expression}))`)?.slice(
+    0,
+    -1,
+  );
 }
 
 /**
  * Describes, with SQL queries, how the owner can count the rows of more than 1 GB. octet_length reads only the stored
  * length of a bytea or text value; for other types it reads the whole value.
  */
-export function describeRowLengthQueriesForOwner(large: readonly TableWithLargeValues[]): string {
-  const queries = limitFindingObjects(large).flatMap(({ table, binaries, texts }) => {
+export function suggestLengthQueries(large: readonly LargeTable[]): string {
+  const queries = limitObjects(large).flatMap(({ table, binaries, texts }) => {
     const lengths = [
-      ...binaries.map((name) => `2 * octet_length(${requoteQualifiedName(name)})::bigint`),
-      ...texts.map((name) => `octet_length(${requoteQualifiedName(name)}::text)::bigint`),
+      ...binaries.map((name) => `2 * octet_length(${requoteName(name)})::bigint`),
+      ...texts.map((name) => `octet_length(${requoteName(name)}::text)::bigint`),
     ];
     const sum = lengths.map((length) => `coalesce(${length}, 0)`).join(' + ');
-    return (
-      formatSingleLinePsqlStatement(
-        `SELECT count(*) FROM ONLY ${requoteQualifiedName(table)} WHERE ${sum} >= ${maxPostgresqlRowBytes}`,
-      ) ?? []
-    );
+    return singleLineSql(`SELECT count(*) FROM ONLY ${requoteName(table)} WHERE ${sum} >= ${maxRowBytes}`) ?? [];
   });
   return queries.length === 0 ? '' : ` The owner of the tables can run: ${queries.join(' ')}`;
 }
@@ -114,13 +105,11 @@ export function describeRowLengthQueriesForOwner(large: readonly TableWithLargeV
  * Returns a sentence with the queries that list the equal keys. The queries must not use an index, because an index may
  * lack rows.
  */
-export function suggestQueriesForDuplicateKeys(duplicates: readonly DuplicateUniqueKeys[]): string {
-  const queries = limitFindingObjects(duplicates).flatMap(({ table, columns }) => {
+export function suggestDuplicateQueries(duplicates: readonly DuplicateKeys[]): string {
+  const queries = limitObjects(duplicates).flatMap(({ table, columns }) => {
     const key = columns.map(quoteIdentifier).join(', ');
     return (
-      formatSingleLinePsqlStatement(
-        `SELECT ${key}, count(*) FROM ONLY ${requoteQualifiedName(table)} GROUP BY ${key} HAVING count(*) > 1`,
-      ) ?? []
+      singleLineSql(`SELECT ${key}, count(*) FROM ONLY ${requoteName(table)} GROUP BY ${key} HAVING count(*) > 1`) ?? []
     );
   });
   if (queries.length === 0) return '';
@@ -132,16 +121,16 @@ export function suggestQueriesForDuplicateKeys(duplicates: readonly DuplicateUni
  * A sentence with one query for each expression: it counts the rows that violate the constraint, or returns a checksum
  * of the generated values that must be the same on both servers; empty if there is no query that can be pasted into psql.
  */
-export function describeExpressionQueriesForOwner(expressions: readonly StoredExpression[]): string {
-  const queries = limitFindingObjects(expressions).flatMap((expression) =>
+export function suggestExpressionQueries(expressions: readonly StoredExpression[]): string {
+  const queries = limitObjects(expressions).flatMap((expression) =>
     expression.tables.flatMap((table, at) => {
-      const sql = comparisonQuery(expression, requoteQualifiedName(table), expression.columns[at]);
-      return sql === undefined ? [] : (formatSingleLinePsqlStatement(sql) ?? []);
+      const sql = comparisonQuery(expression, requoteName(table), expression.columns[at]);
+      return sql === undefined ? [] : (singleLineSql(sql) ?? []);
     }),
   );
   return queries.length === 0
     ? ''
-    : ` The preflight does not evaluate expressions of users. The owner of the tables can run: ${limitFindingObjects(queries).join(' ')}`;
+    : ` The preflight does not evaluate expressions of users. The owner of the tables can run: ${limitObjects(queries).join(' ')}`;
 }
 
 /** OFFSET 0 keeps the planner from reading values out of an index, which may hold old ones. */
@@ -195,15 +184,15 @@ function baseName(table: string): string {
 }
 
 /** A sentence with the queries that list the rows whose foreign key references no row. */
-export function suggestQueriesForOrphans(orphans: readonly OrphanedRows[]): string {
-  const queries = limitFindingObjects(orphans).flatMap(({ table, parent, columns, parentColumns }) => {
+export function suggestOrphanQueries(orphans: readonly OrphanedRows[]): string {
+  const queries = limitObjects(orphans).flatMap(({ table, parent, columns, parentColumns }) => {
     const pairs = columns.map(
       (name, at) => `p.${quoteIdentifier(parentColumns[at] ?? '')} = c.${quoteIdentifier(name)}`,
     );
     const given = columns.map((name) => `c.${quoteIdentifier(name)} IS NOT NULL`);
     return (
-      formatSingleLinePsqlStatement(
-        `SELECT * FROM ONLY ${requoteQualifiedName(table)} c WHERE ${given.join(' AND ')} AND NOT EXISTS (SELECT FROM ${requoteQualifiedName(parent)} p WHERE ${pairs.join(' AND ')})`,
+      singleLineSql(
+        `SELECT * FROM ONLY ${requoteName(table)} c WHERE ${given.join(' AND ')} AND NOT EXISTS (SELECT FROM ${requoteName(parent)} p WHERE ${pairs.join(' AND ')})`,
       ) ?? []
     );
   });
@@ -215,10 +204,10 @@ export function suggestQueriesForOrphans(orphans: readonly OrphanedRows[]): stri
  * to text would be that of a user, or the column `t`.
  */
 export function suggestQueriesForSimilarRows(tables: readonly string[]): string {
-  const queries = limitFindingObjects(tables).flatMap(
+  const queries = limitObjects(tables).flatMap(
     (table) =>
-      formatSingleLinePsqlStatement(
-        `SELECT count(*) FROM (SELECT FROM ${requoteQualifiedName(table)} t GROUP BY t.* HAVING count(DISTINCT pg_catalog.record_out(t.*)::pg_catalog.text) > 1) q`,
+      singleLineSql(
+        `SELECT count(*) FROM (SELECT FROM ${requoteName(table)} t GROUP BY t.* HAVING count(DISTINCT pg_catalog.record_out(t.*)::pg_catalog.text) > 1) q`,
       ) ?? [],
   );
   return queries.length === 0 ? '' : ` Their owner can run: ${queries.join(' ')}`;

@@ -1,6 +1,6 @@
 import type { PostgresqlRow } from '../../../postgresql/rows.ts';
-import { buildReadOnlyTransactionSql, type SearchPathSafeSql } from '../../../postgresql/search-path-safe-sql.ts';
-import type { OrdinaryTable, PostgresqlCopyFormat } from '../../../postgresql/table-rows.ts';
+import { readOnlySql, type SafeSql } from '../../../postgresql/search-path-safe-sql.ts';
+import type { CopyFormat, OrdinaryTable } from '../../../postgresql/table-rows.ts';
 import type { PreflightQuery } from '../query.ts';
 
 /**
@@ -8,7 +8,7 @@ import type { PreflightQuery } from '../query.ts';
  * of a query is one SELECT without a semicolon and without parameters, because all queries to one database are sent in
  * one message. Checks join the results in memory.
  */
-export interface PostgresqlPreflightQuery<T> extends PreflightQuery<T> {
+export interface PostgresqlQuery<T> extends PreflightQuery<T> {
   /** The name of the queried objects, which a report shows when the query fails: `settings`, `slots`. */
   readonly id: string;
   readonly scope: 'server' | 'database';
@@ -16,19 +16,19 @@ export interface PostgresqlPreflightQuery<T> extends PreflightQuery<T> {
    * Returns the SQL for a server version (server_version_num, such as 150008); undefined if this version lacks the
    * catalog object: the value is then `absent`.
    */
-  readonly sql: (version: number, context: PostgresqlQueryPreconditions) => string | undefined;
+  readonly sql: (version: number, context: QueryPreconditions) => string | undefined;
   /**
    * The condition for sending this query, evaluated with the results of the first message. If the condition is true,
    * the query is sent in a second message; otherwise its value is `absent`. Such a query costs the server one or two
    * milliseconds, and most databases do not need it.
    */
-  readonly when?: (known: PreflightQueryValueReader, dbname: string) => boolean;
+  readonly when?: (known: ValueReader, dbname: string) => boolean;
   readonly decode: (rows: readonly PostgresqlRow[]) => T;
   /**
    * Completes the decoded value of the query with the contents of table rows. The rows are read after all queries of
    * the database.
    */
-  readonly searchRows?: (value: T, search: SourceTableRowSearcher) => Promise<T>;
+  readonly searchRows?: (value: T, search: RowSearcher) => Promise<T>;
   /** The value of a query that is not sent. */
   readonly absent: T;
   /**
@@ -47,16 +47,16 @@ export interface PostgresqlPreflightQuery<T> extends PreflightQuery<T> {
  * Result of a search in a table: `violate`: a row was found; `fit`: the table has no such row; `unseen`: not all rows
  * could be read.
  */
-export type TableRowSearchResult = 'violate' | 'fit' | 'unseen';
+export type RowSearch = 'violate' | 'fit' | 'unseen';
 
 /** Searches a table for a row; `isFound` receives each row in the text format of COPY. */
-export type SourceTableRowSearcher = (
+export type RowSearcher = (
   table: OrdinaryTable,
   isFound: (row: Uint8Array) => boolean,
-  format?: PostgresqlCopyFormat,
-) => Promise<TableRowSearchResult>;
+  format?: CopyFormat,
+) => Promise<RowSearch>;
 
-export interface PostgresqlQueryPreconditions {
+export interface QueryPreconditions {
   /** Whether the server is a standby in recovery, where functions for the current WAL position fail. */
   readonly inRecovery: boolean;
   /** Whether the role is a superuser, which needs no further permission. */
@@ -67,20 +67,20 @@ export interface PostgresqlQueryPreconditions {
  * Returns the value of a query that was sent in an earlier message, or once for the server; undefined if the value is
  * not known.
  */
-export type PreflightQueryValueReader = <T>(query: PostgresqlPreflightQuery<T>) => T | undefined;
+export type ValueReader = <T>(query: PostgresqlQuery<T>) => T | undefined;
 
 // biome-ignore lint/suspicious/noExplicitAny: queries of any value; each check sees its own types.
-export type AnyPostgresqlPreflightQuery = PostgresqlPreflightQuery<any>;
+export type AnyPostgresqlQuery = PostgresqlQuery<any>;
 
 /** The queries of a check by name; `evaluate` receives their values under the same names. */
-export type PostgresqlCheckQueries = Readonly<Record<string, AnyPostgresqlPreflightQuery>>;
+export type PostgresqlCheckQueries = Readonly<Record<string, AnyPostgresqlQuery>>;
 
 /**
  * Wraps queries in one read-only transaction, with settings under which the queries of the preflight succeed.
  * @param version server_version_num; undefined while it is not known
  */
-export function buildReadOnlyPreflightTransaction(queries: readonly string[], version?: number): SearchPathSafeSql {
-  return buildReadOnlyTransactionSql(queries, {
+export function preflightTransaction(queries: readonly string[], version?: number): SafeSql {
+  return readOnlySql(queries, {
     // Sets the timeouts for the transaction, because a short timeout that is stored for the role would end the session.
     // Another check reports how the timeout of the role affects the copy.
     ...(version !== undefined && version >= transactionTimeoutSince ? { transaction_timeout: '0' } : {}),

@@ -1,23 +1,21 @@
 import { countOf } from '../../../base/text.ts';
-import { quoteLiteral, requoteQualifiedName } from '../../../postgresql/quote.ts';
+import { quoteLiteral, requoteName } from '../../../postgresql/quote.ts';
 
-import type { FindingFix, PreflightFixEffect } from '../finding.ts';
+import type { FindingFix, FixEffect } from '../finding.ts';
 
-import type { ColumnWithoutEqualityOperator, TableWithUnsafeReplicaIdentity } from './queries/replica-identities.ts';
+import type { IncomparableColumn, UnsafeIdentity } from './queries/replica-identities.ts';
 
 /** Columns whose type has no equality operator, by table. */
-export type IncomparableColumnsByTable = ReadonlyMap<string, readonly string[]>;
+export type IncomparableColumns = ReadonlyMap<string, readonly string[]>;
 
 /**
  * Since PostgreSQL 18 an UPDATE of a published table fails on the source if its replica identity contains a generated
  * column. Before PostgreSQL 18 the UPDATE succeeds, and replication stops on the target if the generated column is in
  * the key.
  */
-export const generatedReplicaIdentityErrorVersion = 180_000;
+export const generatedIdentitySince = 180_000;
 
-export function groupIncomparableColumnsByTable(
-  columns: readonly ColumnWithoutEqualityOperator[],
-): IncomparableColumnsByTable {
+export function groupIncomparable(columns: readonly IncomparableColumn[]): IncomparableColumns {
   const byTable = new Map<string, string[]>();
   for (const { table, column } of columns) {
     const known = byTable.get(table);
@@ -28,13 +26,12 @@ export function groupIncomparableColumnsByTable(
 }
 
 /** Why the replica identity of a table is not usable; undefined if it is usable. */
-export function describeReplicaIdentityProblem(
-  { identity, keyed, generated, generatedKey }: TableWithUnsafeReplicaIdentity,
+export function identityProblem(
+  { identity, keyed, generated, generatedKey }: UnsafeIdentity,
   version: number,
 ): string | undefined {
   if (identity === 'n') return 'REPLICA IDENTITY NOTHING';
-  if (identity === 'f' && version >= generatedReplicaIdentityErrorVersion && generated)
-    return 'FULL with a generated column';
+  if (identity === 'f' && version >= generatedIdentitySince && generated) return 'FULL with a generated column';
   if (generatedKey) return 'a generated column in the key';
   if (identity === 'f' || keyed) return undefined;
   return identity === 'i' ? 'REPLICA IDENTITY USING INDEX without that index' : 'no usable primary key';
@@ -43,21 +40,21 @@ export function describeReplicaIdentityProblem(
 /**
  * A replica identity that is usable for a table; undefined if the table needs a change of its columns or keys first.
  */
-export function chooseReplicaIdentity(
-  table: TableWithUnsafeReplicaIdentity,
-  unequal: IncomparableColumnsByTable,
+export function chooseIdentity(
+  table: UnsafeIdentity,
+  unequal: IncomparableColumns,
   version: number,
 ): string | undefined {
   if (table.primaryUsable && table.identity !== 'd') return 'DEFAULT';
-  if (table.usableIndex !== undefined) return `USING INDEX ${requoteQualifiedName(table.usableIndex)}`;
-  const isSent = !(table.generatedKey || (version >= generatedReplicaIdentityErrorVersion && table.generated));
+  if (table.usableIndex !== undefined) return `USING INDEX ${requoteName(table.usableIndex)}`;
+  const isSent = !(table.generatedKey || (version >= generatedIdentitySince && table.generated));
   return isSent && table.identity !== 'f' && !unequal.has(table.name) ? 'FULL' : undefined;
 }
 
 /** Statements for the tables that can have a usable replica identity; the text of the fix names the other tables. */
-export function replicaIdentityFix(
-  tables: readonly TableWithUnsafeReplicaIdentity[],
-  unequal: IncomparableColumnsByTable,
+export function identityFix(
+  tables: readonly UnsafeIdentity[],
+  unequal: IncomparableColumns,
   database: string,
   version: number,
 ): FindingFix {
@@ -65,16 +62,16 @@ export function replicaIdentityFix(
   // tables.
   const sql: string[] = [];
   const undo: string[] = [];
-  const effects: PreflightFixEffect[] = [];
+  const effects: FixEffect[] = [];
   const left: string[] = [];
   let full = 0;
   for (const table of tables) {
-    const replacement = chooseReplicaIdentity(table, unequal, version);
+    const replacement = chooseIdentity(table, unequal, version);
     if (replacement === undefined) left.push(table.name);
     else {
-      sql.push(replicaIdentityStatement(table, replacement));
-      effects.push(buildReplicaIdentityFixEffect(table, replacement));
-      undo.push(replicaIdentityStatement(table, formatReplicaIdentityClause(table)));
+      sql.push(identityStatement(table, replacement));
+      effects.push(identityEffect(table, replacement));
+      undo.push(identityStatement(table, identityClause(table)));
       if (replacement === 'FULL') full += 1;
     }
   }
@@ -94,8 +91,8 @@ export function replicaIdentityFix(
   };
 }
 
-export function replicaIdentityStatement({ name }: TableWithUnsafeReplicaIdentity, identity: string): string {
-  const statement = `ALTER TABLE ${requoteQualifiedName(name)} REPLICA IDENTITY ${identity}`;
+export function identityStatement({ name }: UnsafeIdentity, identity: string): string {
+  const statement = `ALTER TABLE ${requoteName(name)} REPLICA IDENTITY ${identity}`;
   const [, index] = /^USING INDEX "(.*)"$/s.exec(identity) ?? [];
   return index === undefined ? statement : withUnchangedIndex(name, index.replaceAll('""', '"'), statement);
 }
@@ -108,7 +105,7 @@ export function replicaIdentityStatement({ name }: TableWithUnsafeReplicaIdentit
  * evaluates anything.
  */
 function withUnchangedIndex(name: string, index: string, statement: string): string {
-  const table = `pg_catalog.to_regclass(${quoteLiteral(requoteQualifiedName(name))})`;
+  const table = `pg_catalog.to_regclass(${quoteLiteral(requoteName(name))})`;
   const named = 'FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid';
   const isNamed = `i.indrelid = ${table} AND c.relname = ${quoteLiteral(index)}`;
   const isPlain = `SELECT ${named} WHERE i.indexrelid = found AND ${isNamed} AND i.indexprs IS NULL AND i.indpred IS NULL`;
@@ -126,10 +123,7 @@ function withUnchangedIndex(name: string, index: string, statement: string): str
   return `DO ${quoteLiteral(body.join('; '))}`;
 }
 
-export function buildReplicaIdentityFixEffect(
-  { name }: TableWithUnsafeReplicaIdentity,
-  identity: string,
-): PreflightFixEffect {
+export function identityEffect({ name }: UnsafeIdentity, identity: string): FixEffect {
   return { kind: 'replica-identity', table: name, identity };
 }
 
@@ -137,10 +131,10 @@ export function buildReplicaIdentityFixEffect(
  * The undo cannot set a dropped or unusable index again as the replica identity; a table without that index has the
  * identity NOTHING.
  */
-export function formatReplicaIdentityClause({ identity, index }: TableWithUnsafeReplicaIdentity): string {
+export function identityClause({ identity, index }: UnsafeIdentity): string {
   if (identity === 'd') return 'DEFAULT';
   if (identity === 'f') return 'FULL';
-  return identity === 'i' && index !== undefined ? `USING INDEX ${requoteQualifiedName(index)}` : 'NOTHING';
+  return identity === 'i' && index !== undefined ? `USING INDEX ${requoteName(index)}` : 'NOTHING';
 }
 
 function costOfFull(tables: number): string {
@@ -150,6 +144,6 @@ function costOfFull(tables: number): string {
 function manualRemedy(names: readonly string[], version: number): string {
   const listed = names.slice(0, 5).join(', ');
   const more = names.length > 5 ? ` and ${names.length - 5} more` : '';
-  const generated = version >= generatedReplicaIdentityErrorVersion ? ', of columns that are not generated' : '';
+  const generated = version >= generatedIdentitySince ? ', of columns that are not generated' : '';
   return `${listed}${more} need a primary key${generated} (or jsonb instead of json); otherwise exclude the database with --ignore-dbs.`;
 }

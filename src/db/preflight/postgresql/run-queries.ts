@@ -3,44 +3,35 @@ import type { DatabaseResponseMemoryLimit } from '../../../platform/memory.ts';
 import { clientSideDatabaseErrorCodes, DatabaseConnectError } from '../../../platform/network-errors.ts';
 import { connectPostgresql, type PostgresqlSession } from '../../../postgresql/connection.ts';
 import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
-import { PostgresqlQueryError } from '../../../postgresql/query-error.ts';
+import { QueryError } from '../../../postgresql/query-error.ts';
 import type { PostgresqlRow } from '../../../postgresql/rows.ts';
-import {
-  buildProbeTransactionSql,
-  omitTransactionControlResults,
-  searchPathSafeRollbackSql,
-} from '../../../postgresql/search-path-safe-sql.ts';
-import { getPreflightQueryValue, type PreflightQueryResult, type PreflightQueryResults } from '../query.ts';
-import { buildCatalogGrantFromError, buildGrantMonitorRoleStatement } from './queries/privileges.ts';
-import {
-  type AnyPostgresqlPreflightQuery,
-  buildReadOnlyPreflightTransaction,
-  type PostgresqlQueryPreconditions,
-  type PreflightQueryValueReader,
-} from './query.ts';
-import type { DatabaseAccessResult } from './source-facts.ts';
+import { omitControlResults, probeSql, rollbackSql } from '../../../postgresql/search-path-safe-sql.ts';
+import { type QueryResult, type QueryResults, queryValue } from '../query.ts';
+import { catalogGrant, monitorGrant } from './queries/privileges.ts';
+import { type AnyPostgresqlQuery, preflightTransaction, type QueryPreconditions, type ValueReader } from './query.ts';
+import type { DatabaseAccess } from './source-facts.ts';
 
-export interface PostgresqlPreflightQueriesOptions {
+export interface QueriesOptions {
   readonly session: Pick<PostgresqlSession, 'query'>;
   /** server_version_num. */
   readonly version: number;
-  readonly context: PostgresqlQueryPreconditions;
+  readonly context: QueryPreconditions;
   readonly username: string;
   readonly dbname: string;
   /**
    * Results of the queries that were sent once for the server; they may decide whether a query is sent to a database.
    */
-  readonly serverResults: PreflightQueryResults;
+  readonly serverResults: QueryResults;
   /** Called with every message before it is sent to the source. */
   readonly onSend: (text: string) => void;
   /** Returns the milliseconds that are left for this database; called before each message. */
   readonly left: () => number;
 }
 
-interface PostgresqlPreflightQueriesOutcome {
-  readonly results: PreflightQueryResults;
+interface QueriesOutcome {
+  readonly results: QueryResults;
   /** The error that ended the session; query results from before the error are kept. */
-  readonly lost: PostgresqlQueryError | undefined;
+  readonly lost: QueryError | undefined;
 }
 
 /**
@@ -48,19 +39,18 @@ interface PostgresqlPreflightQueriesOutcome {
  * When the server rejects a message, each query is sent alone, so that only the query that is denied or too slow has no
  * result.
  */
-export async function runPostgresqlPreflightQueries(
-  queries: readonly AnyPostgresqlPreflightQuery[],
-  options: PostgresqlPreflightQueriesOptions,
-): Promise<PostgresqlPreflightQueriesOutcome> {
-  const results = new Map<AnyPostgresqlPreflightQuery, PreflightQueryResult<unknown>>();
+export async function runPostgresqlQueries(
+  queries: readonly AnyPostgresqlQuery[],
+  options: QueriesOptions,
+): Promise<QueriesOutcome> {
+  const results = new Map<AnyPostgresqlQuery, QueryResult<unknown>>();
   const lost = await runBatch(
     queries.filter(({ when }) => when === undefined),
     options,
     results,
   );
   const conditional = queries.filter(({ when }) => when !== undefined);
-  const known: PreflightQueryValueReader = (query) =>
-    getPreflightQueryValue(results, query) ?? getPreflightQueryValue(options.serverResults, query);
+  const known: ValueReader = (query) => queryValue(results, query) ?? queryValue(options.serverResults, query);
   const due = conditional.filter(({ when }) => when?.(known, options.dbname));
   for (const query of conditional) {
     if (!due.includes(query)) results.set(query, { kind: 'known', value: query.absent });
@@ -72,21 +62,21 @@ export async function runPostgresqlPreflightQueries(
 
 /** Sends one message. When the function returns, every query has a result, even if the result is a failure. */
 async function runBatch(
-  queries: readonly AnyPostgresqlPreflightQuery[],
-  options: PostgresqlPreflightQueriesOptions,
-  results: Map<AnyPostgresqlPreflightQuery, PreflightQueryResult<unknown>>,
-): Promise<PostgresqlQueryError | undefined> {
+  queries: readonly AnyPostgresqlQuery[],
+  options: QueriesOptions,
+  results: Map<AnyPostgresqlQuery, QueryResult<unknown>>,
+): Promise<QueryError | undefined> {
   const sent: SentQuery[] = [];
   for (const query of queries) {
     const sql = query.sql(options.version, options.context);
     if (sql === undefined) results.set(query, { kind: 'known', value: query.absent });
     else sent.push({ query, sql });
   }
-  let lost: PostgresqlQueryError | undefined;
+  let lost: QueryError | undefined;
   try {
     lost = await sendBatch(sent, options, results);
   } catch (error) {
-    if (!(error instanceof PostgresqlQueryError)) throw error;
+    if (!(error instanceof QueryError)) throw error;
     lost = error;
   }
   const reason = lost === undefined ? 'the server returned no result' : queryFailureText(lost);
@@ -98,35 +88,34 @@ async function runBatch(
  * The reason of a failed query, as text for the report. An error at the deadline of the preflight says nothing about
  * the database.
  */
-function queryFailureText({ code, message }: DatabaseConnectError | PostgresqlQueryError): string {
+function queryFailureText({ code, message }: DatabaseConnectError | QueryError): string {
   return code === clientSideDatabaseErrorCodes.aborted ? 'the deadline of the run passed' : message;
 }
 
 interface SentQuery {
-  readonly query: AnyPostgresqlPreflightQuery;
+  readonly query: AnyPostgresqlQuery;
   readonly sql: string;
 }
 
 async function sendBatch(
   sent: readonly SentQuery[],
-  options: PostgresqlPreflightQueriesOptions,
-  results: Map<AnyPostgresqlPreflightQuery, PreflightQueryResult<unknown>>,
-): Promise<PostgresqlQueryError | undefined> {
+  options: QueriesOptions,
+  results: Map<AnyPostgresqlQuery, QueryResult<unknown>>,
+): Promise<QueryError | undefined> {
   if (sent.length === 0) return undefined;
   const sets = await sendReadOnly(
     options,
     sent.map(({ sql }) => sql),
   );
-  if (!(sets instanceof PostgresqlQueryError)) {
+  if (!(sets instanceof QueryError)) {
     for (const [at, { query }] of sent.entries()) results.set(query, decodedResult(query, sets[at]));
     return undefined;
   }
   if (sets.lost) return sets;
   for (const { query, sql } of sent) {
     const alone = await sendReadOnly(options, [sql]);
-    if (alone instanceof PostgresqlQueryError && alone.lost) return alone;
-    const result =
-      alone instanceof PostgresqlQueryError ? failedResult(query, alone, options) : decodedResult(query, alone[0]);
+    if (alone instanceof QueryError && alone.lost) return alone;
+    const result = alone instanceof QueryError ? failedResult(query, alone, options) : decodedResult(query, alone[0]);
     results.set(query, result);
   }
   return undefined;
@@ -137,21 +126,21 @@ async function sendBatch(
  * lost.
  */
 async function sendReadOnly(
-  { session, version, onSend, left }: PostgresqlPreflightQueriesOptions,
+  { session, version, onSend, left }: QueriesOptions,
   queries: readonly string[],
-): Promise<readonly (readonly PostgresqlRow[])[] | PostgresqlQueryError> {
-  const text = buildReadOnlyPreflightTransaction(queries, version);
+): Promise<readonly (readonly PostgresqlRow[])[] | QueryError> {
+  const text = preflightTransaction(queries, version);
   const limit = Math.min(left(), messageTimeout);
-  if (limit <= 0) return new PostgresqlQueryError('ETIMEDOUT', 'the time for this database had passed', true);
+  if (limit <= 0) return new QueryError('ETIMEDOUT', 'the time for this database had passed', true);
   onSend(text);
   try {
-    return omitTransactionControlResults(await session.query(text, limit), queries.length);
+    return omitControlResults(await session.query(text, limit), queries.length);
   } catch (error) {
-    if (!(error instanceof PostgresqlQueryError)) throw error;
+    if (!(error instanceof QueryError)) throw error;
     if (error.lost) return error;
-    onSend(searchPathSafeRollbackSql);
+    onSend(rollbackSql);
     // A failed ROLLBACK throws, and the session then counts as lost.
-    await session.query(searchPathSafeRollbackSql, limit);
+    await session.query(rollbackSql, limit);
     return error;
   }
 }
@@ -162,10 +151,7 @@ async function sendReadOnly(
  */
 const messageTimeout = 20_000;
 
-function decodedResult(
-  query: AnyPostgresqlPreflightQuery,
-  rows: readonly PostgresqlRow[] | undefined,
-): PreflightQueryResult<unknown> {
+function decodedResult(query: AnyPostgresqlQuery, rows: readonly PostgresqlRow[] | undefined): QueryResult<unknown> {
   try {
     return { kind: 'known', value: query.decode(rows ?? []) };
   } catch {
@@ -175,15 +161,15 @@ function decodedResult(
 }
 
 function failedResult(
-  query: AnyPostgresqlPreflightQuery,
-  { code, message }: PostgresqlQueryError,
-  { username }: PostgresqlPreflightQueriesOptions,
-): PreflightQueryResult<unknown> {
+  query: AnyPostgresqlQuery,
+  { code, message }: QueryError,
+  { username }: QueriesOptions,
+): QueryResult<unknown> {
   if (code === insufficientPrivilege) {
     return {
       kind: 'denied',
       reason: message,
-      grant: buildCatalogGrantFromError(message, username) ?? (query.grant ?? buildGrantMonitorRoleStatement)(username),
+      grant: catalogGrant(message, username) ?? (query.grant ?? monitorGrant)(username),
     };
   }
   return { kind: 'failed', reason: code === lockNotAvailable ? `${message} ${lockHolderNote}` : message };
@@ -195,13 +181,13 @@ const lockHolderNote =
 
 const insufficientPrivilege = '42501';
 
-export interface PostgresqlDatabaseQueryRunOptions {
+export interface DatabaseQueryOptions {
   readonly source: PostgresqlEndpoint;
   /** server_version_num. */
   readonly version: number;
-  readonly context: PostgresqlQueryPreconditions;
+  readonly context: QueryPreconditions;
   /** Results of the queries of the server, which may decide whether later queries are sent. */
-  readonly serverResults: PreflightQueryResults;
+  readonly serverResults: QueryResults;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   /** Memory limit shared by all sessions whose results are in memory at the same time. */
@@ -210,9 +196,9 @@ export interface PostgresqlDatabaseQueryRunOptions {
   readonly onSend: (database: string, text: string) => void;
 }
 
-export interface DatabaseQueryOutcome {
-  readonly access: DatabaseAccessResult;
-  readonly results: PreflightQueryResults;
+export interface DatabaseOutcome {
+  readonly access: DatabaseAccess;
+  readonly results: QueryResults;
 }
 
 /**
@@ -226,12 +212,12 @@ const databaseQueriesTimeout = 40_000;
  * ended the session, the connection is tried again for a few seconds. After a lost connection the function connects
  * once more, but not while the server recovers from a crash, because a query may have caused the crash.
  */
-export async function runPreflightQueriesInDatabase(
+export async function runInDatabase(
   dbname: string,
-  queries: readonly AnyPostgresqlPreflightQuery[],
-  options: PostgresqlDatabaseQueryRunOptions,
-  earlier?: DatabaseQueryAttempt,
-): Promise<DatabaseQueryOutcome> {
+  queries: readonly AnyPostgresqlQuery[],
+  options: DatabaseQueryOptions,
+  earlier?: QueryAttempt,
+): Promise<DatabaseOutcome> {
   const end = options.clock.now() + databaseQueriesTimeout;
   const left = () => end - options.clock.now();
   let disconnected = earlier?.code === clientSideDatabaseErrorCodes.closed ? earlier : undefined;
@@ -254,18 +240,18 @@ export async function runPreflightQueriesInDatabase(
 }
 
 /** Runs the queries on a session that is already open. */
-export async function runQueriesOnOpenSession(
+export async function querySession(
   session: PostgresqlSession,
   dbname: string,
-  queries: readonly AnyPostgresqlPreflightQuery[],
-  options: PostgresqlDatabaseQueryRunOptions,
-): Promise<DatabaseQueryAttempt> {
+  queries: readonly AnyPostgresqlQuery[],
+  options: DatabaseQueryOptions,
+): Promise<QueryAttempt> {
   const end = options.clock.now() + databaseQueriesTimeout;
   return runOnSession(session, dbname, queries, options, () => end - options.clock.now());
 }
 
 /** Error codes after which a new connection may succeed. */
-export function isTransientDatabaseErrorCode(code: string | undefined): boolean {
+export function isTransient(code: string | undefined): boolean {
   return code !== undefined && (code === clientSideDatabaseErrorCodes.closed || transientCodes.has(code));
 }
 
@@ -282,7 +268,7 @@ const transientCodes: ReadonlySet<string> = new Set([
   clientSideDatabaseErrorCodes.memory,
 ]);
 
-interface DatabaseQueryAttempt extends DatabaseQueryOutcome {
+interface QueryAttempt extends DatabaseOutcome {
   /** The code of the error that ended the connection. */
   readonly code: string | undefined;
   /** Whether a query was sent, so that it may be the cause of the failure. */
@@ -291,10 +277,10 @@ interface DatabaseQueryAttempt extends DatabaseQueryOutcome {
 
 async function tryQueryDatabase(
   dbname: string,
-  queries: readonly AnyPostgresqlPreflightQuery[],
-  options: PostgresqlDatabaseQueryRunOptions,
+  queries: readonly AnyPostgresqlQuery[],
+  options: DatabaseQueryOptions,
   left: () => number,
-): Promise<DatabaseQueryAttempt> {
+): Promise<QueryAttempt> {
   let session: PostgresqlSession | undefined;
   try {
     const limit = Math.min(left(), connectTimeout);
@@ -304,7 +290,7 @@ async function tryQueryDatabase(
     await session.query(pidMessage, Math.min(left(), connectTimeout));
     return await runOnSession(session, dbname, queries, options, left);
   } catch (error) {
-    if (error instanceof DatabaseConnectError || error instanceof PostgresqlQueryError) {
+    if (error instanceof DatabaseConnectError || error instanceof QueryError) {
       return { access: failedAccess(error), results: new Map(), code: error.code, wasQuerySent: false };
     }
     throw error;
@@ -316,11 +302,11 @@ async function tryQueryDatabase(
 async function runOnSession(
   session: PostgresqlSession,
   dbname: string,
-  queries: readonly AnyPostgresqlPreflightQuery[],
-  { version, context, source, serverResults, onSend }: PostgresqlDatabaseQueryRunOptions,
+  queries: readonly AnyPostgresqlQuery[],
+  { version, context, source, serverResults, onSend }: DatabaseQueryOptions,
   left: () => number,
-): Promise<DatabaseQueryAttempt> {
-  const { results, lost } = await runPostgresqlPreflightQueries(queries, {
+): Promise<QueryAttempt> {
+  const { results, lost } = await runPostgresqlQueries(queries, {
     session,
     version,
     context,
@@ -335,12 +321,12 @@ async function runOnSession(
 }
 
 /** The first query of a session: a pooler connects to the server only now, so its error is one of the connection. */
-const pidMessage = buildProbeTransactionSql('SELECT pg_backend_pid() AS pid');
+const pidMessage = probeSql('SELECT pg_backend_pid() AS pid');
 
 /** Time limit in milliseconds to connect, and for the first query. */
 const connectTimeout = 10_000;
 
-function failedAccess(error: DatabaseConnectError | PostgresqlQueryError): DatabaseAccessResult {
+function failedAccess(error: DatabaseConnectError | QueryError): DatabaseAccess {
   const { code, message } = error;
   // An error with an SQLSTATE is a refusal by the server. An error that the server is not running says nothing about
   // this database.
@@ -349,12 +335,12 @@ function failedAccess(error: DatabaseConnectError | PostgresqlQueryError): Datab
 }
 
 /** Queries contain no semicolon, so each semicolon in the message ends one statement. */
-export function countSqlStatements(text: string): number {
+export function countStatements(text: string): number {
   return text.split(';').length;
 }
 
 /** Why the connection ended before every query of the database had a result. */
-export function findFailureReasonOfQueryOutcome({ access }: DatabaseQueryOutcome): string | undefined {
+export function failureReason({ access }: DatabaseOutcome): string | undefined {
   if (access.kind === 'entered') return access.broken;
   return 'message' in access ? access.message : undefined;
 }

@@ -1,62 +1,48 @@
 import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
-import { formatPostgresqlVersion } from '../../../postgresql/version.ts';
+import { formatVersion } from '../../../postgresql/version.ts';
 import {
-  buildFindingKey,
+  type ChangedFindings,
   type CheckFinding,
-  type FindingsChangedByFixEffects,
-  type FixEffectInDatabase,
+  type DatabaseEffect,
+  type FixEffect,
+  findingKey,
   type MigrationMethod,
-  type PreflightFixEffect,
 } from '../finding.ts';
 
-import { getConnectedSourceAddress } from '../network/addresses.ts';
+import { connectedAddress } from '../network/addresses.ts';
 
 import type { PreflightOptions } from '../options.ts';
-import { getPreflightQueryValue, type PreflightQueryResults } from '../query.ts';
-import type { DeepReadReport, IgnoreDatabasesAdvice, PreflightReport, PreflightVerdict } from '../report.ts';
+import { type QueryResults, queryValue } from '../query.ts';
+import type { DeepReport, IgnoreAdvice, PreflightReport, PreflightVerdict } from '../report.ts';
 import {
-  type EvaluatedPreflightChecks,
+  type EngineReport,
+  type EvaluatedChecks,
   type PreflightEngine,
-  type PreflightEngineReport,
   type PreflightInput,
   runPreflight,
 } from '../run.ts';
-import { isFindingAboutDatabase, type PreflightConclusion } from '../verdict.ts';
+import { concernsDatabase, type PreflightConclusion } from '../verdict.ts';
 import {
   type PostgresqlCheck,
   type PostgresqlDatabaseCheck,
-  type PostgresqlServerPreflightCheck,
-  postgresqlMigrationMethods,
+  type PostgresqlServerCheck,
+  postgresqlMethods,
 } from './check.ts';
 import { postgresqlChecks } from './checks.ts';
-import {
-  type CollectedPostgresqlFacts,
-  collectPostgresqlFacts,
-  type PostgresqlSpecificPreflightInput,
-} from './collect.ts';
-import type { DatabaseScanResult } from './deep/results.ts';
+import { type CollectedPostgresqlFacts, collectPostgresqlFacts, type PostgresqlInput } from './collect.ts';
+import type { DatabaseScan } from './deep/results.ts';
 
-import { estimatePostgresqlCopyTime, selectLargestTables, sumInitialCopySize } from './estimate.ts';
+import { estimateCopyTime, largestTables, sumSizes } from './estimate.ts';
 import { evaluateDatabaseCheck, evaluateServerCheck } from './evaluate-checks.ts';
-import {
-  applyFixEffectsToPostgresqlFacts,
-  applyFixEffectsToPostgresqlResults,
-  areCheckQueryResultsChangedByFixes,
-  getQueriesOfCheck,
-} from './fix-effects.ts';
+import { factsAfterFixes, isCheckChanged, queriesOfCheck, resultsAfterFixes } from './fix-effects.ts';
 import { migrationRoleQuery } from './queries/roles.ts';
-import {
-  getNumericPostgresqlSetting,
-  getPostgresqlSetting,
-  type PostgresqlServerSettings,
-  postgresqlSettingsQuery,
-} from './queries/settings.ts';
+import { getSetting, numericSetting, type ServerSettings, settingsQuery } from './queries/settings.ts';
 import type { TableSize } from './queries/tables.ts';
-import { countSqlStatements } from './run-queries.ts';
-import { openPostgresqlSource, type PostgresqlSourceOpenResult } from './source.ts';
-import { getPostgresqlSourceVersion, type PostgresqlSourceFacts } from './source-facts.ts';
+import { countStatements } from './run-queries.ts';
+import { type OpenedPostgresql, openPostgresqlSource } from './source.ts';
+import { type PostgresqlFacts, sourceVersionNumber } from './source-facts.ts';
 
-interface IgnoreDatabasesAdviceInput {
+interface IgnoreAdviceInput {
   readonly method: MigrationMethod;
   readonly databases: readonly string[];
   readonly findings: readonly CheckFinding[];
@@ -71,19 +57,19 @@ interface IgnoreDatabasesAdviceInput {
  * and, if replication slots are short, as many empty ones as needed. undefined if no list helps, or if the method is
  * possible already.
  */
-export function adviseIgnoringDatabases({
+export function adviseIgnoring({
   method,
   databases,
   findings,
   empty,
   without,
-}: IgnoreDatabasesAdviceInput): IgnoreDatabasesAdvice | undefined {
+}: IgnoreAdviceInput): IgnoreAdvice | undefined {
   const blockers = findings.filter(
     ({ status, accepted, blocks }) => status === 'fail' && accepted !== true && blocks.includes(method),
   );
   if (blockers.length === 0) return undefined;
   const ofDatabases = blockers.filter(({ database, only }) => database !== undefined || only !== undefined);
-  const required = databases.filter((name) => ofDatabases.some((finding) => isFindingAboutDatabase(finding, name)));
+  const required = databases.filter((name) => ofDatabases.some((finding) => concernsDatabase(finding, name)));
   const optional = empty.filter((name) => databases.includes(name) && !required.includes(name));
   const most = Math.min(optional.length, databases.length - 1 - required.length);
   const verdictWithout = (extra: number) => without([...required, ...optional.slice(0, extra)]);
@@ -105,14 +91,13 @@ export function adviseIgnoringDatabases({
  * @param scans by database; undefined: without `--deep`
  * @param databases that are to be migrated; one without a scan was not reached
  */
-export function buildDeepReadReport(
-  scans: ReadonlyMap<string, DatabaseScanResult> | undefined,
+export function deepReport(
+  scans: ReadonlyMap<string, DatabaseScan> | undefined,
   databases: readonly string[],
-): DeepReadReport {
+): DeepReport {
   if (scans === undefined) return { state: 'not_read' };
   const all = databases.map((database) => ({ database, scan: scans.get(database) }));
-  const sum = (of: (scan: DatabaseScanResult) => number) =>
-    all.reduce((total, { scan }) => total + (scan ? of(scan) : 0), 0);
+  const sum = (of: (scan: DatabaseScan) => number) => all.reduce((total, { scan }) => total + (scan ? of(scan) : 0), 0);
   const [longest] = all
     .flatMap(({ database, scan }) =>
       scan?.longestSnapshot === undefined ? [] : [{ database, ...scan.longestSnapshot }],
@@ -143,28 +128,25 @@ export function buildDeepReadReport(
  * Evaluates the checks as if the statements of the given fixes had run. Only checks whose query results change are
  * evaluated.
  */
-export function evaluatePostgresqlChecksAfterFixes(
+export function evaluateAfterFixes(
   checks: readonly PostgresqlCheck[],
   collected: CollectedPostgresqlFacts,
-  facts: PostgresqlSourceFacts,
+  facts: PostgresqlFacts,
   options: PreflightOptions,
-  placed: readonly FixEffectInDatabase[],
-): FindingsChangedByFixEffects {
+  placed: readonly DatabaseEffect[],
+): ChangedFindings {
   const effects = placed.map(({ effect }) => effect);
-  const server = applyFixEffectsToPostgresqlResults(collected.results, effects);
-  const serverFacts = applyFixEffectsToPostgresqlFacts(facts, effects);
+  const server = resultsAfterFixes(collected.results, effects);
+  const serverFacts = factsAfterFixes(facts, effects);
   const hasNewFacts = serverFacts !== facts;
   const changed = new Map<string, CheckFinding>();
-  const add = (finding: CheckFinding) => changed.set(buildFindingKey(finding), finding);
+  const add = (finding: CheckFinding) => changed.set(findingKey(finding), finding);
   for (const check of checks) {
-    if (
-      check.scope === 'server' &&
-      (hasNewFacts || areCheckQueryResultsChangedByFixes(check, collected.results, server))
-    )
-      add(evaluateServerCheck(check as PostgresqlServerPreflightCheck, server, serverFacts, options));
+    if (check.scope === 'server' && (hasNewFacts || isCheckChanged(check, collected.results, server)))
+      add(evaluateServerCheck(check as PostgresqlServerCheck, server, serverFacts, options));
   }
   const { databases, access } = collected;
-  const databaseFacts = applyFixEffectsToPostgresqlFacts({ ...collected.facts, databases, access }, effects);
+  const databaseFacts = factsAfterFixes({ ...collected.facts, databases, access }, effects);
   const isShared = server !== collected.results || hasNewFacts || effects.some(({ kind }) => kind === 'role');
   const everywhere = effects.filter(isForEveryDatabase);
   const own = ownEffects(placed);
@@ -172,24 +154,22 @@ export function evaluatePostgresqlChecksAfterFixes(
     const local = own.get(database) ?? [];
     if (!isShared && local.length === 0) continue;
     const before = new Map([...collected.results, ...results]);
-    const after = new Map([...server, ...applyFixEffectsToPostgresqlResults(results, [...everywhere, ...local])]);
+    const after = new Map([...server, ...resultsAfterFixes(results, [...everywhere, ...local])]);
     for (const check of checks) {
       if (check.scope !== 'database' || !hasResults(check, before)) continue;
-      if (hasNewFacts || areCheckQueryResultsChangedByFixes(check, before, after))
+      if (hasNewFacts || isCheckChanged(check, before, after))
         add(evaluateDatabaseCheck(check as PostgresqlDatabaseCheck, after, database, databaseFacts, options));
     }
   }
-  return { changed, cannotStart: startProblem(server, effects, getPostgresqlSourceVersion(facts)) };
+  return { changed, cannotStart: startProblem(server, effects, sourceVersionNumber(facts)) };
 }
 
-function hasResults(check: PostgresqlCheck, results: PreflightQueryResults): boolean {
-  return getQueriesOfCheck(check).every((query) => results.has(query));
+function hasResults(check: PostgresqlCheck, results: QueryResults): boolean {
+  return queriesOfCheck(check).every((query) => results.has(query));
 }
 
-function ownEffects(
-  placed: readonly FixEffectInDatabase[],
-): ReadonlyMap<string | undefined, readonly PreflightFixEffect[]> {
-  const own = new Map<string | undefined, PreflightFixEffect[]>();
+function ownEffects(placed: readonly DatabaseEffect[]): ReadonlyMap<string | undefined, readonly FixEffect[]> {
+  const own = new Map<string | undefined, FixEffect[]>();
   for (const { effect, database } of placed) {
     if (isForEveryDatabase(effect)) continue;
     const known = own.get(database);
@@ -199,7 +179,7 @@ function ownEffects(
   return own;
 }
 
-function isForEveryDatabase({ kind }: PreflightFixEffect): boolean {
+function isForEveryDatabase({ kind }: FixEffect): boolean {
   return kind !== 'result' && kind !== 'replica-identity';
 }
 
@@ -207,26 +187,22 @@ function isForEveryDatabase({ kind }: PreflightFixEffect): boolean {
  * The combinations of settings with which PostgreSQL refuses to start (PostmasterMain, CheckRequiredParameterValues in
  * its source).
  */
-function startProblem(
-  results: PreflightQueryResults,
-  effects: readonly PreflightFixEffect[],
-  version: number,
-): string | undefined {
-  const settings = getPreflightQueryValue<PostgresqlServerSettings>(results, postgresqlSettingsQuery);
+function startProblem(results: QueryResults, effects: readonly FixEffect[], version: number): string | undefined {
+  const settings = queryValue<ServerSettings>(results, settingsQuery);
   if (settings === undefined || !effects.some(({ kind }) => kind === 'restart')) return undefined;
-  const senders = getNumericPostgresqlSetting(settings, 'max_wal_senders');
-  if (getPostgresqlSetting(settings, 'wal_level') === 'minimal' && senders > 0) {
+  const senders = numericSetting(settings, 'max_wal_senders');
+  if (getSetting(settings, 'wal_level') === 'minimal' && senders > 0) {
     return 'WAL streaming (max_wal_senders > 0) requires wal_level "replica" or "logical"';
   }
-  const connections = getNumericPostgresqlSetting(settings, 'max_connections');
-  const reserved = getNumericPostgresqlSetting(settings, 'superuser_reserved_connections');
+  const connections = numericSetting(settings, 'max_connections');
+  const reserved = numericSetting(settings, 'superuser_reserved_connections');
   if (version < 120_000 && settings.has('max_connections') && reserved + senders >= connections) {
     return `superuser_reserved_connections (${reserved}) plus max_wal_senders (${senders}) must be less than max_connections (${connections})`;
   }
   return undefined;
 }
 
-export interface PostgresqlPreflightRunOptions extends PreflightInput<PostgresqlEndpoint> {
+export interface PostgresqlRunOptions extends PreflightInput<PostgresqlEndpoint> {
   /** Number of simultaneous connections (default: 8); never more than a tenth of the connections that are free. */
   readonly concurrency?: number;
   /** Milliseconds between the two readings of the WAL position, if a check needs them (default: 5 s). */
@@ -238,17 +214,17 @@ export interface PostgresqlPreflightRunOptions extends PreflightInput<Postgresql
 interface PostgresqlFields {
   /** The largest tables of all databases, largest first, at most 20. */
   readonly largest_tables: readonly TableSize[];
-  readonly rows: DeepReadReport;
+  readonly rows: DeepReport;
 }
 
-export type PostgresqlPreflightEngine = PreflightEngine<
+export type PostgresqlEngine = PreflightEngine<
   PostgresqlEndpoint,
-  PostgresqlSourceOpenResult,
+  OpenedPostgresql,
   CollectedPostgresqlFacts,
   PostgresqlFields
 >;
 
-export type PostgresqlPreflightReport = PreflightReport & PostgresqlFields;
+export type PostgresqlReport = PreflightReport & PostgresqlFields;
 
 /**
  * Runs every check on a PostgreSQL source and returns the report. Problems of the source are findings in the report and
@@ -260,30 +236,30 @@ export function runPostgresqlPreflight({
   walInterval = 5000,
   checks = postgresqlChecks,
   ...options
-}: PostgresqlPreflightRunOptions): Promise<PostgresqlPreflightReport> {
-  return runPreflight(createPostgresqlPreflightEngine({ checks, concurrency, walInterval }), options);
+}: PostgresqlRunOptions): Promise<PostgresqlReport> {
+  return runPreflight(createPostgresqlEngine({ checks, concurrency, walInterval }), options);
 }
 
 /** The operations of a preflight of a PostgreSQL source. */
-export function createPostgresqlPreflightEngine(settings: PostgresqlSpecificPreflightInput): PostgresqlPreflightEngine {
+export function createPostgresqlEngine(settings: PostgresqlInput): PostgresqlEngine {
   const { checks } = settings;
   return {
     name: 'postgresql',
-    methods: postgresqlMigrationMethods,
+    methods: postgresqlMethods,
     checks,
     open: ({ source, signal, onSend }) =>
       openPostgresqlSource(source, {
         signal,
-        onSend: (database, text) => onSend(database, text, countSqlStatements(text)),
+        onSend: (database, text) => onSend(database, text, countStatements(text)),
       }),
     collectFacts: (opened, run) => collectPostgresqlFacts(opened, run, settings),
     evaluate: (collected, options, ignored) => evaluateChecks(checks, collected, options, ignored),
     effectsEvaluator: (collected, options) => {
       const facts = sourceFacts(collected);
-      return (effects) => evaluatePostgresqlChecksAfterFixes(checks, collected, facts, options, effects);
+      return (effects) => evaluateAfterFixes(checks, collected, facts, options, effects);
     },
     advise: ({ databases, sizes }, { findings }, conclude, method) =>
-      adviseIgnoringDatabases({
+      adviseIgnoring({
         method,
         databases,
         findings,
@@ -305,11 +281,11 @@ function evaluateChecks(
   collected: CollectedPostgresqlFacts,
   options: PreflightOptions,
   ignored: readonly string[],
-): EvaluatedPreflightChecks {
+): EvaluatedChecks {
   const facts = sourceFacts(collected, ignored);
   const findings = [
     ...checks
-      .filter((check): check is PostgresqlServerPreflightCheck => check.scope === 'server')
+      .filter((check): check is PostgresqlServerCheck => check.scope === 'server')
       .map((check) => evaluateServerCheck(check, collected.results, facts, options)),
     ...collected.findings.filter(({ database }) => database === undefined || facts.databases.includes(database)),
   ];
@@ -323,9 +299,9 @@ function evaluateChecks(
 function sourceFacts(
   { facts, databases, access, walRate, sizes, lost }: CollectedPostgresqlFacts,
   ignored: readonly string[] = [],
-): PostgresqlSourceFacts {
+): PostgresqlFacts {
   const names = databases.filter((name) => !ignored.includes(name));
-  const copy = facts.connection.kind === 'entered' ? sumInitialCopySize(names, sizes) : undefined;
+  const copy = facts.connection.kind === 'entered' ? sumSizes(names, sizes) : undefined;
   return { ...facts, databases: names, access, walRate, copy, lost };
 }
 
@@ -333,10 +309,10 @@ function describeSource(
   collected: CollectedPostgresqlFacts,
   { databases }: PreflightConclusion,
   { host, port, dbname, username, ssl }: PostgresqlEndpoint,
-): PreflightEngineReport<PostgresqlFields> {
+): EngineReport<PostgresqlFields> {
   const { sizes, results } = collected;
   const { connection, copy, address, scans } = sourceFacts(collected);
-  const role = getPreflightQueryValue(results, migrationRoleQuery);
+  const role = queryValue(results, migrationRoleQuery);
   return {
     source: {
       host,
@@ -344,15 +320,15 @@ function describeSource(
       dbname,
       username,
       ssl: connection.kind === 'entered' ? connection.ssl : ssl === 'require',
-      ...getConnectedSourceAddress(address),
-      ...(connection.kind === 'entered' ? { server_version: formatPostgresqlVersion(connection.version) } : {}),
+      ...connectedAddress(address),
+      ...(connection.kind === 'entered' ? { server_version: formatVersion(connection.version) } : {}),
       ...(role === undefined ? {} : { role: { superuser: role.superuser, replication: role.replication } }),
     },
     databases: databases.map((database) => {
       const size = sizes.get(database.name);
       return size === undefined ? database : { ...database, size_bytes: size.databaseBytes, tables: size.tables };
     }),
-    estimate: copy === undefined || copy.perDatabase.size === 0 ? undefined : estimatePostgresqlCopyTime(copy),
-    extra: { largest_tables: selectLargestTables(sizes), rows: buildDeepReadReport(scans, collected.databases) },
+    estimate: copy === undefined || copy.perDatabase.size === 0 ? undefined : estimateCopyTime(copy),
+    extra: { largest_tables: largestTables(sizes), rows: deepReport(scans, collected.databases) },
   };
 }

@@ -1,16 +1,11 @@
 import { countOf, formatDuration } from '../../../base/text.ts';
 import { quoteIdentifier, quoteLiteral } from '../../../postgresql/quote.ts';
-import { type FindingFix, managedInstanceAdministrator, type PreflightFixEffect } from '../finding.ts';
-import type { RoleSessionActivity } from './queries/activity.ts';
+import { type FindingFix, type FixEffect, instanceAdministrator } from '../finding.ts';
+import type { RoleSessions } from './queries/activity.ts';
 import type { ReplicationSlot } from './queries/replication.ts';
 import type { MigrationRole, RoleSetting } from './queries/roles.ts';
-import {
-  getKeysNamingPostgresqlSettings,
-  type PostgresqlServerSetting,
-  type PostgresqlServerSettings,
-  type PostgresqlSettingName,
-} from './queries/settings.ts';
-import { getPostgresqlSourceVersion, type PostgresqlSourceFacts } from './source-facts.ts';
+import { type ServerSetting, type ServerSettings, type SettingName, settingKeys } from './queries/settings.ts';
+import { type PostgresqlFacts, sourceVersionNumber } from './source-facts.ts';
 
 /** Parses the sizes and durations of settings, and formats sizes for them. */
 
@@ -28,7 +23,7 @@ const millisecondsPerUnit: Readonly<Record<string, number>> = {
  * The bytes of a value such as `64MB`, or of a bare number counted in `unit` (`8kB`); undefined if the value is not a
  * size.
  */
-export function parsePostgresqlSize(value: string, unit: string | undefined): number | undefined {
+export function parseSize(value: string, unit: string | undefined): number | undefined {
   return parseQuantity(value, unit, bytesPerUnit);
 }
 
@@ -36,7 +31,7 @@ export function parsePostgresqlSize(value: string, unit: string | undefined): nu
  * The milliseconds of a value such as `5min`, or of a bare number counted in `unit`; undefined if the value is not a
  * duration.
  */
-export function parsePostgresqlDuration(value: string, unit: string | undefined): number | undefined {
+export function parseDuration(value: string, unit: string | undefined): number | undefined {
   return parseQuantity(value, unit, millisecondsPerUnit);
 }
 
@@ -44,7 +39,7 @@ export function parsePostgresqlDuration(value: string, unit: string | undefined)
  * Formats a value so that PostgreSQL accepts it: a whole number in the largest unit that keeps at least two digits:
  * `300 MB` is `300MB`.
  */
-export function formatSizeForPostgresqlSetting(bytes: number): string {
+export function formatSize(bytes: number): string {
   const megabytes = Math.ceil(bytes / 1024 ** 2);
   return megabytes >= 10 * 1024 ? `${Math.ceil(megabytes / 1024)}GB` : `${megabytes}MB`;
 }
@@ -63,9 +58,9 @@ function parseQuantity(
   return factor === undefined || !Number.isFinite(number) ? undefined : number * Number(counted[1] || 1) * factor;
 }
 
-export function getPostgresqlSizeSetting(settings: PostgresqlServerSettings, name: PostgresqlSettingName): number {
+export function sizeSetting(settings: ServerSettings, name: SettingName): number {
   const found = settings.get(name);
-  return found === undefined ? 0 : (parsePostgresqlSize(found.value, found.unit) ?? 0);
+  return found === undefined ? 0 : (parseSize(found.value, found.unit) ?? 0);
 }
 
 /**
@@ -74,15 +69,15 @@ export function getPostgresqlSizeSetting(settings: PostgresqlServerSettings, nam
  * service changes settings.
  */
 export function alterSystemFix(
-  settings: PostgresqlServerSettings,
-  values: Readonly<Partial<Record<PostgresqlSettingName, string>>>,
+  settings: ServerSettings,
+  values: Readonly<Partial<Record<SettingName, string>>>,
   why = '',
 ): FindingFix {
-  const names = getKeysNamingPostgresqlSettings(values);
+  const names = settingKeys(values);
   const restart = names.some((name) => (settings.get(name)?.context ?? 'postmaster') === 'postmaster');
-  const service = detectManagedPostgresqlService(settings);
+  const service = detectManagedService(settings);
   const after = restart ? { restart } : { reload: true };
-  const effectOf = (name: PostgresqlSettingName): PreflightFixEffect => ({
+  const effectOf = (name: SettingName): FixEffect => ({
     kind: 'setting',
     name,
     value: values[name]!,
@@ -99,7 +94,7 @@ export function alterSystemFix(
     return {
       ...after,
       effects: names.map(effectOf),
-      by: managedInstanceAdministrator,
+      by: instanceAdministrator,
       shell: [`# ${step}`],
       undoShell: [`# In the settings of the managed service, restore the values that were observed: ${observed}.`],
       text: `${step}${reason}`,
@@ -144,7 +139,7 @@ export function alterSystemFix(
  * A hot standby with a lower value of the setting than its primary stops replaying WAL, or shuts down ("Hot Standby" in
  * the PostgreSQL manual).
  */
-const standbySettings: ReadonlySet<PostgresqlSettingName> = new Set([
+const standbySettings: ReadonlySet<SettingName> = new Set([
   'max_connections',
   'max_locks_per_transaction',
   'max_prepared_transactions',
@@ -164,7 +159,7 @@ const overridingPlaces: ReadonlyMap<string, string> = new Map([
   ['database user', 'with ALTER ROLE … IN DATABASE, which overrides the value of the server'],
 ]);
 
-function describeOverridingPlaces(names: readonly PostgresqlSettingName[], settings: PostgresqlServerSettings): string {
+function describeOverridingPlaces(names: readonly SettingName[], settings: ServerSettings): string {
   const [first] = names;
   const place = first === undefined ? undefined : overridingPlaces.get(settings.get(first)?.source ?? '');
   return `${names.join(', ')} ${names.length === 1 ? 'is' : 'are'} set ${place ?? 'elsewhere'}`;
@@ -174,28 +169,24 @@ function describeOverridingPlaces(names: readonly PostgresqlSettingName[], setti
  * The undo sets a value again that ALTER SYSTEM had set; every other value returns when its line is removed from
  * postgresql.auto.conf.
  */
-function undoStatement(name: string, setting: PostgresqlServerSetting | undefined): string {
+function undoStatement(name: string, setting: ServerSetting | undefined): string {
   const isAltered = setting?.file?.endsWith('postgresql.auto.conf') === true;
   const isHidden = setting?.source === 'configuration file' && setting.file === undefined;
   if (setting === undefined || !(isAltered || isHidden)) return `ALTER SYSTEM RESET ${name}`;
   return `ALTER SYSTEM SET ${name} = ${quoteLiteral(setting.value)}`;
 }
 
-type ManagedPostgresqlService = 'rds' | 'cloudsql' | 'azure';
+type ManagedService = 'rds' | 'cloudsql' | 'azure';
 
 /** The managed service that runs the server, recognized by settings and roles that only this service has. */
-export function detectManagedPostgresqlService(
-  settings: PostgresqlServerSettings,
-): ManagedPostgresqlService | undefined {
-  const has = (...names: readonly PostgresqlSettingName[]) => names.some((name) => settings.has(name));
+export function detectManagedService(settings: ServerSettings): ManagedService | undefined {
+  const has = (...names: readonly SettingName[]) => names.some((name) => settings.has(name));
   if (has('rds.logical_replication', 'rds.extensions', 'rds_superuser')) return 'rds';
   if (has('cloudsql.logical_decoding', 'cloudsqlsuperuser')) return 'cloudsql';
   return has('azure.extensions', 'azure_pg_admin') ? 'azure' : undefined;
 }
 
-const managedServiceFix: Readonly<
-  Record<ManagedPostgresqlService, (values: Readonly<Record<string, string>>) => string>
-> = {
+const managedServiceFix: Readonly<Record<ManagedService, (values: Readonly<Record<string, string>>) => string>> = {
   rds: (values) =>
     `In the DB parameter group of the instance set ${settingPairs(values, { wal_level: ['rds.logical_replication', '1'] }, ' = ')}, then reboot the instance.`,
   cloudsql: (values) =>
@@ -221,7 +212,7 @@ function settingPairs(
 }
 
 /** The sessions that a restart would end, as text for a fix that needs a restart. */
-export function describeRestartImpact(groups: readonly RoleSessionActivity[]): string {
+export function describeRestart(groups: readonly RoleSessions[]): string {
   const sessions = groups.reduce((sum, group) => sum + group.sessions, 0);
   if (sessions === 0) return 'A restart would end no session: there are no other connections now.';
   const who = groups.slice(0, 5).map(({ user, sessions: theirs }) => `${user} ${theirs}`);
@@ -245,11 +236,11 @@ interface EffectiveRoleSetting {
  * which overrides ALTER DATABASE, which overrides ALTER ROLE ALL, which overrides the configuration of the server.
  * @param defaultValue the built-in default, used where a setting of our own session hides the server's value
  */
-export function computeEffectiveSettingPerDatabase(
-  name: PostgresqlSettingName,
-  settings: PostgresqlServerSettings,
+export function effectiveSettings(
+  name: SettingName,
+  settings: ServerSettings,
   roleSettings: readonly RoleSetting[],
-  { dbname, databases }: Pick<PostgresqlSourceFacts, 'dbname' | 'databases'>,
+  { dbname, databases }: Pick<PostgresqlFacts, 'dbname' | 'databases'>,
   defaultValue = '0',
 ): readonly EffectiveRoleSetting[] {
   const own = settings.get(name);
@@ -264,7 +255,7 @@ export function computeEffectiveSettingPerDatabase(
 }
 
 export interface SourceSetting {
-  readonly name: PostgresqlSettingName;
+  readonly name: SettingName;
   readonly value: string;
 }
 
@@ -275,11 +266,11 @@ export interface SourceSetting {
  */
 export function listSettingsOfSource(
   database: string,
-  settings: PostgresqlServerSettings,
+  settings: ServerSettings,
   roleSettings: readonly RoleSetting[],
-  facts: PostgresqlSourceFacts,
+  facts: PostgresqlFacts,
 ): readonly SourceSetting[] {
-  const hasLongFloats = getPostgresqlSourceVersion(facts) >= 120_000;
+  const hasLongFloats = sourceVersionNumber(facts) >= 120_000;
   return usualValues.flatMap(([name, usual]) => {
     const stored = storedSetting(name, roleSettings, database);
     const isHidden = storedSetting(name, roleSettings, facts.dbname) !== undefined;
@@ -294,7 +285,7 @@ const on = /^(?:on|true|yes|1|t)$/i;
 const off = /^(?:off|false|no|0|f)$/i;
 
 /** The values that a server has after `initdb` in English, and that a target is assumed to have. */
-const usualValues: readonly (readonly [PostgresqlSettingName, RegExp])[] = [
+const usualValues: readonly (readonly [SettingName, RegExp])[] = [
   ['DateStyle', /^(?:ISO(, *MDY)?|MDY, *ISO)$/i],
   ['IntervalStyle', /^postgres$/i],
   ['TimeZone', /^(?:Etc\/)?(?:UTC|UCT|GMT|Universal|Zulu|Greenwich|GMT[+-]?0)$/i],
@@ -318,9 +309,9 @@ const usualValues: readonly (readonly [PostgresqlSettingName, RegExp])[] = [
  * The roles that ALTER ROLE … SET role and ALTER DATABASE … SET role store for new sessions of the role, for each
  * database that has such a value.
  */
-export function listStoredRolePerDatabase(
+export function storedRoles(
   roleSettings: readonly RoleSetting[],
-  { databases }: Pick<PostgresqlSourceFacts, 'databases'>,
+  { databases }: Pick<PostgresqlFacts, 'databases'>,
 ): readonly EffectiveRoleSetting[] {
   return databases.flatMap((database) => {
     const set = storedSetting('role', roleSettings, database);
@@ -339,7 +330,7 @@ function rank({ role, database }: RoleSetting): number {
   return (role === undefined ? 0 : 2) + (database === undefined ? 0 : 1);
 }
 
-export function describeEffectiveRoleSetting({ database, value, set }: EffectiveRoleSetting): string {
+export function describeSetting({ database, value, set }: EffectiveRoleSetting): string {
   if (set === undefined) return `${database}: ${value} (server)`;
   const source = [set.role, set.database === undefined ? undefined : `database ${set.database}`]
     .filter(Boolean)
@@ -351,7 +342,7 @@ export function describeEffectiveRoleSetting({ database, value, set }: Effective
  * ALTER ROLE overrides settings of the database and the server; a value that ALTER ROLE … IN DATABASE set must be
  * changed with the same statement.
  */
-export function buildSetRoleSettingFix(
+export function roleSettingFix(
   name: string,
   value: string,
   found: readonly EffectiveRoleSetting[],
@@ -387,7 +378,7 @@ export function buildSetRoleSettingFix(
   };
 }
 
-export function combineRoleSettingFixes(fixes: readonly FindingFix[], text: string): FindingFix {
+export function combineFixes(fixes: readonly FindingFix[], text: string): FindingFix {
   return {
     sql: fixes.flatMap(({ sql }) => sql ?? []),
     undo: fixes.flatMap(({ undo }) => undo ?? []),
@@ -398,7 +389,7 @@ export function combineRoleSettingFixes(fixes: readonly FindingFix[], text: stri
 }
 
 /** The number of replication slots, and of WAL senders, that a migration of this many databases uses; `sum` shows the calculation. */
-export function computeReplicationSlotDemand(databases: number): {
+export function slotDemand(databases: number): {
   readonly needed: number;
   readonly full: number;
   readonly sum: string;
@@ -412,13 +403,13 @@ export function computeReplicationSlotDemand(databases: number): {
   };
 }
 
-export function buildRaiseReplicationSlotsFix(
-  settings: PostgresqlServerSettings,
+export function raiseSlotsFix(
+  settings: ServerSettings,
   used: readonly ReplicationSlot[],
   databases: number,
   least: number,
 ) {
-  const wanted = Math.max(used.length + computeReplicationSlotDemand(databases).full, least);
+  const wanted = Math.max(used.length + slotDemand(databases).full, least);
   const idle = used.filter(({ active }) => !active).length;
   const spare =
     idle === 0 ? '' : `${countOf(idle, 'slot in use is', 'slots in use are')} inactive: drop unused slots instead.`;

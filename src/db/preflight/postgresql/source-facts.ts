@@ -1,17 +1,17 @@
-import type { PostgresqlAuthenticationMethod } from '../../../postgresql/connection.ts';
-import { parsePostgresqlMajorVersion, truncateToPostgresqlMajorVersion } from '../../../postgresql/version.ts';
-import type { SourceAddressFacts, TlsFacts } from '../network/addresses.ts';
+import type { AuthMethod } from '../../../postgresql/connection.ts';
+import { parseMajorVersion, toMajorVersion } from '../../../postgresql/version.ts';
+import type { AddressFacts, TlsFacts } from '../network/addresses.ts';
 import type { PreflightOptions } from '../options.ts';
-import type { DatabaseScanResult } from './deep/results.ts';
-import type { AccessExclusiveCatalogLock } from './queries/activity.ts';
-import type { PostgresqlInstanceIdentity } from './queries/cluster.ts';
+import type { DatabaseScan } from './deep/results.ts';
+import type { CatalogLock } from './queries/activity.ts';
+import type { InstanceIdentity } from './queries/cluster.ts';
 
 /** Facts about a PostgreSQL source besides the query results. */
-export interface PostgresqlSourceFacts {
+export interface PostgresqlFacts {
   /** The database that the first connection was made to. */
   readonly dbname: string;
   readonly username: string;
-  readonly address: SourceAddressFacts;
+  readonly address: AddressFacts;
   readonly tls: TlsFacts;
   readonly connection: PostgresqlConnectionResult;
   /**
@@ -20,30 +20,30 @@ export interface PostgresqlSourceFacts {
    */
   readonly databases: readonly string[];
   /** The result of the connection to each database; a database is missing until a connection to it was tried. */
-  readonly access: ReadonlyMap<string, DatabaseAccessResult>;
+  readonly access: ReadonlyMap<string, DatabaseAccess>;
   /**
    * The total size of the tables that the initial copy reads, in all databases. The copy size is known only to checks
    * of the server, because they are evaluated last.
    */
-  readonly copy: InitialCopySize | undefined;
+  readonly copy: CopySize | undefined;
   /**
    * The WAL rate from two readings of the WAL position, known only to checks of the server; undefined in recovery, or
    * if it could not be measured.
    */
   readonly walRate: WalRate | undefined;
   /** The result of a connection with the replication protocol (IDENTIFY_SYSTEM); undefined if none was tried. */
-  readonly replication: ReplicationConnectionResult | undefined;
+  readonly replication: ReplicationResult | undefined;
   /**
    * The results of reading all rows, by database; absent if `--deep` was not given, or before the reading. A database
    * that was not reached is missing.
    */
-  readonly scans?: ReadonlyMap<string, DatabaseScanResult> | undefined;
+  readonly scans?: ReadonlyMap<string, DatabaseScan> | undefined;
   /** Why the connection ended before all server queries had a result; absent if every query has a result. */
   readonly lost?: string | undefined;
 }
 
 export type PostgresqlConnectionResult =
-  | ConnectedPostgresqlSourceFacts
+  | ConnectedFacts
   /** `code` is an SQLSTATE or an error of the system; `message` is the server's, sanitized. */
   | {
       readonly kind: 'refused';
@@ -52,23 +52,23 @@ export type PostgresqlConnectionResult =
       /** Why the login can only have been refused by a connection pooler. */
       readonly pooler?: string | undefined;
       /** What further connections showed about the server, after a login that received no response. */
-      readonly silence?: UnansweredPostgresqlLoginDiagnosis;
+      readonly silence?: LoginDiagnosis;
       /** Whether the login succeeded and the first statement was refused. */
       readonly asked?: true;
     }
   | { readonly kind: 'unreachable'; readonly code: string; readonly message: string };
 
 /** What further connections show about a server that did not finish a login. */
-export interface UnansweredPostgresqlLoginDiagnosis {
+export interface LoginDiagnosis {
   /**
    * Whether the server responds to the request for TLS (SSLRequest), which needs no catalog, so that its process runs.
    */
   readonly answersTlsRequest: boolean;
   /** Locks that block logins to the database, read on a connection to another database. */
-  readonly locks: readonly AccessExclusiveCatalogLock[];
+  readonly locks: readonly CatalogLock[];
 }
 
-export interface ConnectedPostgresqlSourceFacts {
+export interface ConnectedFacts {
   readonly kind: 'entered';
   /** server_version_num. */
   readonly version: number;
@@ -88,16 +88,16 @@ export interface ConnectedPostgresqlSourceFacts {
   readonly startupRefusal: string | undefined;
   readonly ssl: boolean;
   /** The authentication method with which the server requested the password. */
-  readonly authentication: PostgresqlAuthenticationMethod;
+  readonly authentication: AuthMethod;
   /** The port that the server listens on; behind a port forwarder it differs from the port of the connection. */
   readonly serverPort: number | undefined;
 }
 
-export type DatabaseAccessResult =
+export type DatabaseAccess =
   | {
       readonly kind: 'entered';
       /** The server instance that the connection reached; undefined if the role cannot read its properties. */
-      readonly instance?: PostgresqlInstanceIdentity | undefined;
+      readonly instance?: InstanceIdentity | undefined;
       /** Why the connection ended, for the second time, before all queries of the database had a result. */
       readonly broken?: string;
     }
@@ -110,10 +110,10 @@ export type DatabaseAccessResult =
       readonly kind: 'lost';
       readonly message: string;
       /** Locks on system catalogs that block logins to the database. */
-      readonly locks?: readonly AccessExclusiveCatalogLock[];
+      readonly locks?: readonly CatalogLock[];
     };
 
-export interface InitialCopySize {
+export interface CopySize {
   /** Bytes of the tables of all measured databases, without indexes. */
   readonly bytes: number;
   readonly tables: number;
@@ -134,35 +134,30 @@ export interface WalRate {
   readonly bytes: number;
   readonly seconds: number;
   /** The server instance that returned the second reading of the WAL position. */
-  readonly instance?: PostgresqlInstanceIdentity | undefined;
+  readonly instance?: InstanceIdentity | undefined;
 }
 
-export type ReplicationConnectionResult =
+export type ReplicationResult =
   | {
       readonly kind: 'entered';
       /**
        * The server instance that the replication connection reached; undefined if the role cannot read its properties.
        */
-      readonly instance?: PostgresqlInstanceIdentity | undefined;
+      readonly instance?: InstanceIdentity | undefined;
     }
   | { readonly kind: 'refused'; readonly code: string; readonly message: string };
 
 /** server_version_num; 0 when no connection was made. */
-export function getPostgresqlSourceVersion({ connection }: PostgresqlSourceFacts): number {
+export function sourceVersionNumber({ connection }: PostgresqlFacts): number {
   return connection.kind === 'entered' ? connection.version : 0;
 }
 
 /** The major version of the target as server_version_num; undefined if it was not given, or is not a version. */
-export function getPostgresqlTargetVersion({
-  targetVersion,
-}: Pick<PreflightOptions, 'targetVersion'>): number | undefined {
-  return targetVersion === undefined ? undefined : parsePostgresqlMajorVersion(targetVersion);
+export function targetVersionNumber({ targetVersion }: Pick<PreflightOptions, 'targetVersion'>): number | undefined {
+  return targetVersion === undefined ? undefined : parseMajorVersion(targetVersion);
 }
 
 /** Whether the target has another major version than the source, or a version that is not known. */
-export function isOtherMajorVersion(
-  facts: PostgresqlSourceFacts,
-  options: Pick<PreflightOptions, 'targetVersion'>,
-): boolean {
-  return getPostgresqlTargetVersion(options) !== truncateToPostgresqlMajorVersion(getPostgresqlSourceVersion(facts));
+export function isOtherMajor(facts: PostgresqlFacts, options: Pick<PreflightOptions, 'targetVersion'>): boolean {
+  return targetVersionNumber(options) !== toMajorVersion(sourceVersionNumber(facts));
 }

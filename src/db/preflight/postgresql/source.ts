@@ -6,49 +6,32 @@ import {
   type TlsConnectionInfo,
 } from '../../../platform/network-errors.ts';
 
-import {
-  connectPostgresql,
-  type PostgresqlSession,
-  postgresqlStartupMessageParameters,
-} from '../../../postgresql/connection.ts';
-import { type PostgresqlEndpoint, verifiesServerIdentity } from '../../../postgresql/endpoint.ts';
-import { PostgresqlQueryError } from '../../../postgresql/query-error.ts';
+import { connectPostgresql, type PostgresqlSession, startupParameters } from '../../../postgresql/connection.ts';
+import { type PostgresqlEndpoint, verifiesIdentity } from '../../../postgresql/endpoint.ts';
+import { QueryError } from '../../../postgresql/query-error.ts';
 import type { PostgresqlRow } from '../../../postgresql/rows.ts';
 import {
-  buildProbeTransactionSql,
-  buildReadOnlyTransactionSql,
-  poolerShowVersionSql,
-  type SearchPathSafeSql,
-  searchPathSafeIdentifySystemSql,
-  searchPathSafeRollbackSql,
+  identifySystemSql,
+  probeSql,
+  readOnlySql,
+  rollbackSql,
+  type SafeSql,
+  showVersionSql,
 } from '../../../postgresql/search-path-safe-sql.ts';
 
-import {
-  findReachableAddress,
-  type HostNameResolver,
-  type SourceAddressFacts,
-  type TlsFacts,
-} from '../network/addresses.ts';
-import {
-  diagnoseUnansweredPostgresqlLogin,
-  type PostgresqlConnectAndQueryTimeouts,
-  type PostgresqlSourceConnectOptions,
-} from './login.ts';
-import {
-  decodePostgresqlInstanceIdentity,
-  instanceIdentitySql,
-  type PostgresqlInstanceIdentity,
-} from './queries/cluster.ts';
-import { buildReadOnlyPreflightTransaction } from './query.ts';
-import type { PostgresqlConnectionResult, PostgresqlSourceFacts, ReplicationConnectionResult } from './source-facts.ts';
+import { type AddressFacts, findReachable, type NameResolver, type TlsFacts } from '../network/addresses.ts';
+import { diagnoseLogin, type SourceConnectOptions, type SourceTimeouts } from './login.ts';
+import { decodeInstance, type InstanceIdentity, instanceSql } from './queries/cluster.ts';
+import { preflightTransaction } from './query.ts';
+import type { PostgresqlConnectionResult, PostgresqlFacts, ReplicationResult } from './source-facts.ts';
 
 /**
  * Reads the version and the state of the server on a new session, and detects whether a connection pooler is in
  * between.
  */
-async function readServerVersionAndDetectPooler(
+async function readServerVersion(
   session: PostgresqlSession,
-  { source, timeouts, onSend }: PostgresqlSourceConnectOptions,
+  { source, timeouts, onSend }: SourceConnectOptions,
 ): Promise<PostgresqlConnectionResult> {
   const send: SendMessage = (text) => {
     onSend(source.dbname, text);
@@ -72,16 +55,16 @@ async function readServerVersionAndDetectPooler(
       serverPort: wholeNumberIn(row, 'port'),
     };
   } catch (error) {
-    if (!(error instanceof PostgresqlQueryError)) throw error;
+    if (!(error instanceof QueryError)) throw error;
     const pooler = error.lost ? undefined : await poolerByName(send);
     return { kind: 'refused', code: error.code, message: error.message, pooler, asked: true };
   }
 }
 
-type SendMessage = (text: SearchPathSafeSql) => Promise<readonly (readonly PostgresqlRow[])[]>;
+type SendMessage = (text: SafeSql) => Promise<readonly (readonly PostgresqlRow[])[]>;
 
 /** The first message of the session; a pooler in transaction mode assigns a server process to it. */
-const pidMessage = buildProbeTransactionSql('SELECT pg_backend_pid() AS pid');
+const pidMessage = probeSql('SELECT pg_backend_pid() AS pid');
 
 const identityQuery = `
   SELECT
@@ -94,17 +77,15 @@ const identityQuery = `
     pg_backend_pid() AS pid
 `;
 
-const shortIdentityMessage = buildProbeTransactionSql(
-  "SELECT current_setting('server_version_num') AS v, version() AS ver",
-);
+const shortIdentityMessage = probeSql("SELECT current_setting('server_version_num') AS v, version() AS ver");
 
 /** Products that imitate PostgreSQL may lack functions, or settings that the read-only transaction uses. */
 async function readIdentity(send: SendMessage): Promise<PostgresqlRow | undefined> {
   try {
-    return firstRow(await send(buildReadOnlyPreflightTransaction([identityQuery])));
+    return firstRow(await send(preflightTransaction([identityQuery])));
   } catch (error) {
-    if (!(error instanceof PostgresqlQueryError) || error.lost) throw error;
-    await send(searchPathSafeRollbackSql);
+    if (!(error instanceof QueryError) || error.lost) throw error;
+    await send(rollbackSql);
     return firstRow(await send(shortIdentityMessage));
   }
 }
@@ -129,7 +110,7 @@ function poolerEvidence(
  * session began with.
  */
 function ignoredSettings(row: PostgresqlRow | undefined): string | undefined {
-  return row?.path == null || row.path === postgresqlStartupMessageParameters.search_path
+  return row?.path == null || row.path === startupParameters.search_path
     ? undefined
     : 'the settings of the startup message were not passed on';
 }
@@ -137,11 +118,11 @@ function ignoredSettings(row: PostgresqlRow | undefined): string | undefined {
 /** The admin console of a pooler rejects SELECT, but reports its product in response to SHOW VERSION. */
 async function poolerByName(send: SendMessage): Promise<string | undefined> {
   try {
-    const row = firstRow(await send(poolerShowVersionSql));
+    const row = firstRow(await send(showVersionSql));
     const name = Object.values(row ?? {}).find((value) => /bouncer|odyssey|pgcat|pgpool/i.test(value ?? ''));
     return name == null ? undefined : sanitizeLine(name);
   } catch (error) {
-    if (error instanceof PostgresqlQueryError) return undefined;
+    if (error instanceof QueryError) return undefined;
     throw error;
   }
 }
@@ -160,8 +141,8 @@ function wholeNumberIn(row: PostgresqlRow | undefined, name: string): number | u
  * TLS setting (with TLS instead of without, or the reverse), the function opens a second connection with that setting.
  * It sends no password, and finds out whether pg_hba.conf accepts the connection.
  */
-async function determinePostgresqlTlsFacts(
-  options: PostgresqlSourceConnectOptions,
+async function findTlsFacts(
+  options: SourceConnectOptions,
   result: PostgresqlSession | DatabaseConnectError,
 ): Promise<TlsFacts> {
   const refused = result instanceof DatabaseConnectError ? result : undefined;
@@ -174,13 +155,13 @@ async function determinePostgresqlTlsFacts(
     return { offered: 'no', plaintext: attempt.passedHostRules ? 'accepted' : 'refused' };
   }
   if (refused?.phase === 'tls') return { offered: 'yes', failure: refused.message };
-  const verified = refused === undefined && verifiesServerIdentity(options.source.verify);
+  const verified = refused === undefined && verifiesIdentity(options.source.verify);
   return { offered: 'yes', ...sessionTlsFacts(result.tls), ...(verified ? { verified } : {}) };
 }
 
 /** Finds out whether the server supports TLS, after a connection that was made without TLS as requested. */
 async function probeWithTls(
-  options: PostgresqlSourceConnectOptions,
+  options: SourceConnectOptions,
   refused: DatabaseConnectError | undefined,
 ): Promise<TlsFacts> {
   const attempt = await connectWithoutPassword(options, 'require');
@@ -209,7 +190,7 @@ interface LoginAttempt {
 
 /** Connects until the server requests the password, so that no password is sent without TLS. */
 async function connectWithoutPassword(
-  { source, timeouts, signal }: PostgresqlSourceConnectOptions,
+  { source, timeouts, signal }: SourceConnectOptions,
   ssl: 'require' | 'disable',
 ): Promise<LoginAttempt> {
   const withoutPassword = { ...source, ssl, password: undefined };
@@ -247,20 +228,20 @@ function sessionTlsFacts(tls: TlsConnectionInfo | undefined): Partial<TlsFacts> 
   return { ...(version === undefined ? {} : { version }), ...(certificate === undefined ? {} : { certificate }) };
 }
 
-interface OpenPostgresqlSourceOptions {
+interface OpenOptions {
   readonly signal: AbortSignal;
   /** Time limits (default: 5 s for the address, 10 s to connect, 15 s for a statement). */
-  readonly timeouts?: Partial<PostgresqlConnectAndQueryTimeouts> | undefined;
-  readonly names?: HostNameResolver | undefined;
+  readonly timeouts?: Partial<SourceTimeouts> | undefined;
+  readonly names?: NameResolver | undefined;
   /** Memory limit that all sessions with this source share (default: a new limit of this session). */
   readonly memory?: DatabaseResponseMemoryLimit | undefined;
   /** Called with every statement before it is sent to the source. */
   readonly onSend?: ((database: string, text: string) => void) | undefined;
 }
 
-export interface PostgresqlSourceOpenResult {
+export interface OpenedPostgresql {
   /** Facts about the source that are known before the catalogs are read. The list of databases is not among them. */
-  readonly facts: PostgresqlSourceFacts;
+  readonly facts: PostgresqlFacts;
   /** The open session, which the caller must end; undefined if the connection failed. */
   readonly session: PostgresqlSession | undefined;
   /** The source with the IP address that every further connection uses. */
@@ -280,15 +261,15 @@ export async function openPostgresqlSource(
     timeouts: given,
     memory = createDatabaseResponseMemoryLimit('session'),
     onSend = () => {},
-  }: OpenPostgresqlSourceOptions,
-): Promise<PostgresqlSourceOpenResult> {
+  }: OpenOptions,
+): Promise<OpenedPostgresql> {
   const timeouts = { address: 5000, connect: 10_000, query: 15_000, ...given };
   const contradictions = source.contradictions ?? [];
   const limit = timeouts.address;
-  const search = findReachableAddress(source.host, source.port, { contradictions, limit, signal, names });
+  const search = findReachable(source.host, source.port, { contradictions, limit, signal, names });
   const reachable = await search.firstReachable;
   const dialled = reachable === undefined ? source : { ...source, address: reachable };
-  const options: PostgresqlSourceConnectOptions = { source: dialled, timeouts, signal, memory, onSend };
+  const options: SourceConnectOptions = { source: dialled, timeouts, signal, memory, onSend };
   const [address, login] = await Promise.all([search.facts, reachable === undefined ? undefined : logIn(options)]);
   return {
     source: dialled,
@@ -312,17 +293,17 @@ export async function openPostgresqlSource(
 interface LoginFacts {
   readonly connection: PostgresqlConnectionResult;
   readonly tls: TlsFacts;
-  readonly replication: ReplicationConnectionResult | undefined;
+  readonly replication: ReplicationResult | undefined;
   readonly session: PostgresqlSession | undefined;
 }
 
-async function logIn(options: PostgresqlSourceConnectOptions): Promise<LoginFacts> {
+async function logIn(options: SourceConnectOptions): Promise<LoginFacts> {
   const session = await tryLogin(options);
   if (session instanceof DatabaseConnectError) {
     const isSilent = session.code === clientSideDatabaseErrorCodes.timeout && session.phase !== 'network';
     const [tls, silence] = await Promise.all([
-      determinePostgresqlTlsFacts(options, session),
-      isSilent ? diagnoseUnansweredPostgresqlLogin(options, Math.min(3000, options.timeouts.connect)) : undefined,
+      findTlsFacts(options, session),
+      isSilent ? diagnoseLogin(options, Math.min(3000, options.timeouts.connect)) : undefined,
     ]);
     const connection = refused(session);
     return {
@@ -333,8 +314,8 @@ async function logIn(options: PostgresqlSourceConnectOptions): Promise<LoginFact
     };
   }
   const [connection, tls, replication] = await Promise.all([
-    readServerVersionAndDetectPooler(session, options),
-    determinePostgresqlTlsFacts(options, session),
+    readServerVersion(session, options),
+    findTlsFacts(options, session),
     connectForReplication(options),
   ]);
   if (connection.kind === 'entered') return { connection, tls, replication, session };
@@ -347,7 +328,7 @@ async function tryLogin({
   timeouts,
   signal,
   memory,
-}: PostgresqlSourceConnectOptions): Promise<PostgresqlSession | DatabaseConnectError> {
+}: SourceConnectOptions): Promise<PostgresqlSession | DatabaseConnectError> {
   try {
     return await connectPostgresql(source, { dbname: source.dbname, limit: timeouts.connect, signal, memory });
   } catch (error) {
@@ -365,17 +346,17 @@ async function connectForReplication({
   timeouts,
   signal,
   onSend,
-}: PostgresqlSourceConnectOptions): Promise<ReplicationConnectionResult> {
+}: SourceConnectOptions): Promise<ReplicationResult> {
   let session: PostgresqlSession | undefined;
   try {
     const limit = timeouts.connect;
     session = await connectPostgresql(source, { dbname: source.dbname, limit, signal, replication: true });
-    onSend(source.dbname, searchPathSafeIdentifySystemSql);
-    await session.query(searchPathSafeIdentifySystemSql, timeouts.query);
+    onSend(source.dbname, identifySystemSql);
+    await session.query(identifySystemSql, timeouts.query);
     onSend(source.dbname, instanceMessage);
     return { kind: 'entered', instance: await readInstance(session, timeouts.query) };
   } catch (error) {
-    if (error instanceof DatabaseConnectError || error instanceof PostgresqlQueryError) {
+    if (error instanceof DatabaseConnectError || error instanceof QueryError) {
       return { kind: 'refused', code: error.code, message: error.message };
     }
     throw error;
@@ -385,20 +366,17 @@ async function connectForReplication({
 }
 
 /** A replication connection to a database accepts queries too (PostgreSQL 10 and newer). */
-async function readInstance(
-  session: PostgresqlSession,
-  limit: number,
-): Promise<PostgresqlInstanceIdentity | undefined> {
+async function readInstance(session: PostgresqlSession, limit: number): Promise<InstanceIdentity | undefined> {
   try {
     const row = (await session.query(instanceMessage, limit)).flat()[0];
-    return row === undefined ? undefined : decodePostgresqlInstanceIdentity(row);
+    return row === undefined ? undefined : decodeInstance(row);
   } catch (error) {
-    if (error instanceof PostgresqlQueryError) return undefined;
+    if (error instanceof QueryError) return undefined;
     throw error;
   }
 }
 
-const instanceMessage = buildReadOnlyTransactionSql([instanceIdentitySql]);
+const instanceMessage = readOnlySql([instanceSql]);
 
 function refused({ phase, code, message }: DatabaseConnectError): PostgresqlConnectionResult {
   if (phase === 'network') return { kind: 'unreachable', code, message };
@@ -407,7 +385,7 @@ function refused({ phase, code, message }: DatabaseConnectError): PostgresqlConn
   return { kind: 'refused', code, message, pooler };
 }
 
-function unreachable({ lookup, connects, host, port }: SourceAddressFacts): PostgresqlConnectionResult {
+function unreachable({ lookup, connects, host, port }: AddressFacts): PostgresqlConnectionResult {
   if (lookup.kind === 'failed') return { kind: 'unreachable', code: lookup.code, message: `${host}: ${lookup.reason}` };
   const code = connects[0]?.error ?? clientSideDatabaseErrorCodes.timeout;
   return { kind: 'unreachable', code, message: `no address of ${host} accepts a connection on port ${port}` };

@@ -1,19 +1,19 @@
 import { createDatabaseResponseMemoryLimit } from '../../../platform/memory.ts';
 import { connectPostgresql } from '../../../postgresql/connection.ts';
 import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
-import { PostgresqlQueryError } from '../../../postgresql/query-error.ts';
+import { QueryError } from '../../../postgresql/query-error.ts';
 import {
-  decodeBooleanColumn,
-  decodeNumberColumnOrZero,
-  decodeOptionalTextColumn,
-  decodeTextArrayColumn,
-  decodeTextColumn,
+  decodeBoolean,
+  decodeNumber,
+  decodeOptionalText,
+  decodeText,
+  decodeTextArray,
   type PostgresqlRow,
 } from '../../../postgresql/rows.ts';
-import { omitTransactionControlResults } from '../../../postgresql/search-path-safe-sql.ts';
-import { formatPostgresqlMajorVersion } from '../../../postgresql/version.ts';
-import { managedPostgresqlMarkersQuery } from './queries/cluster.ts';
-import { buildReadOnlyPreflightTransaction } from './query.ts';
+import { omitControlResults } from '../../../postgresql/search-path-safe-sql.ts';
+import { formatMajorVersion } from '../../../postgresql/version.ts';
+import { managedMarkersQuery } from './queries/cluster.ts';
+import { preflightTransaction } from './query.ts';
 
 /**
  * How a PostgreSQL release provides an extension of the contrib modules. `trusted`: every role that may create objects
@@ -21,19 +21,15 @@ import { buildReadOnlyPreflightTransaction } from './query.ts';
  * `other`: no release from 10 to 18 ships it, or the release is newer than 18. The facts come from the extension
  * control files of each PostgreSQL release.
  */
-type ContribExtensionStatus = 'trusted' | 'untrusted' | 'absent' | 'other';
+type ContribStatus = 'trusted' | 'untrusted' | 'absent' | 'other';
 
-export const majorVersionsWithContribExtensionData = { first: 10, last: 18 } as const;
+export const contribMajors = { first: 10, last: 18 } as const;
 
 /** @param major major version, 10 or newer */
-export function getContribExtensionStatus(name: string, major: number): ContribExtensionStatus {
+export function contribStatus(name: string, major: number): ContribStatus {
   const found = contribExtensions.get(name);
-  if (found === undefined || major > majorVersionsWithContribExtensionData.last) return 'other';
-  const {
-    since = majorVersionsWithContribExtensionData.first,
-    until = majorVersionsWithContribExtensionData.last,
-    trusted = false,
-  } = found;
+  if (found === undefined || major > contribMajors.last) return 'other';
+  const { since = contribMajors.first, until = contribMajors.last, trusted = false } = found;
   if (major < since || major > until) return 'absent';
   // PostgreSQL 13 added the keyword `trusted` to extension control files.
   return trusted && major >= 13 ? 'trusted' : 'untrusted';
@@ -114,7 +110,7 @@ export interface PostgresqlTarget {
 }
 
 /**
- * Reads a target in read-only transactions. Rejects with a DatabaseConnectError or a PostgresqlQueryError.
+ * Reads a target in read-only transactions. Rejects with a DatabaseConnectError or a QueryError.
  * @param onSend receives every statement just before it is sent
  */
 export async function readPostgresqlTarget(
@@ -126,34 +122,34 @@ export async function readPostgresqlTarget(
   const session = await connectPostgresql(endpoint, { dbname: endpoint.dbname, limit: 10_000, signal, memory });
   try {
     const read = async (statements: readonly string[], version?: number) => {
-      const text = buildReadOnlyPreflightTransaction(statements, version);
+      const text = preflightTransaction(statements, version);
       onSend(text);
-      return omitTransactionControlResults(await session.query(text, 30_000), statements.length);
+      return omitControlResults(await session.query(text, 30_000), statements.length);
     };
     const [login] = (await read([loginSql])).flat();
-    const version = decodeNumberColumnOrZero(login, 'version');
+    const version = decodeNumber(login, 'version');
     const [extensions = [], names = [], settings = [], marks = []] = await read(
-      [extensionsSql(version), namesSql, settingsSql, managedPostgresqlMarkersQuery.sql(version, preconditions) ?? ''],
+      [extensionsSql(version), namesSql, settingsSql, managedMarkersQuery.sql(version, preconditions) ?? ''],
       version,
     );
     const namesOf = (kind: string) =>
-      new Set(names.filter((row) => row.kind === kind).map((row) => decodeTextColumn(row, 'name')));
+      new Set(names.filter((row) => row.kind === kind).map((row) => decodeText(row, 'name')));
     return {
       version,
-      login: decodeTextColumn(login, 'login'),
-      isSuperuser: decodeBooleanColumn(login, 'superuser'),
-      mayCreateDatabases: decodeBooleanColumn(login, 'createdb'),
-      mayCreateRoles: decodeBooleanColumn(login, 'createrole'),
-      maySubscribe: decodeBooleanColumn(login, 'subscribes'),
-      bypassesRls: decodeBooleanColumn(login, 'bypasses'),
+      login: decodeText(login, 'login'),
+      isSuperuser: decodeBoolean(login, 'superuser'),
+      mayCreateDatabases: decodeBoolean(login, 'createdb'),
+      mayCreateRoles: decodeBoolean(login, 'createrole'),
+      maySubscribe: decodeBoolean(login, 'subscribes'),
+      bypassesRls: decodeBoolean(login, 'bypasses'),
       isManaged: marks.length > 0,
-      extensions: new Map(extensions.map((row) => [decodeTextColumn(row, 'name'), decodeExtension(row)])),
+      extensions: new Map(extensions.map((row) => [decodeText(row, 'name'), decodeExtension(row)])),
       languages: namesOf('language'),
       locales: namesOf('locale'),
       timeZones: await readTimeZones(read, version),
       roles: namesOf('role'),
       databases: namesOf('database'),
-      settings: new Map(settings.map((row) => [decodeTextColumn(row, 'name'), decodeTextColumn(row, 'setting')])),
+      settings: new Map(settings.map((row) => [decodeText(row, 'name'), decodeText(row, 'setting')])),
     };
   } finally {
     await session.end();
@@ -167,9 +163,9 @@ async function readTimeZones(
 ): Promise<ReadonlySet<string> | undefined> {
   try {
     const rows = (await read([timeZonesSql], version)).flat();
-    return new Set(rows.map((row) => decodeTextColumn(row, 'name')));
+    return new Set(rows.map((row) => decodeText(row, 'name')));
   } catch (error) {
-    if (error instanceof PostgresqlQueryError && !error.lost) return undefined;
+    if (error instanceof QueryError && !error.lost) return undefined;
     throw error;
   }
 }
@@ -210,10 +206,10 @@ function extensionsSql(version: number): string {
 
 function decodeExtension(row: PostgresqlRow): TargetExtension {
   return {
-    version: decodeTextColumn(row, 'version'),
-    isTrusted: decodeBooleanColumn(row, 'trusted'),
-    schema: decodeOptionalTextColumn(row, 'schema'),
-    requires: decodeTextArrayColumn(row, 'requires'),
+    version: decodeText(row, 'version'),
+    isTrusted: decodeBoolean(row, 'trusted'),
+    schema: decodeOptionalText(row, 'schema'),
+    requires: decodeTextArray(row, 'requires'),
   };
 }
 
@@ -261,5 +257,5 @@ export function optionsOfTarget(
   { host, port }: PostgresqlEndpoint,
   postgresql: PostgresqlTarget,
 ): { readonly target: NamedTarget; readonly targetVersion: string } {
-  return { target: { host, port, postgresql }, targetVersion: formatPostgresqlMajorVersion(postgresql.version) };
+  return { target: { host, port, postgresql }, targetVersion: formatMajorVersion(postgresql.version) };
 }

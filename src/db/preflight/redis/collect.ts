@@ -1,40 +1,29 @@
 import type { Clock } from '../../../platform/host.ts';
-import { RedisCommandError } from '../../../redis/command-error.ts';
+import { CommandError } from '../../../redis/command-error.ts';
 import type { RedisConnection, RedisReply } from '../../../redis/connection.ts';
 import type { RedisEndpoint } from '../../../redis/endpoint.ts';
-import { parseKeyspace, type RedisInfo, type RedisInfoField, readRedisInfoNumber } from '../../../redis/info.ts';
-import { formatRedisCommand } from '../../../redis/quote.ts';
-import { encodeRedisCommand, type RedisConnectOptions } from '../../../redis/resp.ts';
+import { type InfoField, infoNumber, parseKeyspace, type RedisInfo } from '../../../redis/info.ts';
+import { formatCommand } from '../../../redis/quote.ts';
+import { encodeCommand, type RedisConnectOptions } from '../../../redis/resp.ts';
 
-import { isValkeyOrRedisAtLeast, parseRedisServerVersion } from '../../../redis/version.ts';
-import { getPreflightQueryValue, type PreflightQueryResult } from '../query.ts';
-import type { CollectedSourceFacts, PreflightEngineInput } from '../run.ts';
+import { isValkeyOrRedisAtLeast, parseServerVersion } from '../../../redis/version.ts';
+import { type QueryResult, queryValue } from '../query.ts';
+import type { CollectedFacts, PreflightRun } from '../run.ts';
 import type { RedisCheck } from './check.ts';
-import { isRedisBusyError } from './commands.ts';
+import { isBusy } from './commands.ts';
+import { commandCallsQuery, infoQuery, type QueryContext, replicationQuery, requireList } from './queries.ts';
+import { type RedisResults, retryRedisQueries, runRedisQueries, toResult } from './run-queries.ts';
+import { authenticatedUser, type OpenedSource, probePsync } from './source.ts';
 import {
-  type RedisPreflightQueryContext,
-  redisCommandCallsQuery,
-  redisInfoQuery,
-  redisReplicationConfigQuery,
-  requireRedisReplyList,
-} from './queries.ts';
-import {
-  type RedisPreflightQueryResults,
-  retryRedisPreflightQueries,
-  runRedisPreflightQueries,
-  toRedisQueryResult,
-} from './run-queries.ts';
-import { getAuthenticatedRedisUser, probePsync, type RedisSourceOpenResult } from './source.ts';
-import {
-  type RedisActivityRate,
+  type ActivityRate,
   type RedisConnectionResult,
   type RedisSourceFacts,
-  type RenamedRedisWriteCommands,
-  sampleRedisKeys,
+  type RenamedCommands,
+  sampleKeys,
 } from './source-facts.ts';
 
 /** The number of bytes and commands that this program sent to the server. */
-interface OwnRedisTraffic {
+interface OwnTraffic {
   readonly bytes: number;
   readonly commands: number;
 }
@@ -43,14 +32,9 @@ interface OwnRedisTraffic {
  * The activity of the server per second, calculated from two replies to INFO. `own`: the traffic that this program
  * itself sent between the two replies.
  */
-export function computeRedisActivityRate(
-  before: RedisInfo,
-  after: RedisInfo,
-  seconds: number,
-  own: OwnRedisTraffic,
-): RedisActivityRate {
-  const perSecond = (field: RedisInfoField, ours = 0) => {
-    const [first, last] = [readRedisInfoNumber(before, field), readRedisInfoNumber(after, field)];
+export function computeActivity(before: RedisInfo, after: RedisInfo, seconds: number, own: OwnTraffic): ActivityRate {
+  const perSecond = (field: InfoField, ours = 0) => {
+    const [first, last] = [infoNumber(before, field), infoNumber(after, field)];
     return first === undefined || last === undefined ? undefined : Math.max(0, last - first - ours) / seconds;
   };
   // On a server that never had a replica, no replication stream exists and master_repl_offset does not change.
@@ -77,37 +61,37 @@ const commandInfo = { id: 'COMMAND INFO', permission: '+command' };
  * renamed command, but no command that was removed. The replication stream contains the command name that the client
  * sent.
  */
-async function findRenamedRedisWriteCommands(
+async function findRenamedCommands(
   session: RedisConnection,
-  results: RedisPreflightQueryResults,
-  context: RedisPreflightQueryContext,
-): Promise<PreflightQueryResult<RenamedRedisWriteCommands>> {
-  const calls = getPreflightQueryValue(results, redisCommandCallsQuery);
-  const result = results.get(redisCommandCallsQuery);
+  results: RedisResults,
+  context: QueryContext,
+): Promise<QueryResult<RenamedCommands>> {
+  const calls = queryValue(results, commandCallsQuery);
+  const result = results.get(commandCallsQuery);
   if (calls === undefined) {
     return result === undefined || result.kind === 'known'
       ? { kind: 'skipped', reason: 'the query was not sent' }
       : result;
   }
-  const info = getPreflightQueryValue(results, redisInfoQuery);
-  const version = info === undefined ? undefined : parseRedisServerVersion(info);
+  const info = queryValue(results, infoQuery);
+  const version = info === undefined ? undefined : parseServerVersion(info);
   const hasList = isValkeyOrRedisAtLeast(version, 7, 0);
   const isCalled = (name: string) =>
     [...calls].some(([one, count]) => count > 0 && (one === name || one.startsWith(`${name}|`)));
-  const find = async (): Promise<RenamedRedisWriteCommands> => {
-    const found = requireRedisReplyList(await session.send(['COMMAND', 'INFO', ...writeCommands]));
+  const find = async (): Promise<RenamedCommands> => {
+    const found = requireList(await session.send(['COMMAND', 'INFO', ...writeCommands]));
     const absent = writeCommands.filter((_, at) => !Array.isArray(found[at]));
     if (absent.length === 0) return { called: [], uncalled: [] };
     const existing = originalNames(await session.send(hasList ? ['COMMAND', 'LIST'] : ['COMMAND']));
     const renamed = absent.filter((name) => existing.has(name) || isCalled(name));
     return { called: renamed.filter(isCalled), uncalled: renamed.filter((name) => !isCalled(name)) };
   };
-  return toRedisQueryResult(find(), commandInfo, context);
+  return toResult(find(), commandInfo, context);
 }
 
 /** The reply to COMMAND LIST contains names; the reply to COMMAND contains lists that begin with the name. */
 function originalNames(reply: RedisReply): ReadonlySet<string> {
-  return new Set(requireRedisReplyList(reply).map((one) => String(Array.isArray(one) ? one[0] : one).toLowerCase()));
+  return new Set(requireList(reply).map((one) => String(Array.isArray(one) ? one[0] : one).toLowerCase()));
 }
 
 /**
@@ -124,37 +108,35 @@ smove sort spop srem sunionstore swapdb unlink vadd vrem vsetattr xack xadd xaut
 xtrim zadd zdiffstore zincrby zinterstore zmpop zpopmax zpopmin zrangestore zrem zremrangebylex zremrangebyrank
 zremrangebyscore zunionstore`.split(/\s+/);
 
-interface MeasuredRedisActivityRate {
-  readonly rate: RedisActivityRate | undefined;
+interface MeasuredActivity {
+  readonly rate: ActivityRate | undefined;
   /** Milliseconds spent waiting. */
   readonly waited: number;
 }
 
-interface RedisActivityMeasurementOptions {
+interface ActivityOptions {
   readonly clock: Clock;
   /** Milliseconds between the two replies to INFO. */
   readonly interval: number;
   readonly signal: AbortSignal;
   /** Returns the bytes and commands that this program has sent so far. */
-  readonly sent: () => OwnRedisTraffic;
+  readonly sent: () => OwnTraffic;
 }
 
 /** Reads INFO twice, and runs `work` between the two readings. */
-async function measureRedisActivityRate(
+async function measureActivity(
   session: RedisConnection,
-  { clock, interval, signal, sent }: RedisActivityMeasurementOptions,
+  { clock, interval, signal, sent }: ActivityOptions,
   work: () => Promise<void>,
-): Promise<MeasuredRedisActivityRate> {
+): Promise<MeasuredActivity> {
   const read = async (): Promise<InfoReading | undefined> => {
     try {
-      const reply = await session.send(redisInfoQuery.command({ user: 'default' }));
+      const reply = await session.send(infoQuery.command({ user: 'default' }));
       // Another check reports a reply to INFO that has the wrong type.
-      return typeof reply === 'string'
-        ? { info: redisInfoQuery.decode(reply), at: clock.now(), sent: sent() }
-        : undefined;
+      return typeof reply === 'string' ? { info: infoQuery.decode(reply), at: clock.now(), sent: sent() } : undefined;
     } catch (error) {
       // The checks that use INFO report why INFO has no value.
-      if (error instanceof RedisCommandError) return undefined;
+      if (error instanceof CommandError) return undefined;
       throw error;
     }
   };
@@ -173,40 +155,38 @@ async function measureRedisActivityRate(
     bytes: after.sent.bytes - before.sent.bytes,
     commands: after.sent.commands - before.sent.commands,
   };
-  return { rate: computeRedisActivityRate(before.info, after.info, seconds, own), waited: waited ?? 0 };
+  return { rate: computeActivity(before.info, after.info, seconds, own), waited: waited ?? 0 };
 }
 
 interface InfoReading {
   readonly info: RedisInfo;
   /** Time of the reading in milliseconds since the epoch. */
   readonly at: number;
-  readonly sent: OwnRedisTraffic;
+  readonly sent: OwnTraffic;
 }
 
-export interface CollectedRedisFacts extends CollectedSourceFacts {
+export interface CollectedRedisFacts extends CollectedFacts {
   readonly facts: RedisSourceFacts;
-  readonly results: RedisPreflightQueryResults;
+  readonly results: RedisResults;
 }
 
 /**
  * Reports each sent command in the form of a redis-cli line, and counts the sent bytes, which the measurement of the
  * source activity subtracts.
  */
-export interface SentRedisTrafficObserver extends Required<Pick<RedisConnectOptions, 'onCommand'>> {
+export interface TrafficObserver extends Required<Pick<RedisConnectOptions, 'onCommand'>> {
   readonly sent: () => { readonly bytes: number; readonly commands: number };
 }
 
-export function createSentRedisTrafficObserver(
-  onSend: PreflightEngineInput<RedisEndpoint>['onSend'],
-): SentRedisTrafficObserver {
+export function observeTraffic(onSend: PreflightRun<RedisEndpoint>['onSend']): TrafficObserver {
   let bytes = 0;
   let commands = 0;
   return {
     onCommand(command) {
-      bytes += encodeRedisCommand(command).length;
+      bytes += encodeCommand(command).length;
       commands += 1;
       const parts = command.map((part) => (typeof part === 'string' ? part : Buffer.from(part).toString('utf8')));
-      onSend('server', formatRedisCommand(...parts));
+      onSend('server', formatCommand(...parts));
     },
     sent: () => ({ bytes, commands }),
   };
@@ -219,20 +199,20 @@ const noSession = { kind: 'skipped', reason: 'no session with the server' } as c
  * Runs the queries of the checks, and then samples keys while the activity of the server is measured. Ends the session.
  */
 export async function collectRedisFacts(
-  opened: RedisSourceOpenResult,
-  run: PreflightEngineInput<RedisEndpoint>,
-  observer: SentRedisTrafficObserver,
+  opened: OpenedSource,
+  run: PreflightRun<RedisEndpoint>,
+  observer: TrafficObserver,
   checks: readonly RedisCheck[],
   rateInterval: number,
 ): Promise<CollectedRedisFacts> {
   const { session: first, source: connected, connection } = opened;
   if (first === undefined) return { facts: factsOf(opened, run), results: new Map(), waited: 0 };
-  const context = { user: getAuthenticatedRedisUser(run.source, connection) };
+  const context = { user: authenticatedUser(run.source, connection) };
   const connect = { signal: run.signal, onCommand: observer.onCommand, memory: opened.memory };
   let session = first;
   try {
-    const pipelined = await runRedisPreflightQueries(session, checks, context, 10_000);
-    const retried = await retryRedisPreflightQueries(pipelined, session, { source: connected, context, connect });
+    const pipelined = await runRedisQueries(session, checks, context, 10_000);
+    const retried = await retryRedisQueries(pipelined, session, { source: connected, context, connect });
     const { results, pipelineFailure } = retried;
     session = retried.session;
     run.onProgress(2, 3);
@@ -241,11 +221,11 @@ export async function collectRedisFacts(
     let probe: RedisSourceFacts['probe'];
     const { signal, clock } = run;
     const measurement = { clock, interval: rateInterval, signal, sent: observer.sent };
-    const { rate, waited } = await measureRedisActivityRate(session, measurement, async () => {
-      const info = getPreflightQueryValue(results, redisInfoQuery);
+    const { rate, waited } = await measureActivity(session, measurement, async () => {
+      const info = queryValue(results, infoQuery);
       const databases = info === undefined ? [0] : parseKeyspace(info).map(({ index }) => index);
-      sample = await toRedisQueryResult(sampleRedisKeys(session, databases), samplePermission, context);
-      renamed = await findRenamedRedisWriteCommands(session, results, context);
+      sample = await toResult(sampleKeys(session, databases), samplePermission, context);
+      renamed = await findRenamedCommands(session, results, context);
       if (run.options.probe)
         probe = await probePsync(connected, { ...connect, limit: 15_000, copyLimit: copyLimit(results) });
     });
@@ -260,10 +240,8 @@ export async function collectRedisFacts(
  * Milliseconds within which the copy should begin: for a diskless copy Redis first waits for other replicas, here for
  * at most 20 s.
  */
-function copyLimit(results: RedisPreflightQueryResults): number {
-  const delay = Number(
-    getPreflightQueryValue(results, redisReplicationConfigQuery)?.get('repl-diskless-sync-delay') ?? 5,
-  );
+function copyLimit(results: RedisResults): number {
+  const delay = Number(queryValue(results, replicationQuery)?.get('repl-diskless-sync-delay') ?? 5);
   return 15_000 + 1000 * Math.min(20, Math.max(0, Number.isFinite(delay) ? delay : 0));
 }
 
@@ -272,9 +250,9 @@ type Measured = Pick<RedisSourceFacts, 'rate' | 'sample' | 'renamed' | 'probe' |
 const notMeasured: Measured = { rate: undefined, sample: noSession, renamed: noSession, probe: undefined };
 
 function factsOf(
-  { address, tls, connection }: RedisSourceOpenResult,
-  { source }: PreflightEngineInput<RedisEndpoint>,
-  queried: RedisPreflightQueryResults = new Map(),
+  { address, tls, connection }: OpenedSource,
+  { source }: PreflightRun<RedisEndpoint>,
+  queried: RedisResults = new Map(),
   measured: Measured = notMeasured,
 ): RedisSourceFacts {
   const { sample, renamed, pipelineFailure, probe } = measured;
@@ -286,7 +264,7 @@ function factsOf(
   return {
     host: source.host,
     port: source.port,
-    user: getAuthenticatedRedisUser(source, connection),
+    user: authenticatedUser(source, connection),
     isUsernameUnused: source.isUsernameUnused ?? (source.username !== undefined && source.password === undefined),
     ssl: source.ssl === 'require',
     address,
@@ -302,9 +280,9 @@ function factsOf(
 function busyMessage(
   connection: RedisConnectionResult,
   probe: RedisSourceFacts['probe'],
-  results: readonly PreflightQueryResult<unknown>[],
+  results: readonly QueryResult<unknown>[],
 ): string | undefined {
   if (connection.kind === 'connected' && connection.notice?.code === 'BUSY') return connection.notice.message;
   if (probe?.kind === 'refused' && probe.code === 'BUSY') return probe.message;
-  return results.flatMap((one) => (one.kind === 'failed' && isRedisBusyError(one.reason) ? [one.reason] : []))[0];
+  return results.flatMap((one) => (one.kind === 'failed' && isBusy(one.reason) ? [one.reason] : []))[0];
 }

@@ -1,17 +1,17 @@
 import { parseKeyspace, type RedisInfo } from '../../../redis/info.ts';
-import { type MigrationMethod, type PreflightCheckOutcome, skipOutcome, unknownOutcome } from '../finding.ts';
-import type { PreflightQueryResult } from '../query.ts';
-import { redisMigrationMethods } from './check.ts';
-import { redisAdministratorText } from './fixes.ts';
-import type { RedisAclDryRunResult, RedisAclUserRules } from './queries.ts';
+import { type CheckOutcome, type MigrationMethod, skipOutcome, unknownOutcome } from '../finding.ts';
+import type { QueryResult } from '../query.ts';
+import { redisMethods } from './check.ts';
+import { redisAdministrator } from './fixes.ts';
+import type { AclRules, DryRunResult } from './queries.ts';
 
-type RedisScanCommand = 'select' | 'scan' | 'dump' | 'pttl' | 'type';
+type ScanCommand = 'select' | 'scan' | 'dump' | 'pttl' | 'type';
 
 /**
  * The commands of a scan. SELECT is needed if keys exist outside database 0, or if it is not known which databases have
  * keys.
  */
-export function listRedisScanCommands(info: PreflightQueryResult<RedisInfo>): readonly RedisScanCommand[] {
+export function scanCommands(info: QueryResult<RedisInfo>): readonly ScanCommand[] {
   const isDefaultOnly = info.kind === 'known' && parseKeyspace(info.value).every(({ index }) => index === 0);
   return [...(isDefaultOnly ? [] : (['select'] as const)), 'scan', 'dump', 'pttl', 'type'];
 }
@@ -20,24 +20,24 @@ export function listRedisScanCommands(info: PreflightQueryResult<RedisInfo>): re
  * A Sentinel implements the Redis protocol but no command that moves data; the check role-replica reports which server
  * to migrate.
  */
-export function isSentinel(info: PreflightQueryResult<RedisInfo>): boolean {
+export function isSentinel(info: QueryResult<RedisInfo>): boolean {
   return info.kind === 'known' && info.value.get('redis_mode') === 'sentinel';
 }
 
-export const sentinelSkipReason = 'the server is a Sentinel (see role-replica)';
+export const sentinelReason = 'the server is a Sentinel (see role-replica)';
 
 /** The outcome of a check whose query has no value: `unknown`, with a fix that describes how to get a value. */
-export function buildRedisOutcomeWithoutQueryResult(
-  result: Exclude<PreflightQueryResult<unknown>, { kind: 'known' }>,
-  { mayBlock = redisMigrationMethods }: { readonly mayBlock?: readonly MigrationMethod[] } = {},
-): PreflightCheckOutcome {
+export function outcomeWithoutValue(
+  result: Exclude<QueryResult<unknown>, { kind: 'known' }>,
+  { mayBlock = redisMethods }: { readonly mayBlock?: readonly MigrationMethod[] } = {},
+): CheckOutcome {
   switch (result.kind) {
     case 'skipped':
       return skipOutcome(result.reason);
     case 'failed':
       return {
         ...unknownOutcome(result.reason, {
-          text: isRedisBusyError(result.reason)
+          text: isBusy(result.reason)
             ? 'Wait until the script has ended (see busy-script), then run the preflight again.'
             : 'Run the preflight again when the server responds.',
         }),
@@ -48,7 +48,7 @@ export function buildRedisOutcomeWithoutQueryResult(
         ...unknownOutcome(result.reason, {
           sql: [result.grant],
           ...(result.revoke === undefined ? {} : { undo: [result.revoke] }),
-          by: redisAdministratorText,
+          by: redisAdministrator,
           notSimulated: 'what the command returns after the change is not known',
           text: 'Allow the user to run the command (ACL SETUSER), then run the preflight again.',
         }),
@@ -71,7 +71,7 @@ export function buildRedisOutcomeWithoutQueryResult(
 }
 
 /** The error code in the reply to every command while a script runs longer than busy-reply-threshold. */
-export function isRedisBusyError(reason: string): boolean {
+export function isBusy(reason: string): boolean {
   return /(^|: )BUSY /.test(reason);
 }
 
@@ -92,7 +92,7 @@ const categories: Readonly<Record<string, readonly string[]>> = {
  * Whether the rules in the reply to ACL GETUSER, applied in order, allow a command
  * (https://redis.io/docs/latest/operate/oss_and_stack/management/security/acl/).
  */
-export function isRedisCommandAllowed(rules: readonly string[], command: string): boolean {
+export function aclAllows(rules: readonly string[], command: string): boolean {
   const ownCategories = new Set(['all', ...(categories[command] ?? [])]);
   return rules.reduce((isAllowed, rule) => {
     const [, sign, category, name] = /^([+-])(?:@(\S+)|(\S+))$/.exec(rule.toLowerCase()) ?? [];
@@ -108,7 +108,7 @@ export function isRedisCommandAllowed(rules: readonly string[], command: string)
 /**
  * Whether the key patterns in the reply to ACL GETUSER match every key; a reply without patterns counts as every key.
  */
-function canRedisUserReadEveryKey(patterns: readonly string[] | undefined): boolean {
+function canReadKeys(patterns: readonly string[] | undefined): boolean {
   return patterns === undefined || patterns.some((pattern) => /^(~|%R~|%RW~)\*$/.test(pattern));
 }
 
@@ -116,36 +116,33 @@ function canRedisUserReadEveryKey(patterns: readonly string[] | undefined): bool
  * Whether the user may send a command, according to ACL DRYRUN (Redis 7.0 and later) or, in older versions, the ACL
  * rules of the user.
  */
-export function getRedisCommandPermission(
+export function commandPermission(
   name: string,
-  dryRun: PreflightQueryResult<RedisAclDryRunResult>,
-  rules: PreflightQueryResult<RedisAclUserRules>,
-): PreflightQueryResult<RedisAclDryRunResult> {
+  dryRun: QueryResult<DryRunResult>,
+  rules: QueryResult<AclRules>,
+): QueryResult<DryRunResult> {
   if (dryRun.kind === 'known' || rules.kind !== 'known')
     return dryRun.kind === 'missing' ? withoutRules(rules) : dryRun;
-  if (!isRedisCommandAllowed(rules.value.commands, name)) return denied(`run the '${name}' command`);
-  if (keyCommands.has(name) && !canRedisUserReadEveryKey(rules.value.keys)) return denied('access every key');
+  if (!aclAllows(rules.value.commands, name)) return denied(`run the '${name}' command`);
+  if (keyCommands.has(name) && !canReadKeys(rules.value.keys)) return denied('access every key');
   return { kind: 'known', value: { allowed: true, reply: 'OK' } };
 }
 
-export function isRedisCommandDenied(permission: PreflightQueryResult<RedisAclDryRunResult>): boolean {
+export function isDenied(permission: QueryResult<DryRunResult>): boolean {
   return permission.kind === 'known' && !permission.value.allowed;
 }
 
 /**
  * Whether the server is older than Redis 6.0, which introduced users; a newer server without the ACL command hides it.
  */
-export function isRedisOlderThanAcl(
-  info: PreflightQueryResult<RedisInfo>,
-  permission: PreflightQueryResult<RedisAclDryRunResult>,
-): boolean {
+export function predatesAcl(info: QueryResult<RedisInfo>, permission: QueryResult<DryRunResult>): boolean {
   if (permission.kind !== 'missing' || info.kind !== 'known') return false;
   return Number(/^\d+/.exec(info.value.get('redis_version') ?? '')?.[0] ?? 6) < 6;
 }
 
 const keyCommands: ReadonlySet<string> = new Set(['dump', 'pttl', 'type']);
 
-function denied(action: string): PreflightQueryResult<RedisAclDryRunResult> {
+function denied(action: string): QueryResult<DryRunResult> {
   return { kind: 'known', value: { allowed: false, reply: `this user has no permissions to ${action}` } };
 }
 
@@ -153,6 +150,6 @@ function denied(action: string): PreflightQueryResult<RedisAclDryRunResult> {
  * If the server has no ACL DRYRUN and the ACL rules are unknown too, the result of the query for the rules has the
  * reason.
  */
-function withoutRules(rules: PreflightQueryResult<RedisAclUserRules>): PreflightQueryResult<RedisAclDryRunResult> {
+function withoutRules(rules: QueryResult<AclRules>): QueryResult<DryRunResult> {
   return rules.kind === 'known' ? { kind: 'failed', reason: 'the server has no ACL DRYRUN' } : rules;
 }

@@ -1,81 +1,60 @@
 import { countOf } from '../../../base/text.ts';
 import type { RedisEndpoint } from '../../../redis/endpoint.ts';
-import { parseKeyspace, type RedisInfo, type RedisInfoField, readRedisInfoNumber } from '../../../redis/info.ts';
-import { parseRedisServerVersion, redisProductNames } from '../../../redis/version.ts';
-import { buildPreflightFinding } from '../check.ts';
+import { type InfoField, infoNumber, parseKeyspace, type RedisInfo } from '../../../redis/info.ts';
+import { parseServerVersion, productNames } from '../../../redis/version.ts';
+import { buildFinding } from '../check.ts';
 import {
-  buildFindingKey,
+  type ChangedFindings,
   type CheckFinding,
-  changePreflightQueryValues,
-  type FindingsChangedByFixEffects,
-  type FixEffectInDatabase,
-  type PreflightCheckOutcome,
-  type PreflightFixEffect,
-  type PreflightQueryValueChange,
+  type CheckOutcome,
+  changeValues,
+  type DatabaseEffect,
+  type FixEffect,
+  findingKey,
   skipOutcome,
+  type ValueChange,
 } from '../finding.ts';
 
-import { getConnectedSourceAddress } from '../network/addresses.ts';
+import { connectedAddress } from '../network/addresses.ts';
 
 import type { PreflightOptions } from '../options.ts';
-import {
-  getPreflightQueryValue,
-  type PreflightCheckQueries,
-  type PreflightQueryResult,
-  type PreflightQueryResults,
-} from '../query.ts';
-import type { DatabasePreflightVerdict } from '../report.ts';
-import type { PreflightEngine, PreflightEngineReport } from '../run.ts';
+import { type CheckQueries, type QueryResult, type QueryResults, queryValue } from '../query.ts';
+import type { DatabaseVerdict } from '../report.ts';
+import type { EngineReport, PreflightEngine } from '../run.ts';
 import type { PreflightConclusion } from '../verdict.ts';
-import { type RedisCheck, redisMigrationMethods } from './check.ts';
+import { type RedisCheck, redisMethods } from './check.ts';
 import { redisChecks } from './checks.ts';
-import {
-  type CollectedRedisFacts,
-  collectRedisFacts,
-  createSentRedisTrafficObserver,
-  type SentRedisTrafficObserver,
-} from './collect.ts';
-import { buildRedisOutcomeWithoutQueryResult } from './commands.ts';
+import { type CollectedRedisFacts, collectRedisFacts, observeTraffic, type TrafficObserver } from './collect.ts';
+import { outcomeWithoutValue } from './commands.ts';
 import { estimateRedisCopy } from './memory.ts';
-import {
-  type RedisAclDryRunResult,
-  type RedisAclUserRules,
-  redisAclDryRunQueries,
-  redisAclUserRulesQuery,
-  redisConfigQueries,
-  redisInfoQuery,
-} from './queries.ts';
-import { listQueriesOfRedisCheck } from './run-queries.ts';
-import { openRedisSource, type RedisSourceOpenResult } from './source.ts';
+import { type AclRules, aclRulesQuery, configQueries, type DryRunResult, dryRunQueries, infoQuery } from './queries.ts';
+import { listCheckQueries } from './run-queries.ts';
+import { type OpenedSource, openRedisSource } from './source.ts';
 import type { RedisConnectionResult, RedisSourceFacts } from './source-facts.ts';
 
 /**
  * Evaluates the Redis checks as if the commands of the given fixes had run. Only checks whose query results or facts
  * change are evaluated.
  */
-export function evaluateRedisChecksAfterFixes(
+export function redisAfterFixes(
   checks: readonly RedisCheck[],
-  { facts, results }: Pick<CollectedRedisFacts, 'facts'> & { readonly results: PreflightQueryResults },
+  { facts, results }: Pick<CollectedRedisFacts, 'facts'> & { readonly results: QueryResults },
   options: PreflightOptions,
-  placed: readonly FixEffectInDatabase[],
-): FindingsChangedByFixEffects {
+  placed: readonly DatabaseEffect[],
+): ChangedFindings {
   const effects = placed.map(({ effect }) => effect);
-  const after = applyFixEffectsToRedisResults(results, effects);
+  const after = applyToResults(results, effects);
   const factsAfter = applyToFacts(facts, effects);
   const affected = checks.filter(
-    (check) =>
-      facts !== factsAfter || listQueriesOfRedisCheck(check).some((query) => results.get(query) !== after.get(query)),
+    (check) => facts !== factsAfter || listCheckQueries(check).some((query) => results.get(query) !== after.get(query)),
   );
   const findings = evaluateRedisChecks(affected, after, factsAfter, options);
-  return { changed: new Map(findings.map((finding): [string, CheckFinding] => [buildFindingKey(finding), finding])) };
+  return { changed: new Map(findings.map((finding): [string, CheckFinding] => [findingKey(finding), finding])) };
 }
 
 /** The query results as they would be after the commands of the fixes; the same map if nothing changes. */
-function applyFixEffectsToRedisResults(
-  results: PreflightQueryResults,
-  effects: readonly PreflightFixEffect[],
-): PreflightQueryResults {
-  return changePreflightQueryValues(results, (change) => {
+function applyToResults(results: QueryResults, effects: readonly FixEffect[]): QueryResults {
+  return changeValues(results, (change) => {
     for (const effect of effects) {
       if (effect.kind === 'result') change(effect.query, effect.change);
       if (effect.kind === 'setting') applyConfigSet(effect.name, effect.value, change);
@@ -88,7 +67,7 @@ function applyFixEffectsToRedisResults(
  * Removes a denied key sample, a refused or failed probe and the error MISCONF from the facts if the commands of the
  * fixes would change them, because their new values are not known.
  */
-function applyToFacts(facts: RedisSourceFacts, effects: readonly PreflightFixEffect[]): RedisSourceFacts {
+function applyToFacts(facts: RedisSourceFacts, effects: readonly FixEffect[]): RedisSourceFacts {
   const { sample, probe, connection } = facts;
   const isGranted = effects.some(({ kind }) => kind === 'acl');
   const allowsWrites = effects.some(
@@ -114,8 +93,8 @@ function applyToFacts(facts: RedisSourceFacts, effects: readonly PreflightFixEff
  * Changes a setting in the stored replies to CONFIG GET, and the fields of the stored INFO reply that repeat this
  * setting.
  */
-function applyConfigSet(name: string, value: string, change: PreflightQueryValueChange): void {
-  for (const query of redisConfigQueries) {
+function applyConfigSet(name: string, value: string, change: ValueChange): void {
+  for (const query of configQueries) {
     change(query, (values) =>
       values.get(name) === undefined
         ? values
@@ -124,18 +103,18 @@ function applyConfigSet(name: string, value: string, change: PreflightQueryValue
   }
   const field = infoFields[name];
   if (field !== undefined) {
-    change(redisInfoQuery, (info) => (info.has(field) ? new Map([...info, [field, value]]) : info));
+    change(infoQuery, (info) => (info.has(field) ? new Map([...info, [field, value]]) : info));
   }
   // INFO has the field min_slaves_good_slaves only if a minimum number of replicas is set.
   if (/^min-(replicas|slaves)-to-write$/.test(name) && value === '0') {
-    change(redisInfoQuery, (info) => new Map([...info].filter(([one]) => one !== 'min_slaves_good_slaves')));
+    change(infoQuery, (info) => new Map([...info].filter(([one]) => one !== 'min_slaves_good_slaves')));
   }
   if (/^(replica|slave)-read-only$/.test(name)) {
-    change(redisInfoQuery, (info) => new Map([...info, ['slave_read_only', value === 'yes' ? '1' : '0']]));
+    change(infoQuery, (info) => new Map([...info, ['slave_read_only', value === 'yes' ? '1' : '0']]));
   }
 }
 
-const infoFields: Readonly<Record<string, RedisInfoField>> = {
+const infoFields: Readonly<Record<string, InfoField>> = {
   maxclients: 'maxclients',
   maxmemory: 'maxmemory',
   'maxmemory-policy': 'maxmemory_policy',
@@ -149,17 +128,17 @@ function withSetting(name: string, before: string, value: string): string {
   return before.replace(new RegExp(`\\b${kind}( \\d+){3}`), value);
 }
 
-function applyAclRules(commands: readonly string[], allKeys: boolean, change: PreflightQueryValueChange): void {
+function applyAclRules(commands: readonly string[], allKeys: boolean, change: ValueChange): void {
   change(
-    redisAclUserRulesQuery,
-    (rules): RedisAclUserRules => ({
+    aclRulesQuery,
+    (rules): AclRules => ({
       commands: [...rules.commands, ...commands.map((name) => `+${name}`)],
       keys: allKeys ? ['~*'] : rules.keys,
     }),
   );
-  for (const [name, query] of Object.entries(redisAclDryRunQueries)) {
+  for (const [name, query] of Object.entries(dryRunQueries)) {
     const isGranted = commands.includes(name);
-    change(query, (dryRun): RedisAclDryRunResult => {
+    change(query, (dryRun): DryRunResult => {
       const isAboutKeys = /permissions to access/i.test(dryRun.reply);
       return dryRun.allowed || !(isAboutKeys ? allKeys : isGranted) ? dryRun : { allowed: true, reply: 'OK' };
     });
@@ -169,17 +148,17 @@ function applyAclRules(commands: readonly string[], allKeys: boolean, change: Pr
 /** Returns one finding for each Redis check, in the order of the checks. */
 export function evaluateRedisChecks(
   checks: readonly RedisCheck[],
-  results: PreflightQueryResults,
+  results: QueryResults,
   facts: RedisSourceFacts,
   options: PreflightOptions,
 ): readonly CheckFinding[] {
   const evaluated = checks.map((check) => ({ check, outcome: evaluateCheck(check, results, facts, options) }));
-  return joinDeniedChecks(evaluated).map(({ check, outcome }) => buildPreflightFinding(check, outcome));
+  return joinDeniedChecks(evaluated).map(({ check, outcome }) => buildFinding(check, outcome));
 }
 
 interface EvaluatedCheck {
   readonly check: RedisCheck;
-  readonly outcome: PreflightCheckOutcome;
+  readonly outcome: CheckOutcome;
 }
 
 /**
@@ -211,7 +190,7 @@ function joinDeniedChecks(evaluated: readonly EvaluatedCheck[]): readonly Evalua
     if (others.includes(one))
       return { ...one, outcome: skipOutcome(`${one.outcome.observed} (see ${holder.check.id})`) };
     if (one !== holder) return one;
-    const outcome: PreflightCheckOutcome = {
+    const outcome: CheckOutcome = {
       ...one.outcome,
       premise: `${one.check.title}, and ${countOf(others.length, 'other check passes', 'other checks pass')}`,
       objects: others.map(({ check }) => check.id),
@@ -222,57 +201,54 @@ function joinDeniedChecks(evaluated: readonly EvaluatedCheck[]): readonly Evalua
 
 function evaluateCheck(
   check: RedisCheck,
-  results: PreflightQueryResults,
+  results: QueryResults,
   facts: RedisSourceFacts,
   options: PreflightOptions,
-): PreflightCheckOutcome {
-  if (check.needs === 'connection' && facts.connection.kind === 'refused')
-    return skipOutcome(describeRefusedRedisConnection(facts));
+): CheckOutcome {
+  if (check.needs === 'connection' && facts.connection.kind === 'refused') return skipOutcome(describeRefusal(facts));
   const values: Record<string, unknown> = {};
-  const queries: PreflightCheckQueries = check.queries;
+  const queries: CheckQueries = check.queries;
   for (const [name, query] of Object.entries(queries)) {
     const isOptional = 'optional' in query;
     const result = results.get(isOptional ? query.optional : query) ?? notSent(facts);
-    if (!isOptional && result.kind !== 'known') return buildRedisOutcomeWithoutQueryResult(result, check);
+    if (!isOptional && result.kind !== 'known') return outcomeWithoutValue(result, check);
     values[name] = isOptional || result.kind !== 'known' ? result : result.value;
   }
   return check.evaluate(values, facts, options);
 }
 
-function notSent(facts: RedisSourceFacts): PreflightQueryResult<never> {
+function notSent(facts: RedisSourceFacts): QueryResult<never> {
   const isRefused = facts.connection.kind === 'refused';
-  return { kind: 'skipped', reason: isRefused ? describeRefusedRedisConnection(facts) : 'the query was not sent' };
+  return { kind: 'skipped', reason: isRefused ? describeRefusal(facts) : 'the query was not sent' };
 }
 
 /** Why the checks that need a session are skipped. */
-function describeRefusedRedisConnection({ connection }: RedisSourceFacts): string {
+function describeRefusal({ connection }: RedisSourceFacts): string {
   return connection.kind === 'refused' ? `no session with the server: ${connection.message}` : '';
 }
 
-interface RedisPreflightEngineOptions {
+interface RedisEngineOptions {
   /** Milliseconds between the two measurements of the activity (default: 1 s). */
   readonly rateInterval?: number;
 }
 
-interface OpenedRedis extends RedisSourceOpenResult {
-  readonly observer: SentRedisTrafficObserver;
+interface OpenedRedis extends OpenedSource {
+  readonly observer: TrafficObserver;
 }
 
-export type RedisPreflightEngine = PreflightEngine<RedisEndpoint, OpenedRedis, CollectedRedisFacts>;
+export type RedisEngine = PreflightEngine<RedisEndpoint, OpenedRedis, CollectedRedisFacts>;
 
 /**
  * The operations of a preflight of a Redis source. The progress of a Redis preflight counts three steps: connected,
  * queried, measured.
  */
-export function createRedisPreflightEngine({
-  rateInterval = 1000,
-}: RedisPreflightEngineOptions = {}): RedisPreflightEngine {
+export function createRedisEngine({ rateInterval = 1000 }: RedisEngineOptions = {}): RedisEngine {
   return {
     name: 'redis',
-    methods: redisMigrationMethods,
+    methods: redisMethods,
     checks: redisChecks,
     async open(run) {
-      const observer = createSentRedisTrafficObserver(run.onSend);
+      const observer = observeTraffic(run.onSend);
       run.onProgress(0, 3);
       const opened = await openRedisSource(run.source, { signal: run.signal, onCommand: observer.onCommand });
       run.onProgress(1, 3);
@@ -284,14 +260,13 @@ export function createRedisPreflightEngine({
       return collected;
     },
     evaluate({ facts, results }, options) {
-      const info = getPreflightQueryValue(results, redisInfoQuery);
+      const info = queryValue(results, infoQuery);
       return {
         findings: evaluateRedisChecks(redisChecks, results, facts, options),
         databases: info === undefined ? [] : parseKeyspace(info).map(({ index }) => `db${index}`),
       };
     },
-    effectsEvaluator: (collected, options) => (effects) =>
-      evaluateRedisChecksAfterFixes(redisChecks, collected, options, effects),
+    effectsEvaluator: (collected, options) => (effects) => redisAfterFixes(redisChecks, collected, options, effects),
     describe: (collected, conclusion, { source }) => describeRedis(collected, conclusion, source),
   };
 }
@@ -300,8 +275,8 @@ function describeRedis(
   { facts, results }: CollectedRedisFacts,
   { databases }: PreflightConclusion,
   source: RedisEndpoint,
-): PreflightEngineReport<object> {
-  const info = getPreflightQueryValue(results, redisInfoQuery);
+): EngineReport<object> {
+  const info = queryValue(results, infoQuery);
   const keyspace = info === undefined ? [] : parseKeyspace(info);
   const copy = info === undefined ? undefined : estimateRedisCopy(info);
   return {
@@ -310,10 +285,10 @@ function describeRedis(
       port: source.port,
       ...shownUsername(source, facts.connection),
       ssl: facts.ssl,
-      ...getConnectedSourceAddress(facts.address),
+      ...connectedAddress(facts.address),
       ...(info === undefined ? {} : describeServer(info)),
     },
-    databases: databases.map((one, at): DatabasePreflightVerdict => ({ ...one, keys: keyspace[at]?.keys ?? 0 })),
+    databases: databases.map((one, at): DatabaseVerdict => ({ ...one, keys: keyspace[at]?.keys ?? 0 })),
     estimate: copy === undefined ? undefined : { low: copy.shortest, high: copy.longest },
     extra: {},
   };
@@ -329,18 +304,18 @@ function shownUsername({ username, isUsernameAmbiguous }: RedisEndpoint, connect
 }
 
 function describeServer(info: RedisInfo) {
-  const version = parseRedisServerVersion(info);
+  const version = parseServerVersion(info);
   return {
     ...(version === undefined
       ? {}
       : {
           server_version:
-            version.product === 'redis' ? version.version : `${redisProductNames[version.product]} ${version.version}`,
+            version.product === 'redis' ? version.version : `${productNames[version.product]} ${version.version}`,
         }),
     role: {
       primary: info.get('role') !== 'slave',
       cluster: info.get('cluster_enabled') === '1',
-      replicas: (readRedisInfoNumber(info, 'connected_slaves') ?? 0) > 0,
+      replicas: (infoNumber(info, 'connected_slaves') ?? 0) > 0,
     },
   };
 }

@@ -1,23 +1,17 @@
 import { quoteShellArg } from '../../../cli/shell-quote.ts';
 import type { RedisInfo } from '../../../redis/info.ts';
-import { formatRedisCommand } from '../../../redis/quote.ts';
+import { formatCommand } from '../../../redis/quote.ts';
 import type { FindingFix } from '../finding.ts';
-import { getPreflightQueryValueOrDefault, type PreflightQueryResult } from '../query.ts';
+import { type QueryResult, valueOr } from '../query.ts';
 
 /** Changes a setting of the running server and its configuration file; the undo script restores `observed`. */
-export function buildRedisConfigSetFix(
-  name: string,
-  value: string,
-  observed: string,
-  info: RedisInfo,
-  text: string,
-): FindingFix {
-  const rewrite = buildRedisConfigRewriteCommands(info);
+export function configSetFix(name: string, value: string, observed: string, info: RedisInfo, text: string): FindingFix {
+  const rewrite = configRewriteCommands(info);
   return {
-    sql: [formatRedisCommand('CONFIG', 'SET', name, value), ...rewrite],
-    undo: [formatRedisCommand('CONFIG', 'SET', name, observed), ...rewrite],
+    sql: [formatCommand('CONFIG', 'SET', name, value), ...rewrite],
+    undo: [formatCommand('CONFIG', 'SET', name, observed), ...rewrite],
     effects: [{ kind: 'setting', name, value }],
-    by: redisAdministratorText,
+    by: redisAdministrator,
     text:
       rewrite.length > 0
         ? text
@@ -26,22 +20,22 @@ export function buildRedisConfigSetFix(
 }
 
 /** Marks the commands of a fix for review, because they affect applications that use the source. */
-export function markRedisFixForReview({ sql = [], undo = [], ...fix }: FindingFix): FindingFix {
+export function markForReview({ sql = [], undo = [], ...fix }: FindingFix): FindingFix {
   return { ...fix, review: sql, undoReview: undo };
 }
 
-export const redisAdministratorText = 'an administrator of the source';
+export const redisAdministrator = 'an administrator of the source';
 
 /**
  * Returns CONFIG REWRITE if the server has a configuration file. Without the file CONFIG REWRITE would fail, so the
  * result is empty.
  */
-function buildRedisConfigRewriteCommands(info: RedisInfo): readonly string[] {
+function configRewriteCommands(info: RedisInfo): readonly string[] {
   return (info.get('config_file') ?? '') === '' ? [] : ['CONFIG REWRITE'];
 }
 
 /** The ACL rules to grant to a user, and the rules that the user had. */
-interface RedisAclRulesToGrant {
+interface AclGrant {
   readonly user: string;
   /** Names of commands: `psync`. */
   readonly names: readonly string[];
@@ -58,11 +52,11 @@ interface RedisAclRulesToGrant {
 }
 
 /** The fix that grants commands and keys to a user with ACL SETUSER. */
-export function buildRedisAclGrantFix(request: RedisAclRulesToGrant): FindingFix {
+export function aclGrantFix(request: AclGrant): FindingFix {
   const { user, names, allKeys = false, keysBefore, isGuessed = false, aclFile, info, text } = request;
-  const save = aclFile === '' ? buildRedisConfigRewriteCommands(info) : ['ACL SAVE'];
+  const save = aclFile === '' ? configRewriteCommands(info) : ['ACL SAVE'];
   const setUser = (sign: string, keys: readonly string[]) =>
-    formatRedisCommand('ACL', 'SETUSER', user, ...names.map((name) => `${sign}${name}`), ...keys);
+    formatCommand('ACL', 'SETUSER', user, ...names.map((name) => `${sign}${name}`), ...keys);
   const keysToRestore = allKeys ? keysBefore && ['resetkeys', ...keysBefore] : [];
   const canUndo = keysToRestore !== undefined && !isGuessed;
   return {
@@ -71,17 +65,14 @@ export function buildRedisAclGrantFix(request: RedisAclRulesToGrant): FindingFix
       ? { notSimulated: 'what INFO returns after the change is not known' }
       : { effects: [{ kind: 'acl', commands: names, allKeys }] }),
     ...(canUndo ? { undo: [setUser('-', keysToRestore), ...save] } : {}),
-    by: redisAdministratorText,
-    text: canUndo ? text : `${text} Save the present ACL rules first: ${formatRedisCommand('ACL', 'GETUSER', user)}.`,
+    by: redisAdministrator,
+    text: canUndo ? text : `${text} Save the present ACL rules first: ${formatCommand('ACL', 'GETUSER', user)}.`,
   };
 }
 
 /** The fix that removes rename-command lines from redis.conf, which the server reads only when it starts. */
-export function buildRemoveRenameCommandFix(
-  names: readonly string[],
-  info: PreflightQueryResult<RedisInfo>,
-): FindingFix {
-  const configured = getPreflightQueryValueOrDefault(info, undefined)?.get('config_file') ?? '';
+export function removeRenameFix(names: readonly string[], info: QueryResult<RedisInfo>): FindingFix {
+  const configured = valueOr(info, undefined)?.get('config_file') ?? '';
   // The path of the configuration file comes from the server, so it is checked.
   const path = /^\/[\x20-\x7e]+$/.test(configured) ? configured : '/etc/redis/redis.conf';
   const [file, before] = [quoteShellArg(path), quoteShellArg(`${path}.before-migration`)];

@@ -1,55 +1,49 @@
 import type { RedisReply } from '../../../redis/connection.ts';
-import {
-  parseRedisInfo,
-  parseRedisInfoValueParts,
-  type RedisInfo,
-  type RedisInfoFields,
-  readRedisInfoNumber,
-} from '../../../redis/info.ts';
+import { type InfoFields, infoNumber, parseInfo, parseValueParts, type RedisInfo } from '../../../redis/info.ts';
 import type { RedisCommand } from '../../../redis/resp.ts';
 
 /**
  * One read-only command. All commands are sent together; a command that is denied or unknown does not affect the
  * others.
  */
-export interface RedisPreflightQuery<T> {
+export interface RedisQuery<T> {
   /** The query as `--show-queries` prints it, such as `CONFIG GET repl-*`. */
   readonly id: string;
-  readonly command: (context: RedisPreflightQueryContext) => RedisCommand;
+  readonly command: (context: QueryContext) => RedisCommand;
   /** Throws if the reply does not have the expected structure. */
   readonly decode: (reply: RedisReply) => T;
   /** The ACL rules that allow a user to send the command, as arguments of ACL SETUSER: `+config|get`. */
   readonly permission: string;
 }
 
-export interface RedisPreflightQueryContext {
+export interface QueryContext {
   /** The ACL user of the session: `default` unless AUTH was sent with another name. */
   readonly user: string;
 }
 
 /** Converts a flat list of names and values to a map. */
-function parseRedisReplyPairs(reply: RedisReply): ReadonlyMap<string, string> {
-  const list = requireRedisReplyList(reply);
+function parsePairs(reply: RedisReply): ReadonlyMap<string, string> {
+  const list = requireList(reply);
   return new Map(
     list.flatMap((name, at): [string, string][] => (at % 2 === 0 ? [[String(name), String(list[at + 1])]] : [])),
   );
 }
 
 /** Throws if the reply is not a list. */
-export function requireRedisReplyList(reply: RedisReply | undefined): readonly RedisReply[] {
+export function requireList(reply: RedisReply | undefined): readonly RedisReply[] {
   if (Array.isArray(reply)) return reply;
   throw new Error('the reply is not a list');
 }
 
 /** Throws if the reply is not text. */
-function requireRedisReplyText(reply: RedisReply): string {
+function requireText(reply: RedisReply): string {
   if (typeof reply === 'string') return reply;
   throw new Error('the reply is not text');
 }
 
 /** Returns the value that follows a name in a list of alternating names and values. A value may itself be a list. */
-function findRedisReplyValue(reply: RedisReply, name: string): RedisReply | undefined {
-  const list = requireRedisReplyList(reply);
+function findValue(reply: RedisReply, name: string): RedisReply | undefined {
+  const list = requireList(reply);
   const at = list.findIndex((entry, index) => index % 2 === 0 && entry === name);
   return at < 0 ? undefined : list[at + 1];
 }
@@ -58,17 +52,17 @@ function findRedisReplyValue(reply: RedisReply, name: string): RedisReply | unde
  * Whether the user may run a command, and otherwise the error (ACL DRYRUN, Redis 7.0 and later). ACL DRYRUN does not
  * run the command.
  */
-export interface RedisAclDryRunResult {
+export interface DryRunResult {
   readonly allowed: boolean;
   readonly reply: string;
 }
 
-function dryRunQuery(...command: readonly [string, ...string[]]): RedisPreflightQuery<RedisAclDryRunResult> {
+function dryRunQuery(...command: readonly [string, ...string[]]): RedisQuery<DryRunResult> {
   return {
     id: `ACL DRYRUN user ${command.join(' ')}`,
     command: ({ user }) => ['ACL', 'DRYRUN', user, ...command],
     decode(reply) {
-      const text = requireRedisReplyText(reply);
+      const text = requireText(reply);
       return { allowed: text === 'OK', reply: text };
     },
     permission: '+acl|dryrun',
@@ -76,7 +70,7 @@ function dryRunQuery(...command: readonly [string, ...string[]]): RedisPreflight
 }
 
 /** The queries with ACL DRYRUN, by command name. */
-export const redisAclDryRunQueries = {
+export const dryRunQueries = {
   // The commands that a replica sends.
   psync: dryRunQuery('PSYNC', '?', '-1'),
   sync: dryRunQuery('SYNC'),
@@ -89,7 +83,7 @@ export const redisAclDryRunQueries = {
   type: dryRunQuery('TYPE', 'cloudctl:any:key'),
 };
 
-export interface RedisAclUserRules {
+export interface AclRules {
   /** The ACL rules for commands, in the order in which they were set. */
   readonly commands: readonly string[];
   /**
@@ -99,13 +93,13 @@ export interface RedisAclUserRules {
 }
 
 /** The ACL rules of the user (Redis 6.0 and later). */
-export const redisAclUserRulesQuery: RedisPreflightQuery<RedisAclUserRules> = {
+export const aclRulesQuery: RedisQuery<AclRules> = {
   id: 'ACL GETUSER user',
   command: ({ user }) => ['ACL', 'GETUSER', user],
   decode(reply) {
-    const rules = findRedisReplyValue(reply, 'commands');
+    const rules = findValue(reply, 'commands');
     if (typeof rules !== 'string') throw new Error('the rules of the user are not text');
-    return { commands: rules.split(' '), keys: keyPatterns(findRedisReplyValue(reply, 'keys')) };
+    return { commands: rules.split(' '), keys: keyPatterns(findValue(reply, 'keys')) };
   },
   permission: '+acl|getuser',
 };
@@ -135,17 +129,17 @@ const commandNames = [
   'type',
 ] as const;
 
-type NeededRedisCommandName = (typeof commandNames)[number];
+type NeededCommand = (typeof commandNames)[number];
 
 /**
  * The commands that exist under their original names; the reply has an empty entry for a command that was renamed or
  * removed.
  */
-export const redisKnownCommandsQuery: RedisPreflightQuery<ReadonlySet<NeededRedisCommandName>> = {
+export const commandsQuery: RedisQuery<ReadonlySet<NeededCommand>> = {
   id: `COMMAND INFO ${commandNames.join(' ')}`,
   command: () => ['COMMAND', 'INFO', ...commandNames],
   decode: (reply) => {
-    const list = requireRedisReplyList(reply);
+    const list = requireList(reply);
     return new Set(commandNames.filter((_, at) => Array.isArray(list[at])));
   },
   permission: '+command|info',
@@ -155,7 +149,7 @@ export const redisKnownCommandsQuery: RedisPreflightQuery<ReadonlySet<NeededRedi
  * The values in the reply to CONFIG GET, by setting. Only the settings that the query names can be read; a setting that
  * the server does not have is absent.
  */
-export interface RedisConfigValues<Setting extends string> extends Iterable<readonly [name: string, value: string]> {
+export interface ConfigValues<Setting extends string> extends Iterable<readonly [name: string, value: string]> {
   get(setting: Setting): string | undefined;
   has(setting: Setting): boolean;
   readonly size: number;
@@ -165,16 +159,16 @@ export interface RedisConfigValues<Setting extends string> extends Iterable<read
  * One CONFIG GET. CONFIG GET is never sent with `*` alone, and never for a setting that contains a secret.
  * @param pattern a pattern for CONFIG GET, which can match the names from before and after Redis 5.0 in one command
  */
-function configQuery<Setting extends string>(pattern: string): RedisPreflightQuery<RedisConfigValues<Setting>> {
+function configQuery<Setting extends string>(pattern: string): RedisQuery<ConfigValues<Setting>> {
   return {
     id: `CONFIG GET ${pattern}`,
     command: () => ['CONFIG', 'GET', pattern],
-    decode: parseRedisReplyPairs,
+    decode: parsePairs,
     permission: '+config|get',
   };
 }
 
-export type RedisReplicationSetting =
+export type ReplicationSetting =
   | 'repl-backlog-size'
   | 'repl-diskless-sync'
   | 'repl-diskless-sync-delay'
@@ -182,79 +176,75 @@ export type RedisReplicationSetting =
   | 'repl-ping-slave-period'
   | 'repl-timeout';
 
-export const redisDatabasesConfigQuery = configQuery<'databases'>('databases');
-export const redisProtectedModeConfigQuery = configQuery<'protected-mode'>('protected-mode');
-export const redisBindConfigQuery = configQuery<'bind'>('bind');
-export const redisReplicationConfigQuery = configQuery<RedisReplicationSetting>('repl-*');
-export const redisMinReplicasConfigQuery = configQuery<'min-replicas-to-write' | 'min-slaves-to-write'>(
-  'min-*-to-write',
-);
-export const redisOutputBufferConfigQuery = configQuery<'client-output-buffer-limit'>('client-output-buffer-limit');
-export const redisMaxmemoryConfigQuery = configQuery<'maxmemory' | 'maxmemory-policy'>('maxmemory*');
+export const databaseLimitQuery = configQuery<'databases'>('databases');
+export const protectedModeQuery = configQuery<'protected-mode'>('protected-mode');
+export const bindQuery = configQuery<'bind'>('bind');
+export const replicationQuery = configQuery<ReplicationSetting>('repl-*');
+export const minReplicasQuery = configQuery<'min-replicas-to-write' | 'min-slaves-to-write'>('min-*-to-write');
+export const outputBufferQuery = configQuery<'client-output-buffer-limit'>('client-output-buffer-limit');
+export const maxmemoryQuery = configQuery<'maxmemory' | 'maxmemory-policy'>('maxmemory*');
 
 /** The limit of the memory in bytes (0: none), and what the server does at the limit; from INFO, else from CONFIG GET. */
-export function readRedisMaxmemory(
+export function readMaxmemory(
   info: RedisInfo,
-  config: RedisConfigValues<'maxmemory' | 'maxmemory-policy'> | undefined,
+  config: ConfigValues<'maxmemory' | 'maxmemory-policy'> | undefined,
 ): { readonly limit: number; readonly policy: string } {
   return {
-    limit: readRedisInfoNumber(info, 'maxmemory') ?? Number(config?.get('maxmemory') ?? 0),
+    limit: infoNumber(info, 'maxmemory') ?? Number(config?.get('maxmemory') ?? 0),
     policy: info.get('maxmemory_policy') ?? config?.get('maxmemory-policy') ?? 'noeviction',
   };
 }
 
-export const redisMaxclientsConfigQuery = configQuery<'maxclients'>('maxclients');
-export const redisTlsPortConfigQuery = configQuery<'tls-port'>('tls-port');
-export const redisTlsReplicationConfigQuery = configQuery<'tls-replication'>('tls-replication');
-export const redisKeyspaceEventsConfigQuery = configQuery<'notify-keyspace-events'>('notify-keyspace-events');
-export const redisBulkLengthConfigQuery = configQuery<'proto-max-bulk-len'>('proto-max-bulk-len');
-export const redisDirConfigQuery = configQuery<'dir'>('dir');
-export const redisAclfileConfigQuery = configQuery<'aclfile'>('aclfile');
-export const redisLuaReplicateCommandsConfigQuery = configQuery<'lua-replicate-commands'>('lua-replicate-commands');
-export const redisClusterAllowReadsWhenDownConfigQuery = configQuery<'cluster-allow-reads-when-down'>(
-  'cluster-allow-reads-when-down',
-);
+export const maxclientsQuery = configQuery<'maxclients'>('maxclients');
+export const tlsPortQuery = configQuery<'tls-port'>('tls-port');
+export const tlsReplicationQuery = configQuery<'tls-replication'>('tls-replication');
+export const keyspaceEventsQuery = configQuery<'notify-keyspace-events'>('notify-keyspace-events');
+export const bulkLengthQuery = configQuery<'proto-max-bulk-len'>('proto-max-bulk-len');
+export const dirQuery = configQuery<'dir'>('dir');
+export const aclfileQuery = configQuery<'aclfile'>('aclfile');
+export const luaReplicateQuery = configQuery<'lua-replicate-commands'>('lua-replicate-commands');
+export const clusterReadsQuery = configQuery<'cluster-allow-reads-when-down'>('cluster-allow-reads-when-down');
 
 /** All queries with CONFIG GET, used to find those that return a setting. */
-export const redisConfigQueries: readonly RedisPreflightQuery<RedisConfigValues<string>>[] = [
-  redisDatabasesConfigQuery,
-  redisProtectedModeConfigQuery,
-  redisBindConfigQuery,
-  redisReplicationConfigQuery,
-  redisMinReplicasConfigQuery,
-  redisOutputBufferConfigQuery,
-  redisMaxmemoryConfigQuery,
-  redisMaxclientsConfigQuery,
-  redisTlsPortConfigQuery,
-  redisTlsReplicationConfigQuery,
-  redisKeyspaceEventsConfigQuery,
-  redisBulkLengthConfigQuery,
-  redisDirConfigQuery,
-  redisAclfileConfigQuery,
-  redisLuaReplicateCommandsConfigQuery,
-  redisClusterAllowReadsWhenDownConfigQuery,
+export const configQueries: readonly RedisQuery<ConfigValues<string>>[] = [
+  databaseLimitQuery,
+  protectedModeQuery,
+  bindQuery,
+  replicationQuery,
+  minReplicasQuery,
+  outputBufferQuery,
+  maxmemoryQuery,
+  maxclientsQuery,
+  tlsPortQuery,
+  tlsReplicationQuery,
+  keyspaceEventsQuery,
+  bulkLengthQuery,
+  dirQuery,
+  aclfileQuery,
+  luaReplicateQuery,
+  clusterReadsQuery,
 ];
 
 /**
  * INFO without arguments returns the default sections: server, clients, memory, persistence, stats, replication,
  * cluster, keyspace.
  */
-export const redisInfoQuery: RedisPreflightQuery<RedisInfo> = {
+export const infoQuery: RedisQuery<RedisInfo> = {
   id: 'INFO',
   command: () => ['INFO'],
-  decode: (reply) => parseRedisInfo(requireRedisReplyText(reply)),
+  decode: (reply) => parseInfo(requireText(reply)),
   permission: '+info',
 };
 
 /** Number of calls of each command since the server started, by command name. */
-export const redisCommandCallsQuery: RedisPreflightQuery<ReadonlyMap<string, number>> = {
+export const commandCallsQuery: RedisQuery<ReadonlyMap<string, number>> = {
   id: 'INFO commandstats',
   command: () => ['INFO', 'commandstats'],
   decode: (reply) =>
     new Map(
-      [...parseRedisInfo(requireRedisReplyText(reply))].map(([name, value]) => [
+      [...parseInfo(requireText(reply))].map(([name, value]) => [
         name.replace(/^cmdstat_/, ''),
-        Number(parseRedisInfoValueParts(value).get('calls') ?? 0),
+        Number(parseValueParts(value).get('calls') ?? 0),
       ]),
     ),
   permission: '+info',
@@ -264,24 +254,23 @@ export const redisCommandCallsQuery: RedisPreflightQuery<ReadonlyMap<string, num
  * Names of the loaded modules from INFO, because more users may run INFO than MODULE LIST. INFO has one line for each
  * module, all with the same field name.
  */
-export const redisInfoModulesQuery: RedisPreflightQuery<readonly string[]> = {
+export const infoModulesQuery: RedisQuery<readonly string[]> = {
   id: 'INFO modules',
   command: () => ['INFO', 'modules'],
-  decode: (reply) =>
-    [...requireRedisReplyText(reply).matchAll(/^module:name=([^,\r\n]+)/gm)].map(([, name]) => name ?? ''),
+  decode: (reply) => [...requireText(reply).matchAll(/^module:name=([^,\r\n]+)/gm)].map(([, name]) => name ?? ''),
   permission: '+info',
 };
 
-export type RedisClusterInfoField = 'cluster_state' | 'cluster_size' | 'cluster_slots_assigned' | 'cluster_slots_ok';
+export type ClusterInfoField = 'cluster_state' | 'cluster_size' | 'cluster_slots_assigned' | 'cluster_slots_ok';
 
-export const redisClusterInfoQuery: RedisPreflightQuery<RedisInfoFields<RedisClusterInfoField>> = {
+export const clusterInfoQuery: RedisQuery<InfoFields<ClusterInfoField>> = {
   id: 'CLUSTER INFO',
   command: () => ['CLUSTER', 'INFO'],
-  decode: (reply) => parseRedisInfo(requireRedisReplyText(reply)),
+  decode: (reply) => parseInfo(requireText(reply)),
   permission: '+cluster|info',
 };
 
-export interface RedisClusterSummary {
+export interface ClusterSummary {
   readonly primaries: number;
   /** Whether the queried cluster node is a primary. */
   readonly isPrimary: boolean;
@@ -293,11 +282,11 @@ export interface RedisClusterSummary {
  * CLUSTER NODES returns one line for each node: id, address, flags, primary, three timestamps, link state, slots
  * (https://redis.io/docs/latest/commands/cluster-nodes/).
  */
-export const redisClusterNodesQuery: RedisPreflightQuery<RedisClusterSummary> = {
+export const clusterNodesQuery: RedisQuery<ClusterSummary> = {
   id: 'CLUSTER NODES',
   command: () => ['CLUSTER', 'NODES'],
   decode(reply) {
-    const nodes = requireRedisReplyText(reply)
+    const nodes = requireText(reply)
       .split('\n')
       .flatMap((line) => {
         const [, , flags, , , , , , ...slots] = line.trim().split(' ');
@@ -317,34 +306,34 @@ export const redisClusterNodesQuery: RedisPreflightQuery<RedisClusterSummary> = 
 };
 
 /** Names of the modules that the server has loaded. */
-export const redisModuleListQuery: RedisPreflightQuery<readonly string[]> = {
+export const modulesQuery: RedisQuery<readonly string[]> = {
   id: 'MODULE LIST',
   command: () => ['MODULE', 'LIST'],
-  decode: (reply) => requireRedisReplyList(reply).map((one) => String(findRedisReplyValue(one, 'name'))),
+  decode: (reply) => requireList(reply).map((one) => String(findValue(one, 'name'))),
   permission: '+module|list',
 };
 
 /** The number of functions in all libraries (Redis 7.0 and later). */
-export const redisFunctionCountQuery: RedisPreflightQuery<number> = {
+export const functionCountQuery: RedisQuery<number> = {
   id: 'FUNCTION STATS',
   command: () => ['FUNCTION', 'STATS'],
   decode: (reply) => {
-    const engines = requireRedisReplyList(findRedisReplyValue(reply, 'engines'));
+    const engines = requireList(findValue(reply, 'engines'));
     return engines.reduce<number>((sum, engine, at) => {
-      return at % 2 === 0 ? sum : sum + Number(findRedisReplyValue(engine, 'functions_count') ?? 0);
+      return at % 2 === 0 ? sum : sum + Number(findValue(engine, 'functions_count') ?? 0);
     }, 0);
   },
   permission: '+function|stats',
 };
 
 /** Milliseconds of the longest occurrence of each event; only those above latency-monitor-threshold are recorded. */
-export const redisLatencyMaximaQuery: RedisPreflightQuery<ReadonlyMap<string, number>> = {
+export const latencyQuery: RedisQuery<ReadonlyMap<string, number>> = {
   id: 'LATENCY LATEST',
   command: () => ['LATENCY', 'LATEST'],
   decode: (reply) =>
     new Map(
-      requireRedisReplyList(reply).map((event) => {
-        const [name, , , max] = requireRedisReplyList(event);
+      requireList(reply).map((event) => {
+        const [name, , , max] = requireList(event);
         return [String(name), Number(max)];
       }),
     ),

@@ -1,49 +1,49 @@
 import { clientSideDatabaseErrorCodes, DatabaseConnectError } from '../../../platform/network-errors.ts';
-import { RedisCommandError } from '../../../redis/command-error.ts';
+import { CommandError } from '../../../redis/command-error.ts';
 import { connectRedis, type RedisConnection } from '../../../redis/connection.ts';
 import type { RedisEndpoint } from '../../../redis/endpoint.ts';
-import { formatRedisCommand } from '../../../redis/quote.ts';
+import { formatCommand } from '../../../redis/quote.ts';
 import type { RedisConnectOptions } from '../../../redis/resp.ts';
-import type { PreflightQueryResult } from '../query.ts';
+import type { QueryResult } from '../query.ts';
 import type { RedisCheck } from './check.ts';
-import { type RedisPreflightQuery, type RedisPreflightQueryContext, redisInfoQuery } from './queries.ts';
+import { infoQuery, type QueryContext, type RedisQuery } from './queries.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: results of any type, each under its own query.
-export type RedisPreflightQueryResults = ReadonlyMap<RedisPreflightQuery<any>, PreflightQueryResult<unknown>>;
+export type RedisResults = ReadonlyMap<RedisQuery<any>, QueryResult<unknown>>;
 
 /**
  * Runs every query of the checks once; all commands are sent before the first reply is read. `limit`: milliseconds for
  * each query.
  */
-export async function runRedisPreflightQueries(
+export async function runRedisQueries(
   session: RedisConnection,
   checks: readonly RedisCheck[],
-  context: RedisPreflightQueryContext,
+  context: QueryContext,
   limit: number,
-): Promise<RedisPreflightQueryResults> {
-  const queries = [...new Set(checks.flatMap(listQueriesOfRedisCheck))];
+): Promise<RedisResults> {
+  const queries = [...new Set(checks.flatMap(listCheckQueries))];
   const results = queries.map(async (query) => {
-    return [query, await runRedisPreflightQuery(session, query, context, limit)] as const;
+    return [query, await runRedisQuery(session, query, context, limit)] as const;
   });
   return new Map(await Promise.all(results));
 }
 
 /** The queries of a check, required and optional. */
-export function listQueriesOfRedisCheck({ queries }: RedisCheck): readonly RedisPreflightQuery<unknown>[] {
-  return Object.values<RedisPreflightQuery<unknown> | { readonly optional: RedisPreflightQuery<unknown> }>(queries).map(
-    (query) => ('optional' in query ? query.optional : query),
+export function listCheckQueries({ queries }: RedisCheck): readonly RedisQuery<unknown>[] {
+  return Object.values<RedisQuery<unknown> | { readonly optional: RedisQuery<unknown> }>(queries).map((query) =>
+    'optional' in query ? query.optional : query,
   );
 }
 
 /** Runs one query; its command is sent immediately. */
-function runRedisPreflightQuery<T>(
+function runRedisQuery<T>(
   session: RedisConnection,
-  query: RedisPreflightQuery<T>,
-  context: RedisPreflightQueryContext,
+  query: RedisQuery<T>,
+  context: QueryContext,
   limit: number,
-): Promise<PreflightQueryResult<T>> {
+): Promise<QueryResult<T>> {
   const reply = session.send(query.command(context), limit);
-  return toRedisQueryResult(
+  return toResult(
     reply.then((value) => query.decode(value)),
     query,
     context,
@@ -51,15 +51,15 @@ function runRedisPreflightQuery<T>(
 }
 
 /** Converts the reply or the error of a query to a QueryResult. The returned promise never rejects. */
-export async function toRedisQueryResult<T>(
+export async function toResult<T>(
   decoded: Promise<T>,
-  { id, permission }: Pick<RedisPreflightQuery<T>, 'id' | 'permission'>,
-  { user }: RedisPreflightQueryContext,
-): Promise<PreflightQueryResult<T>> {
+  { id, permission }: Pick<RedisQuery<T>, 'id' | 'permission'>,
+  { user }: QueryContext,
+): Promise<QueryResult<T>> {
   try {
     return { kind: 'known', value: await decoded };
   } catch (error) {
-    if (!(error instanceof RedisCommandError)) {
+    if (!(error instanceof CommandError)) {
       return { kind: 'failed', reason: `${id}: could not parse the reply`, isMalformed: true };
     }
     const reason = `${id}: ${error.message}`;
@@ -83,18 +83,18 @@ function deniedResult(
   user: string,
   permission: string,
   message: string,
-): Extract<PreflightQueryResult<never>, { kind: 'denied' }> {
+): Extract<QueryResult<never>, { kind: 'denied' }> {
   // NOPERM for a key: the user may run the command, but may not access the key. The key patterns that the user had are
   // not known here, so the result has no `revoke`.
   if (/permissions to access/i.test(message)) {
-    return { kind: 'denied', reason, grant: formatRedisCommand('ACL', 'SETUSER', user, '~*') };
+    return { kind: 'denied', reason, grant: formatCommand('ACL', 'SETUSER', user, '~*') };
   }
   const rules = deniedRules(permission, message);
   return {
     kind: 'denied',
     reason,
-    grant: formatRedisCommand('ACL', 'SETUSER', user, ...rules),
-    revoke: formatRedisCommand('ACL', 'SETUSER', user, ...rules.map((rule) => rule.replace('+', '-'))),
+    grant: formatCommand('ACL', 'SETUSER', user, ...rules),
+    revoke: formatCommand('ACL', 'SETUSER', user, ...rules.map((rule) => rule.replace('+', '-'))),
   };
 }
 
@@ -106,8 +106,8 @@ function deniedRules(permission: string, message: string): readonly string[] {
   return named.length > 0 ? named : rules;
 }
 
-interface RedisQueriesRetryResult {
-  readonly results: RedisPreflightQueryResults;
+interface RetryResult {
+  readonly results: RedisResults;
   /**
    * The open session after the queries were retried; the caller must end this session. The broken session has been
    * ended.
@@ -120,9 +120,9 @@ interface RedisQueriesRetryResult {
   readonly pipelineFailure: string | undefined;
 }
 
-interface RedisQueryRetryOptions {
+interface RetryOptions {
   readonly source: RedisEndpoint;
-  readonly context: RedisPreflightQueryContext;
+  readonly context: QueryContext;
   readonly connect: Omit<RedisConnectOptions, 'limit'>;
 }
 
@@ -133,11 +133,11 @@ const maxBreaks = 3;
  * Runs the queries again one by one if the connection broke while all were pending, because a small
  * client-output-buffer-limit for normal clients, or a proxy, may disconnect a client with many pending replies.
  */
-export async function retryRedisPreflightQueries(
-  results: RedisPreflightQueryResults,
+export async function retryRedisQueries(
+  results: RedisResults,
   session: RedisConnection,
-  { source, context, connect }: RedisQueryRetryOptions,
-): Promise<RedisQueriesRetryResult> {
+  { source, context, connect }: RetryOptions,
+): Promise<RetryResult> {
   const lost = [...results].flatMap(([query, result]) =>
     isDisconnected(result) ? [{ query, reason: result.reason }] : [],
   );
@@ -153,7 +153,7 @@ export async function retryRedisPreflightQueries(
   try {
     await reconnect();
     for (const { query } of lost) {
-      const result = await runRedisPreflightQuery(current, query, context, 5000);
+      const result = await runRedisQuery(current, query, context, 5000);
       if (!isDisconnected(result)) {
         found.set(query, result);
         continue;
@@ -162,7 +162,7 @@ export async function retryRedisPreflightQueries(
       if (breaks === maxBreaks) return { results, session: current, pipelineFailure: undefined };
       // Without a reply to INFO no check of a migration can work. If another query than INFO fails, only the value of
       // that query is missing.
-      found.set(query, { ...result, broke: query === redisInfoQuery });
+      found.set(query, { ...result, broke: query === infoQuery });
       await reconnect();
     }
     return { results: found, session: current, pipelineFailure: first.reason };
@@ -176,8 +176,6 @@ export async function retryRedisPreflightQueries(
  * Whether the server closed the connection. Queries are not sent again to a server that does not respond, because each
  * query would wait for its time limit.
  */
-function isDisconnected<T>(
-  result: PreflightQueryResult<T>,
-): result is Extract<PreflightQueryResult<T>, { kind: 'failed' }> {
+function isDisconnected<T>(result: QueryResult<T>): result is Extract<QueryResult<T>, { kind: 'failed' }> {
   return result.kind === 'failed' && result.broke === true && result.late !== true;
 }

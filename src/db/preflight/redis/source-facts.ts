@@ -1,17 +1,17 @@
 import { sanitizeLine } from '../../../base/sanitize.ts';
 import type { RedisConnection, RedisReply } from '../../../redis/connection.ts';
-import type { SourceAddressFacts, TlsFacts } from '../network/addresses.ts';
-import type { PreflightQueryResult } from '../query.ts';
-import { requireRedisReplyList } from './queries.ts';
+import type { AddressFacts, TlsFacts } from '../network/addresses.ts';
+import type { QueryResult } from '../query.ts';
+import { requireList } from './queries.ts';
 
 /** A sample of the keys of every database. */
-export interface RedisKeySample {
-  readonly keys: readonly SampledRedisKey[];
+export interface KeySample {
+  readonly keys: readonly SampledKey[];
   /** Whether the sample contains every key. */
   readonly isAll: boolean;
 }
 
-interface SampledRedisKey {
+interface SampledKey {
   readonly database: number;
   /** The key name, sanitized for a terminal: bytes that are not text are replaced. */
   readonly name: string;
@@ -28,7 +28,7 @@ const maxDatabases = 64;
  * Reads a few keys of each database: SCAN first, then TYPE and MEMORY USAGE. Throws a CommandError if the user may not
  * run SCAN.
  */
-export async function sampleRedisKeys(session: RedisConnection, databases: readonly number[]): Promise<RedisKeySample> {
+export async function sampleKeys(session: RedisConnection, databases: readonly number[]): Promise<KeySample> {
   const chosen = databases.slice(0, maxDatabases);
   const limit = Math.max(4, Math.floor(maxKeys / Math.max(1, chosen.length)));
   // SELECT is not sent for database 0, the default of a new connection, because a user or a proxy may not allow SELECT.
@@ -51,10 +51,10 @@ async function scan(session: RedisConnection, select: SelectDatabase, index: num
   // The server executes the commands of one session in order, so SCAN reads the database of this SELECT.
   const selected = select(index);
   const [, reply] = await Promise.all([selected, session.sendRaw(['SCAN', '0', 'COUNT', String(count)])]);
-  const [cursor, names] = requireRedisReplyList(reply);
+  const [cursor, names] = requireList(reply);
   return {
     index,
-    names: requireRedisReplyList(names).filter((name) => name instanceof Uint8Array),
+    names: requireList(names).filter((name) => name instanceof Uint8Array),
     isDone: textOf(cursor) === '0',
   };
 }
@@ -64,9 +64,9 @@ async function describeKeys(
   select: SelectDatabase,
   index: number,
   names: readonly Uint8Array[],
-): Promise<readonly SampledRedisKey[]> {
+): Promise<readonly SampledKey[]> {
   const selected = select(index);
-  const described = names.map(async (name): Promise<SampledRedisKey> => {
+  const described = names.map(async (name): Promise<SampledKey> => {
     // TYPE must succeed for a sample; MEMORY USAGE may fail, because Redis before 4.0 does not have it.
     const [type, bytes] = await Promise.all([
       session.send(['TYPE', name]),
@@ -97,7 +97,7 @@ export interface RedisSourceFacts {
   /** Whether a user name was given without a password, so that the name was not used. */
   readonly isUsernameUnused?: boolean | undefined;
   readonly ssl: boolean;
-  readonly address: SourceAddressFacts;
+  readonly address: AddressFacts;
   readonly tls: TlsFacts;
   readonly connection: RedisConnectionResult;
   /** Why the connection broke before every query had a reply; undefined if it did not break. */
@@ -107,15 +107,15 @@ export interface RedisSourceFacts {
   /** The BUSY error of a server that runs a script; undefined if no such error was received. */
   readonly busy: string | undefined;
   /** The activity from two replies to INFO; undefined if it could not be measured. */
-  readonly rate: RedisActivityRate | undefined;
-  readonly sample: PreflightQueryResult<RedisKeySample>;
-  readonly renamed: PreflightQueryResult<RenamedRedisWriteCommands>;
+  readonly rate: ActivityRate | undefined;
+  readonly sample: QueryResult<KeySample>;
+  readonly renamed: QueryResult<RenamedCommands>;
   /** The reply to the PSYNC of `--probe`; undefined if PSYNC was not sent. */
-  readonly probe: PsyncProbeResult | undefined;
+  readonly probe: PsyncResult | undefined;
 }
 
 /** Write commands that exist only under another name (rename-command). */
-export interface RenamedRedisWriteCommands {
+export interface RenamedCommands {
   /** Names of the renamed commands that were called since the server started. */
   readonly called: readonly string[];
   /** Names of the renamed commands that were not called since the server started. */
@@ -143,7 +143,7 @@ export type RedisConnectionResult =
     };
 
 /** Average activity of the server per second: written bytes, and evicted and expired keys. */
-export interface RedisActivityRate {
+export interface ActivityRate {
   /** Bytes that are written per second; undefined if the server does not report them. */
   readonly writes: number | undefined;
   /**
@@ -155,12 +155,12 @@ export interface RedisActivityRate {
   readonly expired: number;
 }
 
-export type PsyncProbeResult =
-  | { readonly kind: 'accepted'; readonly reply: string; readonly copy: PsyncCopyStartResult }
+export type PsyncResult =
+  | { readonly kind: 'accepted'; readonly reply: string; readonly copy: CopyStart }
   | { readonly kind: 'refused'; readonly code: string; readonly message: string };
 
 /** Whether the copy began after PSYNC was accepted; the source may fail to fork or to write the RDB file. */
-export type PsyncCopyStartResult =
+export type CopyStart =
   | { readonly kind: 'started' }
   /** `reason` is a clause: `the server closed the connection`. */
   | { readonly kind: 'failed' | 'late'; readonly reason: string };

@@ -1,20 +1,20 @@
 import type { Socket } from 'node:net';
 import { createDatabaseResponseMemoryLimit, type DatabaseResponseMemoryLimit } from '../../../platform/memory.ts';
 import { clientSideDatabaseErrorCodes, DatabaseConnectError } from '../../../platform/network-errors.ts';
-import { parseRedisErrorCode, redactRedisServerMessage } from '../../../redis/command-error.ts';
+import { parseErrorCode, redactServerMessage } from '../../../redis/command-error.ts';
 import { connectRedis, type RedisConnection } from '../../../redis/connection.ts';
 import type { RedisEndpoint } from '../../../redis/endpoint.ts';
-import { openRedisSocket } from '../../../redis/redis-socket.ts';
-import { authenticateRedisConnection, type RedisConnectOptions, requestRedisReplyLine } from '../../../redis/resp.ts';
+import { openSocket } from '../../../redis/redis-socket.ts';
+import { authenticateRedis, type RedisConnectOptions, requestLine } from '../../../redis/resp.ts';
 
-import { findReachableAddress, type SourceAddressFacts, type TlsFacts } from '../network/addresses.ts';
-import type { PsyncCopyStartResult, PsyncProbeResult, RedisConnectionResult } from './source-facts.ts';
+import { type AddressFacts, findReachable, type TlsFacts } from '../network/addresses.ts';
+import type { CopyStart, PsyncResult, RedisConnectionResult } from './source-facts.ts';
 
 /** A write to a closed connection fails with EPIPE or ECONNRESET. */
-export const redisDisconnectErrorCodes: ReadonlySet<string> = new Set([clientSideDatabaseErrorCodes.closed, 'EPIPE']);
+export const disconnectCodes: ReadonlySet<string> = new Set([clientSideDatabaseErrorCodes.closed, 'EPIPE']);
 
-export interface RedisSourceOpenResult {
-  readonly address: SourceAddressFacts;
+export interface OpenedSource {
+  readonly address: AddressFacts;
   readonly tls: TlsFacts;
   readonly connection: RedisConnectionResult;
   /** The open session, which the caller must end; undefined if the connection or the login failed. */
@@ -25,7 +25,7 @@ export interface RedisSourceOpenResult {
   readonly memory: DatabaseResponseMemoryLimit;
 }
 
-interface OpenRedisSourceOptions extends Omit<RedisConnectOptions, 'limit'> {
+interface OpenOptions extends Omit<RedisConnectOptions, 'limit'> {
   readonly signal: AbortSignal;
 }
 
@@ -36,13 +36,10 @@ const connectTimeout = 5000;
  * Looks up the host of the Redis source, connects and authenticates. A failed connection is part of the result and does
  * not throw.
  */
-export async function openRedisSource(
-  given: RedisEndpoint,
-  options: OpenRedisSourceOptions,
-): Promise<RedisSourceOpenResult> {
+export async function openRedisSource(given: RedisEndpoint, options: OpenOptions): Promise<OpenedSource> {
   const { signal } = options;
   const memory = createDatabaseResponseMemoryLimit('always');
-  const search = findReachableAddress(given.host, given.port, { contradictions: [], limit: connectTimeout, signal });
+  const search = findReachable(given.host, given.port, { contradictions: [], limit: connectTimeout, signal });
   const reachable = await search.firstReachable;
   if (reachable === undefined) {
     const address = await search.facts;
@@ -69,7 +66,7 @@ export async function openRedisSource(
  * The name of the ACL user that the session uses. AUTH is not sent without a password, even if a user name was given; a
  * Redis replica does the same.
  */
-export function getAuthenticatedRedisUser({ username }: RedisEndpoint, connection: RedisConnectionResult): string {
+export function authenticatedUser({ username }: RedisEndpoint, connection: RedisConnectionResult): string {
   return connection.kind === 'connected' && connection.auth === 'password' ? (username ?? 'default') : 'default';
 }
 
@@ -81,14 +78,14 @@ function tlsFactsOf({ phase, code, message }: DatabaseConnectError): TlsFacts {
   return phase === 'tls' ? { offered: 'yes', failure: message } : tlsNotTried;
 }
 
-function unreachable(address: SourceAddressFacts): RedisConnectionResult {
+function unreachable(address: AddressFacts): RedisConnectionResult {
   const code = address.connects.find(({ error }) => error !== undefined)?.error ?? 'ENOTFOUND';
   const message = address.lookup.kind === 'failed' ? address.lookup.reason : `no connection (${code})`;
   return { kind: 'refused', phase: 'network', code, message };
 }
 
 /** The description of `--probe`, for the help and for the report. */
-export const psyncProbeDescription =
+export const probeDescription =
   'A probe requests a full synchronization on a connection of its own, as the target will (REPLCONF, PSYNC ? -1), and disconnects when the copy begins. The source forks a child that begins a BGSAVE; nothing else changes.';
 
 interface PsyncProbeOptions extends RedisConnectOptions {
@@ -100,21 +97,21 @@ interface PsyncProbeOptions extends RedisConnectOptions {
  * Requests a full synchronization with PSYNC, and disconnects when the copy begins. The source forks for a BGSAVE
  * because of PSYNC.
  */
-export async function probePsync(source: RedisEndpoint, options: PsyncProbeOptions): Promise<PsyncProbeResult> {
+export async function probePsync(source: RedisEndpoint, options: PsyncProbeOptions): Promise<PsyncResult> {
   try {
-    const { socket } = await openRedisSocket(source, options);
+    const { socket } = await openSocket(source, options);
     try {
-      await authenticateRedisConnection(socket, source, options);
+      await authenticateRedis(socket, source, options);
       // REPLCONF, the first command of a replica, allows the source to send the copy without a file.
-      await requestRedisReplyLine(socket, ['REPLCONF', 'capa', 'eof', 'capa', 'psync2'], options);
-      const reply = await requestRedisReplyLine(socket, ['PSYNC', '?', '-1'], options);
+      await requestLine(socket, ['REPLCONF', 'capa', 'eof', 'capa', 'psync2'], options);
+      const reply = await requestLine(socket, ['PSYNC', '?', '-1'], options);
       if (reply.startsWith('-')) {
-        const message = redactRedisServerMessage(reply.slice(1), source);
+        const message = redactServerMessage(reply.slice(1), source);
         // For a copy through a file the source forks before it replies to PSYNC.
         if (/\bBGSAVE failed\b/.test(message)) {
           return { kind: 'accepted', reply: 'a copy was attempted', copy: { kind: 'failed', reason: message } };
         }
-        return { kind: 'refused', code: parseRedisErrorCode(message), message };
+        return { kind: 'refused', code: parseErrorCode(message), message };
       }
       const copy = await awaitCopy(socket, reply, source, options);
       return { kind: 'accepted', reply: reply === '' ? 'the copy was started' : reply, copy };
@@ -136,15 +133,15 @@ async function awaitCopy(
   reply: string,
   source: RedisEndpoint,
   options: PsyncProbeOptions,
-): Promise<PsyncCopyStartResult> {
+): Promise<CopyStart> {
   const end = performance.now() + options.copyLimit;
   let line = reply;
   try {
     while (!line.startsWith('$')) {
-      if (line.startsWith('-')) return { kind: 'failed', reason: redactRedisServerMessage(line.slice(1), source) };
+      if (line.startsWith('-')) return { kind: 'failed', reason: redactServerMessage(line.slice(1), source) };
       const left = end - performance.now();
       if (left <= 0) return copyIsLate(options);
-      line = await requestRedisReplyLine(socket, undefined, { ...options, limit: left });
+      line = await requestLine(socket, undefined, { ...options, limit: left });
     }
     return { kind: 'started' };
   } catch (error) {
@@ -155,6 +152,6 @@ async function awaitCopy(
   }
 }
 
-function copyIsLate({ copyLimit }: PsyncProbeOptions): PsyncCopyStartResult {
+function copyIsLate({ copyLimit }: PsyncProbeOptions): CopyStart {
   return { kind: 'late', reason: `the copy did not begin within ${Math.round(copyLimit / 1000)} s` };
 }

@@ -1,11 +1,11 @@
-import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
+import { firstNormalOid } from '../../../postgresql/catalog-oids.ts';
 import { quoteLiteral } from '../../../postgresql/quote.ts';
 import {
-  decodeNumberColumnOrZero,
-  decodeOptionalNumberColumn,
-  decodeOptionalTextColumn,
-  decodeTextColumn,
-  parsePostgresqlArray,
+  decodeNumber,
+  decodeOptionalNumber,
+  decodeOptionalText,
+  decodeText,
+  parseArray,
 } from '../../../postgresql/rows.ts';
 import type { ColumnDefinition, TableDefinitions, TableStatistics } from './facts.ts';
 import type { WatchQuery } from './query.ts';
@@ -23,14 +23,14 @@ export const tableStatsQuery: WatchQuery<readonly TableStatistics[]> = {
     WHERE c.relkind = 'r' AND c.relpersistence = 'p'`,
   decode: (rows) =>
     rows.map((row) => ({
-      oid: decodeNumberColumnOrZero(row, 'relid'),
-      name: `${decodeTextColumn(row, 'schemaname')}.${decodeTextColumn(row, 'relname')}`,
-      seqScans: decodeNumberColumnOrZero(row, 'seq_scan'),
-      seqRows: decodeNumberColumnOrZero(row, 'seq_tup_read'),
-      rows: decodeNumberColumnOrZero(row, 'live'),
-      changed: decodeNumberColumnOrZero(row, 'changed'),
-      inserted: decodeNumberColumnOrZero(row, 'inserted'),
-      scanAge: decodeOptionalNumberColumn(row, 'scan_age'),
+      oid: decodeNumber(row, 'relid'),
+      name: `${decodeText(row, 'schemaname')}.${decodeText(row, 'relname')}`,
+      seqScans: decodeNumber(row, 'seq_scan'),
+      seqRows: decodeNumber(row, 'seq_tup_read'),
+      rows: decodeNumber(row, 'live'),
+      changed: decodeNumber(row, 'changed'),
+      inserted: decodeNumber(row, 'inserted'),
+      scanAge: decodeOptionalNumber(row, 'scan_age'),
     })),
   fallback: [],
 };
@@ -53,12 +53,12 @@ export const publicationsQuery: WatchQuery<ReadonlyMap<string, string>> = {
           END) AS content
       FROM pg_publication p`;
   },
-  decode: (rows) => new Map(rows.map((row) => [decodeTextColumn(row, 'pubname'), decodeTextColumn(row, 'content')])),
+  decode: (rows) => new Map(rows.map((row) => [decodeText(row, 'pubname'), decodeText(row, 'content')])),
   fallback: new Map(),
 };
 
 const userTables = `c.relkind IN ('r', 'p') AND c.relpersistence = 'p'
-        AND c.oid >= ${firstNormalObjectId} AND n.nspname !~ '^pg_'`;
+        AND c.oid >= ${firstNormalOid} AND n.nspname !~ '^pg_'`;
 
 /** Columns and replica identity of all user tables. A sum of hashes does not depend on the order, so no sort is needed. */
 export const tableDefinitionsQuery: WatchQuery<TableDefinitions> = {
@@ -87,16 +87,13 @@ export const tableDefinitionsQuery: WatchQuery<TableDefinitions> = {
   decode: (rows) =>
     new Map(
       rows.map((row) => {
-        const [schema, table] = [decodeTextColumn(row, 'nspname'), decodeTextColumn(row, 'relname')];
-        const [identity, keyColumns] = [
-          decodeTextColumn(row, 'identity'),
-          readNames(decodeOptionalTextColumn(row, 'key')),
-        ];
+        const [schema, table] = [decodeText(row, 'nspname'), decodeText(row, 'relname')];
+        const [identity, keyColumns] = [decodeText(row, 'identity'), readNames(decodeOptionalText(row, 'key'))];
         const hasReplicaIdentity = identity === 'f' || keyColumns.length > 0;
         const shape = {
           schema,
           table,
-          columns: decodeTextColumn(row, 'columns'),
+          columns: decodeText(row, 'columns'),
           identity,
           keyColumns,
           hasReplicaIdentity,
@@ -130,8 +127,8 @@ export function tableColumnsQuery(
     decode: (rows) =>
       new Map(
         rows.map((row) => [
-          `${decodeTextColumn(row, 'nspname')}.${decodeTextColumn(row, 'relname')}`,
-          readColumnShapes(readNames(decodeOptionalTextColumn(row, 'columns'))),
+          `${decodeText(row, 'nspname')}.${decodeText(row, 'relname')}`,
+          readColumnShapes(readNames(decodeOptionalText(row, 'columns'))),
         ]),
       ),
     fallback: new Map(),
@@ -153,18 +150,17 @@ export const tableSizesQuery: WatchQuery<ReadonlyMap<number, number>> = {
         c.relpages::bigint * current_setting('block_size')::bigint AS estimate,
         row_number() OVER (ORDER BY c.relpages DESC) AS rank
       FROM pg_class c
-      WHERE c.relkind = 'r' AND c.relpersistence = 'p' AND c.oid >= ${firstNormalObjectId}
+      WHERE c.relkind = 'r' AND c.relpersistence = 'p' AND c.oid >= ${firstNormalOid}
     )
     SELECT oid,
       CASE WHEN rank <= 1000 AND oid NOT IN (SELECT relation FROM locked) THEN pg_table_size(oid) ELSE estimate END AS bytes
     FROM ranked`,
-  decode: (rows) =>
-    new Map(rows.map((row) => [decodeNumberColumnOrZero(row, 'oid'), decodeNumberColumnOrZero(row, 'bytes')])),
+  decode: (rows) => new Map(rows.map((row) => [decodeNumber(row, 'oid'), decodeNumber(row, 'bytes')])),
   fallback: new Map(),
 };
 
 function readNames(array: string | undefined): readonly string[] {
-  return array === undefined ? [] : parsePostgresqlArray(array).flatMap((name) => name ?? []);
+  return array === undefined ? [] : parseArray(array).flatMap((name) => name ?? []);
 }
 
 /** @param texts name, type and attnotnull of each column */

@@ -2,7 +2,7 @@ import { createDatabaseResponseMemoryLimit, type DatabaseResponseMemoryLimit } f
 import { DatabaseConnectError } from '../../../platform/network-errors.ts';
 import { connectPostgresql, type PostgresqlSession } from '../../../postgresql/connection.ts';
 import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
-import { PostgresqlQueryError } from '../../../postgresql/query-error.ts';
+import { QueryError } from '../../../postgresql/query-error.ts';
 import { type WatchLimits, watchLimits } from '../limits.ts';
 import { type ConnectionProbe, probeConnection } from '../probe.ts';
 import { createBaseline, type SourceBaseline } from './baseline.ts';
@@ -137,8 +137,8 @@ interface SlowQuerySchedule {
   readonly sizesDue: number;
 }
 
-function isFailure(error: unknown): error is DatabaseConnectError | PostgresqlQueryError {
-  return error instanceof DatabaseConnectError || error instanceof PostgresqlQueryError;
+function isFailure(error: unknown): error is DatabaseConnectError | QueryError {
+  return error instanceof DatabaseConnectError || error instanceof QueryError;
 }
 
 async function openConnection(

@@ -1,12 +1,12 @@
 import type { PostgresqlSession } from '../../../postgresql/connection.ts';
-import { PostgresqlQueryError } from '../../../postgresql/query-error.ts';
+import { QueryError } from '../../../postgresql/query-error.ts';
 import type { PostgresqlRow } from '../../../postgresql/rows.ts';
 import {
-  buildProbeTransactionSql,
-  buildReadOnlyTransactionSql,
-  omitTransactionControlResults,
-  type SearchPathSafeSql,
-  searchPathSafeRollbackSql,
+  omitControlResults,
+  probeSql,
+  readOnlySql,
+  rollbackSql,
+  type SafeSql,
 } from '../../../postgresql/search-path-safe-sql.ts';
 
 /**
@@ -39,7 +39,7 @@ interface QueryResults {
   /** The result of a query; the `fallback` of the query if it has none. */
   readonly read: <T>(query: WatchQuery<T>) => T;
   /** Why a query failed; undefined if it succeeded, or if the server version cannot run it. */
-  readonly failure: (query: WatchQuery<unknown>) => PostgresqlQueryError | undefined;
+  readonly failure: (query: WatchQuery<unknown>) => QueryError | undefined;
 }
 
 /**
@@ -55,14 +55,14 @@ export async function runQueries(
     return text === undefined ? [] : [{ id, text }];
   });
   const rows = new Map<string, readonly PostgresqlRow[]>();
-  const failures = new Map<string, PostgresqlQueryError>();
+  const failures = new Map<string, QueryError>();
   const together = await send(
     pending.map(({ text }) => text),
     querySession,
   );
   for (const [at, { id, text }] of pending.entries()) {
-    const result = together instanceof PostgresqlQueryError ? await send([text], querySession) : [together[at] ?? []];
-    if (!(result instanceof PostgresqlQueryError)) {
+    const result = together instanceof QueryError ? await send([text], querySession) : [together[at] ?? []];
+    if (!(result instanceof QueryError)) {
       rows.set(id, result[0] ?? []);
       continue;
     }
@@ -79,7 +79,7 @@ export async function runQueries(
 }
 
 /** Whether the query was denied or is not supported. A query that timed out is sent again in the next poll. */
-function isPermanent({ code }: PostgresqlQueryError): boolean {
+function isPermanent({ code }: QueryError): boolean {
   return code.startsWith('42') || code.startsWith('0A');
 }
 
@@ -87,23 +87,23 @@ function isPermanent({ code }: PostgresqlQueryError): boolean {
 async function send(
   queries: readonly string[],
   querySession: QuerySession,
-): Promise<readonly (readonly PostgresqlRow[])[] | PostgresqlQueryError> {
+): Promise<readonly (readonly PostgresqlRow[])[] | QueryError> {
   if (queries.length === 0) return [];
   const message = pollMessage(queries, querySession.version);
   querySession.onSent(message);
   try {
-    return omitTransactionControlResults(await querySession.session.query(message, querySession.limit), queries.length);
+    return omitControlResults(await querySession.session.query(message, querySession.limit), queries.length);
   } catch (error) {
-    if (!(error instanceof PostgresqlQueryError) || error.lost) throw error;
-    querySession.onSent(searchPathSafeRollbackSql);
-    await querySession.session.query(searchPathSafeRollbackSql, querySession.limit);
+    if (!(error instanceof QueryError) || error.lost) throw error;
+    querySession.onSent(rollbackSql);
+    await querySession.session.query(rollbackSql, querySession.limit);
     return error;
   }
 }
 
 /** The read-only transaction waits at most 500 ms for locks. */
-function pollMessage(queries: readonly string[], version: number): SearchPathSafeSql {
-  return buildReadOnlyTransactionSql(queries, {
+function pollMessage(queries: readonly string[], version: number): SafeSql {
+  return readOnlySql(queries, {
     // A short transaction_timeout of the role would end the session during a poll.
     ...(version < 170_000 ? {} : { transaction_timeout: '0' }),
     statement_timeout: '5s',
@@ -118,4 +118,4 @@ export async function queryVersion({ session, limit, onSent }: Pick<QuerySession
   return Number((await session.query(versionMessage, limit)).flat()[0]?.version ?? 0);
 }
 
-const versionMessage = buildProbeTransactionSql("SELECT current_setting('server_version_num') AS version");
+const versionMessage = probeSql("SELECT current_setting('server_version_num') AS version");

@@ -1,10 +1,10 @@
-import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
+import { firstNormalOid } from '../../../postgresql/catalog-oids.ts';
 import {
-  decodeBooleanColumn,
-  decodeNumberColumnOrZero,
-  decodeOptionalNumberColumn,
-  decodeOptionalTextColumn,
-  decodeTextColumn,
+  decodeBoolean,
+  decodeNumber,
+  decodeOptionalNumber,
+  decodeOptionalText,
+  decodeText,
 } from '../../../postgresql/rows.ts';
 import type { CopyProgress, SettingFacts, SlotFacts, StoredTimeout, TransactionCounts, WalSender } from './facts.ts';
 import type { WatchQuery } from './query.ts';
@@ -20,9 +20,9 @@ export const serverStatusQuery: WatchQuery<{
       pg_is_in_recovery() AS in_recovery,
       CASE WHEN pg_is_in_recovery() THEN NULL ELSE pg_current_wal_lsn() - '0/0'::pg_lsn END AS position`,
   decode: ([row]) => ({
-    startedAt: decodeTextColumn(row, 'started'),
-    inRecovery: decodeBooleanColumn(row, 'in_recovery'),
-    walPosition: decodeOptionalNumberColumn(row, 'position'),
+    startedAt: decodeText(row, 'started'),
+    inRecovery: decodeBoolean(row, 'in_recovery'),
+    walPosition: decodeOptionalNumber(row, 'position'),
   }),
   fallback: { startedAt: '', inRecovery: false, walPosition: undefined },
 };
@@ -44,19 +44,19 @@ export const slotsQuery: WatchQuery<readonly SlotFacts[]> = {
   },
   decode: (rows) =>
     rows.map((row) => ({
-      name: decodeTextColumn(row, 'slot_name'),
-      plugin: decodeOptionalTextColumn(row, 'plugin'),
-      database: decodeOptionalTextColumn(row, 'database'),
-      temporary: decodeBooleanColumn(row, 'temporary'),
-      active: decodeBooleanColumn(row, 'active'),
-      pid: decodeOptionalNumberColumn(row, 'active_pid'),
-      flushed: decodeOptionalNumberColumn(row, 'flushed'),
-      retained: decodeOptionalNumberColumn(row, 'retained'),
-      walStatus: decodeOptionalTextColumn(row, 'wal_status'),
-      safeWalBytes: decodeOptionalNumberColumn(row, 'safe_wal_size'),
-      inactiveSince: decodeOptionalTextColumn(row, 'inactive_since'),
-      invalidated: decodeOptionalTextColumn(row, 'invalidation_reason'),
-      decoded: decodeOptionalNumberColumn(row, 'total_txns'),
+      name: decodeText(row, 'slot_name'),
+      plugin: decodeOptionalText(row, 'plugin'),
+      database: decodeOptionalText(row, 'database'),
+      temporary: decodeBoolean(row, 'temporary'),
+      active: decodeBoolean(row, 'active'),
+      pid: decodeOptionalNumber(row, 'active_pid'),
+      flushed: decodeOptionalNumber(row, 'flushed'),
+      retained: decodeOptionalNumber(row, 'retained'),
+      walStatus: decodeOptionalText(row, 'wal_status'),
+      safeWalBytes: decodeOptionalNumber(row, 'safe_wal_size'),
+      inactiveSince: decodeOptionalText(row, 'inactive_since'),
+      invalidated: decodeOptionalText(row, 'invalidation_reason'),
+      decoded: decodeOptionalNumber(row, 'total_txns'),
     })),
   fallback: [],
 };
@@ -71,14 +71,14 @@ export const sendersQuery: WatchQuery<readonly WalSender[]> = {
     LEFT JOIN pg_stat_activity a USING (pid)`,
   decode: (rows) =>
     rows.map((row) => ({
-      pid: decodeNumberColumnOrZero(row, 'pid'),
-      database: decodeOptionalTextColumn(row, 'datname'),
-      application: decodeTextColumn(row, 'application_name'),
-      state: decodeTextColumn(row, 'state'),
-      address: decodeOptionalTextColumn(row, 'address')?.replace(/\/\d+$/, ''),
-      command: decodeTextColumn(row, 'command'),
-      replyAge: decodeOptionalNumberColumn(row, 'reply_age'),
-      connectedFor: decodeOptionalNumberColumn(row, 'connected_for'),
+      pid: decodeNumber(row, 'pid'),
+      database: decodeOptionalText(row, 'datname'),
+      application: decodeText(row, 'application_name'),
+      state: decodeText(row, 'state'),
+      address: decodeOptionalText(row, 'address')?.replace(/\/\d+$/, ''),
+      command: decodeText(row, 'command'),
+      replyAge: decodeOptionalNumber(row, 'reply_age'),
+      connectedFor: decodeOptionalNumber(row, 'connected_for'),
     })),
   fallback: [],
 };
@@ -104,12 +104,12 @@ export const copiesQuery: WatchQuery<readonly CopyProgress[]> = {
         WHERE p.command = 'COPY TO'`,
   decode: (rows) =>
     rows.map((row) => ({
-      pid: decodeNumberColumnOrZero(row, 'pid'),
-      database: decodeTextColumn(row, 'datname'),
-      table: decodeOptionalNumberColumn(row, 'relid') ?? decodeTextColumn(row, 'name').replaceAll('"', ''),
-      rows: decodeNumberColumnOrZero(row, 'tuples_processed'),
-      bytes: decodeNumberColumnOrZero(row, 'bytes_processed'),
-      dump: decodeBooleanColumn(row, 'dump'),
+      pid: decodeNumber(row, 'pid'),
+      database: decodeText(row, 'datname'),
+      table: decodeOptionalNumber(row, 'relid') ?? decodeText(row, 'name').replaceAll('"', ''),
+      rows: decodeNumber(row, 'tuples_processed'),
+      bytes: decodeNumber(row, 'bytes_processed'),
+      dump: decodeBoolean(row, 'dump'),
     })),
   fallback: [],
 };
@@ -121,8 +121,8 @@ export const dumpsQuery: WatchQuery<readonly string[]> = {
     FROM pg_stat_activity a
     JOIN pg_locks l USING (pid)
     WHERE a.application_name = 'pg_dump'
-      AND l.mode = 'AccessShareLock' AND l.granted AND l.relation >= ${firstNormalObjectId}`,
-  decode: (rows) => rows.map((row) => decodeTextColumn(row, 'datname')),
+      AND l.mode = 'AccessShareLock' AND l.granted AND l.relation >= ${firstNormalOid}`,
+  decode: (rows) => rows.map((row) => decodeText(row, 'datname')),
   fallback: [],
 };
 
@@ -146,10 +146,10 @@ export const settingsQuery: WatchQuery<ReadonlyMap<string, SettingFacts>> = {
   decode: (rows) =>
     new Map(
       rows.map((row) => [
-        decodeTextColumn(row, 'name'),
+        decodeText(row, 'name'),
         {
-          value: decodeTextColumn(row, 'reset_val'),
-          pendingRestart: decodeBooleanColumn(row, 'pending_restart'),
+          value: decodeText(row, 'reset_val'),
+          pendingRestart: decodeBoolean(row, 'pending_restart'),
           inFile: undefined,
         },
       ]),
@@ -168,7 +168,7 @@ export const fileSettingsQuery: WatchQuery<ReadonlyMap<string, string>> = {
     FROM pg_file_settings
     WHERE name IN (${watchedSettingList})
     ORDER BY name, seqno DESC`,
-  decode: (rows) => new Map(rows.map((row) => [decodeTextColumn(row, 'name'), decodeTextColumn(row, 'setting')])),
+  decode: (rows) => new Map(rows.map((row) => [decodeText(row, 'name'), decodeText(row, 'setting')])),
   fallback: new Map(),
 };
 
@@ -182,7 +182,7 @@ export const hbaLinesQuery: WatchQuery<readonly string[] | undefined> = {
         FROM unnest(options) o
       ), error), 500) AS line
     FROM pg_hba_file_rules ORDER BY line_number LIMIT 1000`,
-  decode: (rows) => rows.map((row) => decodeTextColumn(row, 'line')),
+  decode: (rows) => rows.map((row) => decodeText(row, 'line')),
   fallback: undefined,
 };
 
@@ -196,9 +196,9 @@ export const transactionsQuery: WatchQuery<readonly TransactionCounts[]> = {
     ORDER BY d.datname`,
   decode: (rows) =>
     rows.map((row) => ({
-      name: decodeTextColumn(row, 'datname'),
-      commits: decodeNumberColumnOrZero(row, 'xact_commit'),
-      rollbacks: decodeNumberColumnOrZero(row, 'xact_rollback'),
+      name: decodeText(row, 'datname'),
+      commits: decodeNumber(row, 'xact_commit'),
+      rollbacks: decodeNumber(row, 'xact_rollback'),
     })),
   fallback: [],
 };
@@ -211,8 +211,8 @@ export const blockedCommitsQuery: WatchQuery<{ commits: number; seconds: number 
     FROM pg_stat_activity
     WHERE wait_event = 'SyncRep'`,
   decode: ([row]) => ({
-    commits: decodeNumberColumnOrZero(row, 'commits'),
-    seconds: decodeNumberColumnOrZero(row, 'seconds'),
+    commits: decodeNumber(row, 'commits'),
+    seconds: decodeNumber(row, 'seconds'),
   }),
   fallback: { commits: 0, seconds: 0 },
 };
@@ -230,9 +230,9 @@ export const roleTimeoutsQuery: WatchQuery<readonly StoredTimeout[]> = {
     ORDER BY 1, 2, 3`,
   decode: (rows) =>
     rows.map((row) => ({
-      setting: decodeTextColumn(row, 'setting'),
-      isOfRole: decodeBooleanColumn(row, 'of_role'),
-      database: decodeOptionalTextColumn(row, 'datname'),
+      setting: decodeText(row, 'setting'),
+      isOfRole: decodeBoolean(row, 'of_role'),
+      database: decodeOptionalText(row, 'datname'),
     })),
   fallback: [],
 };
@@ -248,11 +248,11 @@ export const roleQuery: WatchQuery<
     FROM pg_roles
     WHERE rolname = current_user`,
   decode: ([row]) => ({
-    name: decodeTextColumn(row, 'rolname'),
-    superuser: decodeBooleanColumn(row, 'rolsuper'),
-    replication: decodeBooleanColumn(row, 'rolreplication'),
-    login: decodeBooleanColumn(row, 'rolcanlogin'),
-    secondsLeft: decodeOptionalNumberColumn(row, 'seconds_left'),
+    name: decodeText(row, 'rolname'),
+    superuser: decodeBoolean(row, 'rolsuper'),
+    replication: decodeBoolean(row, 'rolreplication'),
+    login: decodeBoolean(row, 'rolcanlogin'),
+    secondsLeft: decodeOptionalNumber(row, 'seconds_left'),
   }),
   fallback: undefined,
 };
@@ -261,6 +261,6 @@ export const roleQuery: WatchQuery<
 export const roleRevisionQuery: WatchQuery<string | undefined> = {
   id: 'revision',
   sql: () => 'SELECT xmin::text AS revision FROM pg_authid WHERE rolname = current_user',
-  decode: ([row]) => decodeOptionalTextColumn(row, 'revision'),
+  decode: ([row]) => decodeOptionalText(row, 'revision'),
   fallback: undefined,
 };

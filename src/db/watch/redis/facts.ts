@@ -1,10 +1,4 @@
-import {
-  type KeyspaceEntry,
-  parseKeyspace,
-  parseRedisInfoValueParts,
-  type RedisInfo,
-  readRedisInfoNumber,
-} from '../../../redis/info.ts';
+import { infoNumber, type KeyspaceEntry, parseKeyspace, parseValueParts, type RedisInfo } from '../../../redis/info.ts';
 import type { ConnectionProbe } from '../probe.ts';
 
 /** The facts that one poll reads from the Redis server. */
@@ -76,10 +70,7 @@ export function parseRedisFacts(
   info: RedisInfo,
   more: Pick<RedisFacts, 'at' | 'connection'> & { readonly config: ReadonlyMap<string, string> },
 ): RedisFacts {
-  const [done, total] = [
-    readRedisInfoNumber(info, 'current_save_keys_processed'),
-    readRedisInfoNumber(info, 'current_save_keys_total'),
-  ];
+  const [done, total] = [infoNumber(info, 'current_save_keys_processed'), infoNumber(info, 'current_save_keys_total')];
   const saving = info.get('rdb_bgsave_in_progress') === '1' && done !== undefined && total !== undefined;
   const limits = (['maxmemory', 'maxmemory_policy'] as const).flatMap((name): [string, string][] => {
     const value = info.get(name);
@@ -98,24 +89,23 @@ export function parseRedisFacts(
     loading:
       info.get('loading') === '1' || info.get('async_loading') === '1'
         ? {
-            percent: readRedisInfoNumber(info, 'loading_loaded_perc'),
-            seconds: readRedisInfoNumber(info, 'loading_eta_seconds'),
+            percent: infoNumber(info, 'loading_loaded_perc'),
+            seconds: infoNumber(info, 'loading_eta_seconds'),
           }
         : undefined,
-    offset: readRedisInfoNumber(info, 'master_repl_offset') ?? 0,
+    offset: infoNumber(info, 'master_repl_offset') ?? 0,
     replicas: parseReplicas(info),
     snapshot: saving ? { done, total } : undefined,
-    fullSyncs: readRedisInfoNumber(info, 'sync_full') ?? 0,
-    bufferLimitDisconnections: readRedisInfoNumber(info, 'client_output_buffer_limit_disconnections'),
-    replicaBuffers: readRedisInfoNumber(info, 'mem_clients_slaves') ?? 0,
+    fullSyncs: infoNumber(info, 'sync_full') ?? 0,
+    bufferLimitDisconnections: infoNumber(info, 'client_output_buffer_limit_disconnections'),
+    replicaBuffers: infoNumber(info, 'mem_clients_slaves') ?? 0,
     isSnapshotFailing: info.get('rdb_last_bgsave_status') === 'err',
-    dataset: readRedisInfoNumber(info, 'used_memory_dataset') ?? readRedisInfoNumber(info, 'used_memory') ?? 0,
-    sent: readRedisInfoNumber(info, 'total_net_repl_output_bytes'),
-    memory:
-      (readRedisInfoNumber(info, 'used_memory') ?? 0) - (readRedisInfoNumber(info, 'mem_not_counted_for_evict') ?? 0),
+    dataset: infoNumber(info, 'used_memory_dataset') ?? infoNumber(info, 'used_memory') ?? 0,
+    sent: infoNumber(info, 'total_net_repl_output_bytes'),
+    memory: (infoNumber(info, 'used_memory') ?? 0) - (infoNumber(info, 'mem_not_counted_for_evict') ?? 0),
     keyspace: parseKeyspace(info),
-    evicted: readRedisInfoNumber(info, 'evicted_keys') ?? 0,
-    deniedLogins: readRedisInfoNumber(info, 'acl_access_denied_auth'),
+    evicted: infoNumber(info, 'evicted_keys') ?? 0,
+    deniedLogins: infoNumber(info, 'acl_access_denied_auth'),
     config: new Map([...limits, ...more.config]),
     connection: more.connection,
   };
@@ -125,7 +115,7 @@ export function parseRedisFacts(
 function parseReplicas(info: RedisInfo): readonly ConnectedReplica[] {
   return [...info].flatMap(([name, value]) => {
     if (!/^slave\d+$/.test(name)) return [];
-    const fields = parseRedisInfoValueParts(value);
+    const fields = parseValueParts(value);
     const number = (field: string) => Number(fields.get(field) ?? 0) || 0;
     const ip = fields.get('ip') ?? '';
     return [

@@ -1,9 +1,9 @@
 import { DatabaseConnectError } from '../../../platform/network-errors.ts';
-import { RedisCommandError } from '../../../redis/command-error.ts';
+import { CommandError } from '../../../redis/command-error.ts';
 import { connectRedis, type RedisConnection } from '../../../redis/connection.ts';
 import type { RedisEndpoint } from '../../../redis/endpoint.ts';
-import { parseRedisInfo } from '../../../redis/info.ts';
-import { formatRedisCommand } from '../../../redis/quote.ts';
+import { parseInfo } from '../../../redis/info.ts';
+import { formatCommand } from '../../../redis/quote.ts';
 import type { RedisCommand } from '../../../redis/resp.ts';
 import type { WatchLimits } from '../limits.ts';
 import { type ConnectionProbe, probeConnection } from '../probe.ts';
@@ -43,7 +43,7 @@ export function createRedisObserver(options: RedisSourceObserverOptions): RedisS
 
   const send = async (command: RedisCommand): Promise<unknown> => {
     session ??= await connectRedis(source, { limit: limits.pollTimeout, signal });
-    onSent('server', formatRedisCommand(...command.map(String)));
+    onSent('server', formatCommand(...command.map(String)));
     return session.send(command, limits.pollTimeout);
   };
 
@@ -53,7 +53,7 @@ export function createRedisObserver(options: RedisSourceObserverOptions): RedisS
       const reply = await send(['CONFIG', 'GET', name]);
       return Array.isArray(reply) && typeof reply[1] === 'string' ? [[name, reply[1]]] : [];
     } catch (error) {
-      if (!(error instanceof RedisCommandError) || error.lost) throw error;
+      if (!(error instanceof CommandError) || error.lost) throw error;
       denied.add(name);
       return [];
     }
@@ -61,7 +61,7 @@ export function createRedisObserver(options: RedisSourceObserverOptions): RedisS
 
   const facts = async (at: number): Promise<RedisFacts> => {
     // All sections of INFO together are a few kilobytes.
-    const info = parseRedisInfo(String(await send(['INFO', 'everything'])));
+    const info = parseInfo(String(await send(['INFO', 'everything'])));
     const config: [string, string][] = [];
     for (const name of watchedConfigNames) config.push(...(await setting(name)));
     if (probe === undefined || at - probe.at >= limits.probeInterval) probe = { at, found: await probeSource(options) };
@@ -79,7 +79,7 @@ export function createRedisObserver(options: RedisSourceObserverOptions): RedisS
       try {
         return { kind: 'seen', facts: await facts(at) };
       } catch (error) {
-        if (!(error instanceof RedisCommandError || error instanceof DatabaseConnectError)) throw error;
+        if (!(error instanceof CommandError || error instanceof DatabaseConnectError)) throw error;
         drop();
         return { kind: 'outage', outage: { at, code: error.code, reason: error.message } };
       }

@@ -1,5 +1,5 @@
 import { formatBytes, formatDuration } from '../../../base/text.ts';
-import { formatRedisCommand } from '../../../redis/quote.ts';
+import { formatCommand } from '../../../redis/quote.ts';
 import type { WatchLimits } from '../limits.ts';
 import { probeViolations } from '../probe.ts';
 import type { Violation } from '../sample.ts';
@@ -197,7 +197,7 @@ const configRule: RedisRule = ({ now, first }) =>
         {
           rule: `${name}-changed`,
           observed: `${name} changed from ${before === '' ? "''" : before} to ${after === '' ? "''" : after}`,
-          hint: `undo the change: ${formatRedisCommand('CONFIG', 'SET', name, before)}`,
+          hint: `undo the change: ${formatCommand('CONFIG', 'SET', name, before)}`,
         },
       ];
     },
@@ -272,7 +272,7 @@ export function redisOutages(outage: RedisOutage, since: number, user: string | 
       {
         rule: 'command-denied',
         observed: `the user of the watch may not run ${command.toUpperCase()}, for ${lasted}: ${reason}`,
-        hint: `allow the command: ${formatRedisCommand('ACL', 'SETUSER', user ?? 'default', `+${command}`)}`,
+        hint: `allow the command: ${formatCommand('ACL', 'SETUSER', user ?? 'default', `+${command}`)}`,
       },
     ];
   if (/max number of clients/.test(reason))

@@ -8,10 +8,7 @@ import {
 import { dropDatabases, dropRoles } from '../../../../src/db/cutover/rehearse/clean-up.ts';
 import { dropAddedObjects, listExisting, readObjectNames } from '../../../../src/db/cutover/rehearse/existing.ts';
 import { connectPostgresql } from '../../../../src/postgresql/connection.ts';
-import {
-  makeSessionSearchPathSafe,
-  type SearchPathSafeSession,
-} from '../../../../src/postgresql/search-path-safe-session.ts';
+import { makeSessionSafe, type SafeSession } from '../../../../src/postgresql/search-path-safe-session.ts';
 import { type Postgres, startPostgres } from '../../../fixtures/postgres.ts';
 
 let server: Postgres;
@@ -22,10 +19,10 @@ beforeAll(async () => {
 
 afterAll(() => server?.stop());
 
-async function inside<T>(dbname: string, work: (session: SearchPathSafeSession) => Promise<T>): Promise<T> {
+async function inside<T>(dbname: string, work: (session: SafeSession) => Promise<T>): Promise<T> {
   const { host, port } = server;
   const endpoint = { host, port, dbname, username: 'postgres', password: new Secret(server.password) } as const;
-  const session = await makeSessionSearchPathSafe(
+  const session = await makeSessionSafe(
     await connectPostgresql({ ...endpoint, ssl: 'disable' }, { dbname, limit: 10_000 }),
   );
   try {

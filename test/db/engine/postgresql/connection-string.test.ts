@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Secret } from '../../../../src/base/secret.ts';
 import { connectionString } from '../../../../src/db/engine/postgresql/objects.ts';
-import { parsePostgresqlConnectionString } from '../../../../src/postgresql/connection-string.ts';
+import { parseConnectionString } from '../../../../src/postgresql/connection-string.ts';
 
 test('every value is read back as it was, whatever it holds', () => {
   const text = fc.string({ minLength: 1, unit: 'grapheme' }).filter((value) => !value.includes('\0'));
@@ -19,7 +19,7 @@ test('every value is read back as it was, whatever it holds', () => {
         },
         160_000,
       );
-      const read = parsePostgresqlConnectionString(written, 'it');
+      const read = parseConnectionString(written, 'it');
       const wanted = {
         host: '::1',
         port: '5',

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { Secret } from '../../../../src/base/secret.ts';
 import { isReplicaOf, replicaSettings } from '../../../../src/db/engine/redis/replica.ts';
 import type { RedisEndpoint } from '../../../../src/redis/endpoint.ts';
-import { parseRedisInfo } from '../../../../src/redis/info.ts';
+import { parseInfo } from '../../../../src/redis/info.ts';
 
 const source: RedisEndpoint = {
   host: 'cache.example.com',
@@ -25,7 +25,7 @@ test('a target connects to the source with the credentials of the request', () =
 
 test('a replica of another server, or none, does not follow the source', () => {
   const info = (role: string, host: string, port: number) =>
-    parseRedisInfo(`role:${role}\nmaster_host:${host}\nmaster_port:${port}\n`);
+    parseInfo(`role:${role}\nmaster_host:${host}\nmaster_port:${port}\n`);
   expect(isReplicaOf(info('slave', 'cache.example.com', 6380), source)).toBe(true);
   expect(isReplicaOf(info('slave', '192.0.2.1', 6380), { ...source, address: '192.0.2.1' })).toBe(true);
   expect(isReplicaOf(info('slave', 'cache.example.com', 6379), source)).toBe(false);

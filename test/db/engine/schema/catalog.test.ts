@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Secret } from '../../../../src/base/secret.ts';
 import { planObjects } from '../../../../src/db/engine/schema/catalog.ts';
 import { connectPostgresql } from '../../../../src/postgresql/connection.ts';
-import { makeSessionSearchPathSafe } from '../../../../src/postgresql/search-path-safe-session.ts';
+import { makeSessionSafe } from '../../../../src/postgresql/search-path-safe-session.ts';
 import { expectGolden } from '../../../fixtures/golden.ts';
 import { type Postgres, startPostgres } from '../../../fixtures/postgres.ts';
 import { eventually } from '../../../fixtures/redis.ts';
@@ -87,7 +87,7 @@ test('names in LATIN1 arrive in UTF8', async () => {
 test('a copy that is stopped leaves nothing', async () => {
   const [source, target] = [await createEmptyDatabase(server), await createEmptyDatabase(server)];
   await runStatements(server, source, ['CREATE SCHEMA first', 'CREATE TABLE first.t (a serial PRIMARY KEY)']);
-  const blocker = await makeSessionSearchPathSafe(
+  const blocker = await makeSessionSafe(
     await connectPostgresql(databaseEndpointOf(server, target), { dbname: target, limit: 10_000 }),
   );
   await blocker.query('BEGIN; LOCK TABLE pg_class IN SHARE MODE');

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { readSarifUriOption } from '../../../../src/db/preflight/run-with-files.ts';
+import { readSarifUri } from '../../../../src/db/preflight/run-with-files.ts';
 import { argsFrom } from '../../../fixtures/command-io.ts';
 
 function read(uri: string, report = 'r.SARIF'): string | undefined {
-  return readSarifUriOption(argsFrom({ 'sarif-uri': [uri], report: ['r.json', report] }));
+  return readSarifUri(argsFrom({ 'sarif-uri': [uri], report: ['r.json', report] }));
 }
 
 describe('--sarif-uri', () => {
-  it('is absent unless it is typed', () => expect(readSarifUriOption(argsFrom({}))).toBeUndefined());
+  it('is absent unless it is typed', () => expect(readSarifUri(argsFrom({}))).toBeUndefined());
 
   it.each(['db/schema.sql', 'README.md', 'a%20b/c.sql', '.github/workflows/ci.yml', 'a..b'])('can be %s', (uri) =>
     expect(read(uri)).toBe(uri),

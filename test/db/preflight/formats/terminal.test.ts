@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { PreflightBaselineChange } from '../../../../src/db/preflight/baseline.ts';
+import type { BaselineChange } from '../../../../src/db/preflight/baseline.ts';
 import type { CheckFinding, FindingFix } from '../../../../src/db/preflight/finding.ts';
 import { modelOf } from '../../../../src/db/preflight/formats/model.ts';
-import { buildMigrationMethodBlockedError } from '../../../../src/db/preflight/run-with-files.ts';
+import { blockedError } from '../../../../src/db/preflight/run-with-files.ts';
 import { expectGolden } from '../../../fixtures/golden.ts';
 import { findings, report } from '../sample.ts';
 import { onTerminal, rendered } from './words.ts';
@@ -97,8 +97,8 @@ describe('the report on a terminal', () => {
     });
     const shown = onTerminal(withoutLogin(rejected));
     expectGolden('db-preflight-reports', shown, 'wrong password');
-    expect(buildMigrationMethodBlockedError(withoutLogin(rejected), undefined).hint).not.toContain('--fix-sql');
-    expect(buildMigrationMethodBlockedError(withoutLogin(rejected), 'fix.sql').hint).not.toContain('fix.sql');
+    expect(blockedError(withoutLogin(rejected), undefined).hint).not.toContain('--fix-sql');
+    expect(blockedError(withoutLogin(rejected), 'fix.sql').hint).not.toContain('fix.sql');
   });
 
   it('names --allow-private only for a host that has an address', () => {
@@ -226,7 +226,7 @@ describe('the report on a terminal', () => {
       before: { status: 'fail', observed: 'replica' },
       after: { status: 'pass' as const, observed: 'logical' },
     };
-    const changesOf = (changes: readonly PreflightBaselineChange[]) =>
+    const changesOf = (changes: readonly BaselineChange[]) =>
       onTerminal(report, { changes }).slice(onTerminal(report).trimEnd().length);
     expectGolden('db-preflight-reports', changesOf([change]), 'one change');
     expectGolden('db-preflight-reports', changesOf([]), 'no change');

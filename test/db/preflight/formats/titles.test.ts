@@ -5,13 +5,13 @@ import type { PostgresqlCheck } from '../../../../src/db/preflight/postgresql/ch
 import { superuserCheck } from '../../../../src/db/preflight/postgresql/checks/superuser.ts';
 import { evaluateServerCheck } from '../../../../src/db/preflight/postgresql/evaluate-checks.ts';
 import { migrationRoleQuery } from '../../../../src/db/preflight/postgresql/queries/roles.ts';
-import type { PreflightQueryResult } from '../../../../src/db/preflight/query.ts';
+import type { QueryResult } from '../../../../src/db/preflight/query.ts';
 import { preflightOptions, role, sourceFacts } from '../postgresql/facts.ts';
 import { report } from '../sample.ts';
 import { onTerminal, rendered } from './words.ts';
 
 /** The finding of the superuser check for this result of its query. */
-function superuserFinding(result: PreflightQueryResult<unknown>): CheckFinding {
+function superuserFinding(result: QueryResult<unknown>): CheckFinding {
   const results = new Map([[migrationRoleQuery, result]]);
   const check: PostgresqlCheck = superuserCheck;
   return evaluateServerCheck(check, results, sourceFacts(), preflightOptions());

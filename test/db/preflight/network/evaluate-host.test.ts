@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import type { SourceAddressFacts } from '../../../../src/db/preflight/network/addresses.ts';
+import type { AddressFacts } from '../../../../src/db/preflight/network/addresses.ts';
 import {
+  evaluateContradictions,
   evaluateIpv6Only,
   evaluatePublicAddress,
-  evaluateSourceAddressContradictions,
   evaluateSplitHorizon,
-  isConnectedOverLoopback,
+  usesLoopback,
 } from '../../../../src/db/preflight/network/evaluate.ts';
 import { expectGolden } from '../../../fixtures/golden.ts';
 import { outcomeText } from '../outcome-text.ts';
@@ -13,18 +13,18 @@ import { failed, found, healthyAddress, healthyWish, literal } from './sample.ts
 
 const every = ['continuous', 'dump'] as const;
 const near = { ...healthyWish, isOverInternet: false };
-const address = (facts: Partial<SourceAddressFacts>): SourceAddressFacts => ({ ...healthyAddress, ...facts });
+const address = (facts: Partial<AddressFacts>): AddressFacts => ({ ...healthyAddress, ...facts });
 
 describe('host-parse', () => {
   test('passes without contradictions', () => {
-    expect(evaluateSourceAddressContradictions(healthyAddress, every)).toMatchObject({
+    expect(evaluateContradictions(healthyAddress, every)).toMatchObject({
       status: 'pass',
       observed: 'db.example.com, port 5432',
     });
   });
   test('fails and lists each contradiction', () => {
     const contradictions = ['--host says port 1, and --port says 2', '--host says dbname a, and --dbname says b'];
-    expect(evaluateSourceAddressContradictions(address({ contradictions }), every)).toMatchObject({
+    expect(evaluateContradictions(address({ contradictions }), every)).toMatchObject({
       status: 'fail',
       blocks: every,
       observed: contradictions.join('; '),
@@ -117,7 +117,7 @@ describe('host-ipv6-only', () => {
 });
 
 test('loopback is dialled when no connection left the machine', () => {
-  expect(isConnectedOverLoopback(literal('127.0.0.1'))).toBe(true);
-  expect(isConnectedOverLoopback(healthyAddress)).toBe(false);
-  expect(isConnectedOverLoopback(address({ connects: [] }))).toBe(false);
+  expect(usesLoopback(literal('127.0.0.1'))).toBe(true);
+  expect(usesLoopback(healthyAddress)).toBe(false);
+  expect(usesLoopback(address({ connects: [] }))).toBe(false);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { evaluateTlsServerIdentity } from '../../../../src/db/preflight/network/evaluate.ts';
+import { evaluateServerIdentity } from '../../../../src/db/preflight/network/evaluate.ts';
 import { healthyAddress, literal } from './sample.ts';
 
 test.each([
@@ -8,7 +8,7 @@ test.each([
   { name: 'no TLS', address: healthyAddress, verified: false, isEncrypted: false, status: 'warn' },
   { name: 'this machine', address: literal('::1'), verified: false, isEncrypted: false, status: 'pass' },
 ])('$name: $status', ({ address, verified, isEncrypted, status }) => {
-  const outcome = evaluateTlsServerIdentity(address, { offered: 'yes', verified }, isEncrypted, 'a fix');
+  const outcome = evaluateServerIdentity(address, { offered: 'yes', verified }, isEncrypted, 'a fix');
   expect(outcome.status).toBe(status);
   expect(outcome.fix?.text).toBe(status === 'warn' ? 'a fix' : undefined);
 });

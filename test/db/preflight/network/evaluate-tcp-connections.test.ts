@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ConnectAttempt } from '../../../../src/db/preflight/network/addresses.ts';
-import { evaluateTcpConnections } from '../../../../src/db/preflight/network/evaluate.ts';
+import { evaluateConnections } from '../../../../src/db/preflight/network/evaluate.ts';
 import { expectGolden } from '../../../fixtures/golden.ts';
 import { outcomeText } from '../outcome-text.ts';
 import { failed, healthyAddress } from './sample.ts';
@@ -18,12 +18,12 @@ test.each<[string, readonly ConnectAttempt[], string]>([
   ['a second address that is refused', [v4, { ...v6, error: 'ECONNREFUSED' }], 'warn'],
   ['a second address without a route from this machine', [v4, { ...v6, error: 'ENETUNREACH' }], 'pass'],
 ])('%s', (_what, connects, status) => {
-  const outcome = evaluateTcpConnections({ ...healthyAddress, connects }, every);
+  const outcome = evaluateConnections({ ...healthyAddress, connects }, every);
   expect(outcome.status).toBe(status);
   expectGolden('db-preflight-network', outcomeText(outcome));
   expect(outcome.blocks).toEqual(status === 'fail' ? every : []);
 });
 
 test('a host without an address is skipped, because another check fails', () => {
-  expect(evaluateTcpConnections({ ...healthyAddress, lookup: failed(), connects: [] }, every).status).toBe('skip');
+  expect(evaluateConnections({ ...healthyAddress, lookup: failed(), connects: [] }, every).status).toBe('skip');
 });

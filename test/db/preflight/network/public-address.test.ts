@@ -1,9 +1,5 @@
 import { expect, test } from 'vitest';
-import {
-  isLoopbackAddress,
-  nonPublicAddressReason,
-  nonPublicNameReason,
-} from '../../../../src/db/preflight/network/addresses.ts';
+import { isLoopbackAddress, nonPublicName, nonPublicReason } from '../../../../src/db/preflight/network/addresses.ts';
 
 test.each([
   '0.0.0.0',
@@ -48,7 +44,7 @@ test.each([
   '2002:0a00:0001::1',
   '0:0:0:0:0:ffff:7f00:1',
 ])('%s cannot be reached from the internet', (address) => {
-  expect(nonPublicAddressReason(address)).toBeTypeOf('string');
+  expect(nonPublicReason(address)).toBeTypeOf('string');
 });
 
 test.each([
@@ -74,12 +70,12 @@ test.each([
   '64:ff9b::8.8.8.8',
   '2002:0808:0808::1',
 ])('%s is public', (address) => {
-  expect(nonPublicAddressReason(address)).toBeUndefined();
+  expect(nonPublicReason(address)).toBeUndefined();
 });
 
 test('the reason names the kind and the network', () => {
-  expect(nonPublicAddressReason('10.1.2.3')).toContain('(10.0.0.0/8)');
-  expect(nonPublicAddressReason('fe80::1%eth0')).toContain('(fe80::/10)');
+  expect(nonPublicReason('10.1.2.3')).toContain('(10.0.0.0/8)');
+  expect(nonPublicReason('fe80::1%eth0')).toContain('(fe80::/10)');
 });
 
 test.each(['127.0.0.1', '127.8.8.8', '::1', '::ffff:127.0.0.1'])('%s is the machine itself', (address) => {
@@ -103,12 +99,12 @@ test.each([
   'a.home.arpa',
   'nas.home',
 ])('%s means nothing outside', (name) => {
-  expect(nonPublicNameReason(name)).toBeTypeOf('string');
+  expect(nonPublicName(name)).toBeTypeOf('string');
 });
 
 test.each(['db.example.com', 'local.example.com', 'internal.example.org', 'db.lan.example.com.', 'xlocal.com'])(
   '%s may be public',
   (name) => {
-    expect(nonPublicNameReason(name)).toBeUndefined();
+    expect(nonPublicName(name)).toBeUndefined();
   },
 );

@@ -1,4 +1,4 @@
-import type { HostNameLookupResult, SourceAddressFacts } from '../../../../src/db/preflight/network/addresses.ts';
+import type { AddressFacts, LookupResult } from '../../../../src/db/preflight/network/addresses.ts';
 import type { PreflightOptions } from '../../../../src/db/preflight/options.ts';
 
 export const healthyWish: PreflightOptions = {
@@ -16,16 +16,16 @@ export const healthyWish: PreflightOptions = {
   now: Date.UTC(2030, 0, 1),
 };
 
-export function found(...addresses: readonly string[]): HostNameLookupResult {
+export function found(...addresses: readonly string[]): LookupResult {
   return { kind: 'found', addresses };
 }
 
-export function failed(code = 'ENOTFOUND', reason = 'the name does not exist'): HostNameLookupResult {
+export function failed(code = 'ENOTFOUND', reason = 'the name does not exist'): LookupResult {
   return { kind: 'failed', code, reason };
 }
 
 /** A public name with one public address that answers. */
-export const healthyAddress: SourceAddressFacts = {
+export const healthyAddress: AddressFacts = {
   host: 'db.example.com',
   port: 5432,
   kind: 'name',
@@ -37,7 +37,7 @@ export const healthyAddress: SourceAddressFacts = {
 };
 
 /** An address literal. */
-export function literal(address: string): SourceAddressFacts {
+export function literal(address: string): AddressFacts {
   const known = found(address);
   return {
     ...healthyAddress,

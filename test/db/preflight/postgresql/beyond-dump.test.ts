@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { detectTimeDependentFunctionBody } from '../../../../src/db/preflight/postgresql/checks/generated-columns.ts';
+import { detectTimeDependence } from '../../../../src/db/preflight/postgresql/checks/generated-columns.ts';
 import { ready, startPostgres } from '../../../fixtures/postgres.ts';
 import { found, preflightServer } from './preflight.ts';
 
@@ -69,11 +69,11 @@ test('FULL is no fix for a table with NULL in a hash index', async () => {
 }, 60_000);
 
 test('a function is volatile if it uses the current time, and possibly if it uses a part of it', () => {
-  expect(detectTimeDependentFunctionBody('SELECT now()')).toBe('surely');
-  expect(detectTimeDependentFunctionBody('BEGIN RETURN CURRENT_TIMESTAMP; END')).toBe('surely');
-  expect(detectTimeDependentFunctionBody('SELECT gen_random_uuid()')).toBe('surely');
-  expect(detectTimeDependentFunctionBody('SELECT extract(year FROM age(now(), $1))')).toBe('perhaps');
-  expect(detectTimeDependentFunctionBody('SELECT current_date - $1')).toBe('perhaps');
-  expect(detectTimeDependentFunctionBody("SELECT 'now()' /* random() */ -- now()\n")).toBeUndefined();
-  expect(detectTimeDependentFunctionBody('SELECT known($1)')).toBeUndefined();
+  expect(detectTimeDependence('SELECT now()')).toBe('surely');
+  expect(detectTimeDependence('BEGIN RETURN CURRENT_TIMESTAMP; END')).toBe('surely');
+  expect(detectTimeDependence('SELECT gen_random_uuid()')).toBe('surely');
+  expect(detectTimeDependence('SELECT extract(year FROM age(now(), $1))')).toBe('perhaps');
+  expect(detectTimeDependence('SELECT current_date - $1')).toBe('perhaps');
+  expect(detectTimeDependence("SELECT 'now()' /* random() */ -- now()\n")).toBeUndefined();
+  expect(detectTimeDependence('SELECT known($1)')).toBeUndefined();
 });

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { postgresqlChecks } from '../../../../src/db/preflight/postgresql/checks.ts';
-import type { AnyPostgresqlPreflightQuery } from '../../../../src/db/preflight/postgresql/query.ts';
+import type { AnyPostgresqlQuery } from '../../../../src/db/preflight/postgresql/query.ts';
 import { expectGolden } from '../../../fixtures/golden.ts';
 
-const queries = new Set(postgresqlChecks.flatMap(({ queries }) => Object.values<AnyPostgresqlPreflightQuery>(queries)));
+const queries = new Set(postgresqlChecks.flatMap(({ queries }) => Object.values<AnyPostgresqlQuery>(queries)));
 const ids = postgresqlChecks.map(({ id }) => id);
 
 test('check ids are unique', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { getContribExtensionStatus } from '../../../../src/db/preflight/postgresql/target.ts';
+import { contribStatus } from '../../../../src/db/preflight/postgresql/target.ts';
 import { ready, startPostgres } from '../../../fixtures/postgres.ts';
 import { preflightServer } from './preflight.ts';
 
@@ -17,16 +17,16 @@ test.each([14, 15, 16, 17, 18] as const)(
     }));
     const contrib = offered.filter(({ name }) => !languages.test(name));
     expect(contrib.length).toBeGreaterThan(40);
-    expect(contrib.map(({ name }) => [name, getContribExtensionStatus(name, version)])).toEqual(
+    expect(contrib.map(({ name }) => [name, contribStatus(name, version)])).toEqual(
       contrib.map(({ name, trusted }) => [name, trusted ? 'trusted' : 'untrusted']),
     );
     const gone = ['adminpack', 'old_snapshot', 'pg_walinspect', 'pg_logicalinspect', 'chkpass', 'timetravel'];
     for (const name of gone)
-      expect({ name, isOffered: getContribExtensionStatus(name, version) !== 'absent' }).toEqual({
+      expect({ name, isOffered: contribStatus(name, version) !== 'absent' }).toEqual({
         name,
         isOffered: offered.some((one) => one.name === name),
       });
-    expect(getContribExtensionStatus('postgis', version)).toBe('other');
+    expect(contribStatus('postgis', version)).toBe('other');
   },
 );
 

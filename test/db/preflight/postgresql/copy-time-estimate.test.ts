@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { failOutcome } from '../../../../src/db/preflight/finding.ts';
 import {
-  estimatePostgresqlCopyTime,
-  estimateWalBytesPerSecond,
-  selectLargestTables,
-  sumInitialCopySize,
+  estimateCopyTime,
+  estimateWalRate,
+  largestTables,
+  sumSizes,
 } from '../../../../src/db/preflight/postgresql/estimate.ts';
-import { adviseIgnoringDatabases } from '../../../../src/db/preflight/postgresql/run.ts';
+import { adviseIgnoring } from '../../../../src/db/preflight/postgresql/run.ts';
 
 const terabyte = 1e12;
 
@@ -21,18 +21,18 @@ const finding = (id: string, database?: string) => ({
 
 test('one large table is a lower bound of the duration, and two workers share many small ones', () => {
   const big = { database: 'd', table: 't', bytes: terabyte };
-  expect(estimatePostgresqlCopyTime({ bytes: terabyte, tables: 0, largest: big })).toEqual({
+  expect(estimateCopyTime({ bytes: terabyte, tables: 0, largest: big })).toEqual({
     low: 20_000,
     high: 50_000,
   });
-  expect(estimatePostgresqlCopyTime({ bytes: terabyte, tables: 0, largest: undefined })).toEqual({
+  expect(estimateCopyTime({ bytes: terabyte, tables: 0, largest: undefined })).toEqual({
     low: 10_000,
     high: 25_000,
   });
 });
 
 test('every table costs time, also without rows', () => {
-  const { low, high } = estimatePostgresqlCopyTime({ bytes: 0, tables: 3000, largest: undefined });
+  const { low, high } = estimateCopyTime({ bytes: 0, tables: 3000, largest: undefined });
   // Measured: 104 s on one machine.
   expect(low).toBeGreaterThan(30);
   expect(low).toBeLessThan(104);
@@ -45,23 +45,19 @@ test('sizes are summed over databases, and databases without a size are named', 
     ['a', { databaseBytes: 20, bytes: 12, tables: 2, largest: [table('x', 9), table('y', 3)] }],
     ['b', { databaseBytes: 30, bytes: 5, tables: 1, largest: [table('z', 5)] }],
   ]);
-  const all = sumInitialCopySize(['a', 'b', 'c'], sizes);
+  const all = sumSizes(['a', 'b', 'c'], sizes);
   expect(all).toMatchObject({ bytes: 17, tables: 3, largest: { database: 'a', table: 'x', bytes: 9 }, unseen: ['c'] });
-  expect(selectLargestTables(sizes).map(({ database, table: name }) => `${database}.${name}`)).toEqual([
-    'a.x',
-    'b.z',
-    'a.y',
-  ]);
+  expect(largestTables(sizes).map(({ database, table: name }) => `${database}.${name}`)).toEqual(['a.x', 'b.z', 'a.y']);
 });
 
 test('the WAL rate is the higher one of the measured and the average rate', () => {
-  expect(estimateWalBytesPerSecond({ bytes: 500, seconds: 5 }, { bytes: 7200, seconds: 3600 })).toBe(100);
-  expect(estimateWalBytesPerSecond({ bytes: 0, seconds: 5 }, { bytes: 7200, seconds: 3600 })).toBe(2);
-  expect(estimateWalBytesPerSecond({ bytes: 0, seconds: 5 }, { bytes: 7200, seconds: 60 })).toBe(0);
+  expect(estimateWalRate({ bytes: 500, seconds: 5 }, { bytes: 7200, seconds: 3600 })).toBe(100);
+  expect(estimateWalRate({ bytes: 0, seconds: 5 }, { bytes: 7200, seconds: 3600 })).toBe(2);
+  expect(estimateWalRate({ bytes: 0, seconds: 5 }, { bytes: 7200, seconds: 60 })).toBe(0);
 });
 
 test('the advice names the databases that block the method', () => {
-  const advice = adviseIgnoringDatabases({
+  const advice = adviseIgnoring({
     method: 'continuous',
     databases: ['a', 'b', 'c'],
     findings: [finding('replica-identity', 'b')],
@@ -72,7 +68,7 @@ test('the advice names the databases that block the method', () => {
 });
 
 test('the advice adds as few empty databases as needed', () => {
-  const advice = adviseIgnoringDatabases({
+  const advice = adviseIgnoring({
     method: 'continuous',
     databases: ['a', 'b', 'c'],
     findings: [finding('slots-free')],
@@ -83,7 +79,7 @@ test('the advice adds as few empty databases as needed', () => {
 });
 
 test('there is no advice for a blocker of the whole server', () => {
-  const advice = adviseIgnoringDatabases({
+  const advice = adviseIgnoring({
     method: 'continuous',
     databases: ['a', 'b'],
     findings: [finding('wal-level')],

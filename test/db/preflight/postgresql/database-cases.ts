@@ -1,17 +1,17 @@
 import { expect, test } from 'vitest';
-import type { PreflightCheckOutcome } from '../../../../src/db/preflight/finding.ts';
+import type { CheckOutcome } from '../../../../src/db/preflight/finding.ts';
 import type { PreflightOptions } from '../../../../src/db/preflight/options.ts';
-import type { RelationsWithUnusualProperties } from '../../../../src/db/preflight/postgresql/queries/relations.ts';
-import type { PostgresqlSourceFacts } from '../../../../src/db/preflight/postgresql/source-facts.ts';
+import type { UnusualRelations } from '../../../../src/db/preflight/postgresql/queries/relations.ts';
+import type { PostgresqlFacts } from '../../../../src/db/preflight/postgresql/source-facts.ts';
 import { expectOutcomeText } from './expect-text.ts';
 import { preflightOptions, short, sourceFacts } from './facts.ts';
 
 export interface DatabaseCase {
   readonly what: string;
   /** The outcome when a continuous migration was requested. */
-  readonly continuous: PreflightCheckOutcome;
+  readonly continuous: CheckOutcome;
   /** The outcome when a dump was requested. */
-  readonly dump?: PreflightCheckOutcome;
+  readonly dump?: CheckOutcome;
   readonly verdict: string;
   /** Of `dump`; as `verdict` when absent. */
   readonly dumped?: string;
@@ -29,12 +29,7 @@ export function testDatabaseCases(cases: readonly DatabaseCase[]): void {
 /** The outcomes of a database check for both methods. */
 export function forBothMethods<V>(
   check: {
-    readonly evaluate: (
-      values: V,
-      database: string,
-      facts: PostgresqlSourceFacts,
-      options: PreflightOptions,
-    ) => PreflightCheckOutcome;
+    readonly evaluate: (values: V, database: string, facts: PostgresqlFacts, options: PreflightOptions) => CheckOutcome;
   },
   values: V,
 ): Pick<DatabaseCase, 'continuous' | 'dump'> {
@@ -45,8 +40,8 @@ export function forBothMethods<V>(
 }
 
 /** The result of the relations query for a database without any but the given. */
-export function relations(more: Partial<RelationsWithUnusualProperties> = {}): {
-  readonly relations: RelationsWithUnusualProperties;
+export function relations(more: Partial<UnusualRelations> = {}): {
+  readonly relations: UnusualRelations;
 } {
   const none = { unlogged: [], foreign: [], temporary: [], matviews: [], secured: [], forced: [], placed: [] };
   return { relations: { ...none, ...more } };

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Secret } from '../../../../src/base/secret.ts';
 import {
-  addLoginBlockingLocks,
-  diagnoseUnansweredPostgresqlLogin,
-  explainUnansweredPostgresqlLogin,
+  addBlockingLocks,
+  diagnoseLogin,
+  explainUnansweredLogin,
 } from '../../../../src/db/preflight/postgresql/login.ts';
-import { accessExclusiveCatalogLocksQuery } from '../../../../src/db/preflight/postgresql/queries/activity.ts';
+import { catalogLocksQuery } from '../../../../src/db/preflight/postgresql/queries/activity.ts';
 import { openPostgresqlSource } from '../../../../src/db/preflight/postgresql/source.ts';
 import { createDatabaseResponseMemoryLimit } from '../../../../src/platform/memory.ts';
 import { connectPostgresql, type PostgresqlSession } from '../../../../src/postgresql/connection.ts';
@@ -59,9 +59,7 @@ test('a lock of another database is not the reason', async () => {
     const signal = AbortSignal.timeout(10_000);
     const timeouts = { address: 1000, connect: 1000, query: 1000 };
     const source = sourceTo('postgres');
-    expect(
-      await diagnoseUnansweredPostgresqlLogin({ source, timeouts, signal, memory, onSend: () => {} }),
-    ).toMatchObject({
+    expect(await diagnoseLogin({ source, timeouts, signal, memory, onSend: () => {} })).toMatchObject({
       answersTlsRequest: true,
       locks: [],
     });
@@ -79,11 +77,11 @@ test('with a lock on a catalog that all databases share, the server process stil
 test('a database that did not answer has the locks that concern it', () => {
   const lock = { catalog: 'pg_class', database: 'a', pid: 7, seconds: 1 };
   const shared = { ...lock, catalog: 'pg_authid', database: undefined };
-  const results = new Map([[accessExclusiveCatalogLocksQuery, { kind: 'known' as const, value: [lock, shared] }]]);
+  const results = new Map([[catalogLocksQuery, { kind: 'known' as const, value: [lock, shared] }]]);
   const lost = { kind: 'lost' as const, message: 'm' };
-  expect(addLoginBlockingLocks(lost, 'a', results)).toEqual({ ...lost, locks: [lock, shared] });
-  expect(addLoginBlockingLocks(lost, 'b', results)).toEqual({ ...lost, locks: [shared] });
-  expect(addLoginBlockingLocks({ kind: 'closed' }, 'a', results)).toEqual({ kind: 'closed' });
+  expect(addBlockingLocks(lost, 'a', results)).toEqual({ ...lost, locks: [lock, shared] });
+  expect(addBlockingLocks(lost, 'b', results)).toEqual({ ...lost, locks: [shared] });
+  expect(addBlockingLocks({ kind: 'closed' }, 'a', results)).toEqual({ kind: 'closed' });
 });
 
 function sourceTo(dbname: string): PostgresqlEndpoint {
@@ -111,6 +109,6 @@ async function whileLocked(dbname: string, catalog: string, work: (pid: number) 
 
 function textOf(connection: Awaited<ReturnType<typeof loginTo>>): string {
   if (connection.kind === 'entered') return 'entered';
-  const why = explainUnansweredPostgresqlLogin(connection);
+  const why = explainUnansweredLogin(connection);
   return [connection.message, why?.detail, why?.fix.text].join('\n');
 }

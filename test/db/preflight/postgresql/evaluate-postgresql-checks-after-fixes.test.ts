@@ -1,66 +1,63 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { type CheckFinding, passOutcome } from '../../../../src/db/preflight/finding.ts';
-import { declareDatabasePreflightCheck } from '../../../../src/db/preflight/postgresql/check.ts';
+import { declareDatabaseCheck } from '../../../../src/db/preflight/postgresql/check.ts';
 import { invalidIndexesQuery } from '../../../../src/db/preflight/postgresql/checks/invalid-index.ts';
 import { unvalidatedConstraintsQuery } from '../../../../src/db/preflight/postgresql/checks/not-valid.ts';
 import { ownerRightsQuery } from '../../../../src/db/preflight/postgresql/checks/owner-rights.ts';
-import { functionCallingConstraintsQuery } from '../../../../src/db/preflight/postgresql/checks/reading-checks.ts';
-import { sessionDependentConstraintsQuery } from '../../../../src/db/preflight/postgresql/checks/session-checks.ts';
-import { settingsDependentConstraintsQuery } from '../../../../src/db/preflight/postgresql/checks/setting-checks.ts';
-import { rolesNamedInStoredSettingsQuery } from '../../../../src/db/preflight/postgresql/checks/stored-role.ts';
-import { columnsWithServerSpecificValuesQuery } from '../../../../src/db/preflight/postgresql/checks/system-values.ts';
+import { callingConstraintsQuery } from '../../../../src/db/preflight/postgresql/checks/reading-checks.ts';
+import { sessionConstraintsQuery } from '../../../../src/db/preflight/postgresql/checks/session-checks.ts';
+import { settingsConstraintsQuery } from '../../../../src/db/preflight/postgresql/checks/setting-checks.ts';
+import { storedRolesQuery } from '../../../../src/db/preflight/postgresql/checks/stored-role.ts';
+import { serverSpecificQuery } from '../../../../src/db/preflight/postgresql/checks/system-values.ts';
 import { databasesQuery } from '../../../../src/db/preflight/postgresql/queries/cluster.ts';
 import {
-  nullableInheritedColumnsQuery,
-  timeDependentConstraintsQuery,
+  clockConstraintsQuery,
+  inheritedColumnsQuery,
 } from '../../../../src/db/preflight/postgresql/queries/constraints.ts';
-import {
-  functionAndViewBodiesQuery,
-  objectsNamedInFunctionBodiesQuery,
-} from '../../../../src/db/preflight/postgresql/queries/function-bodies.ts';
-import { userFunctionUsesQuery } from '../../../../src/db/preflight/postgresql/queries/function-uses.ts';
+import { bodiesQuery, namedObjectsQuery } from '../../../../src/db/preflight/postgresql/queries/function-bodies.ts';
+import { functionUsesQuery } from '../../../../src/db/preflight/postgresql/queries/function-uses.ts';
 import { hbaRulesQuery } from '../../../../src/db/preflight/postgresql/queries/hba-rules.ts';
-import { removedTypeUsesQuery } from '../../../../src/db/preflight/postgresql/queries/incompatible-definitions.ts';
+import { removedTypesQuery } from '../../../../src/db/preflight/postgresql/queries/incompatible-definitions.ts';
 import { unreadableObjectsQuery } from '../../../../src/db/preflight/postgresql/queries/privileges.ts';
 import {
+  applyTriggersQuery,
   eventTriggersQuery,
-  relationsWithUnusualPropertiesQuery,
-  subscriptionApplyTriggersQuery,
+  unusualRelationsQuery,
 } from '../../../../src/db/preflight/postgresql/queries/relations.ts';
 import {
-  noEqualityOperatorColumnsQuery,
-  nullableHashIndexColumnsQuery,
-  type TableWithUnsafeReplicaIdentity,
-  unsafeReplicaIdentitiesQuery,
+  hashColumnsQuery,
+  incomparableColumnsQuery,
+  type UnsafeIdentity,
+  unsafeIdentitiesQuery,
 } from '../../../../src/db/preflight/postgresql/queries/replica-identities.ts';
 import {
   publicationsQuery,
-  replicationSlotsQuery,
+  slotsQuery,
   walSendersQuery,
 } from '../../../../src/db/preflight/postgresql/queries/replication.ts';
 import { migrationRoleQuery, roleSettingsQuery } from '../../../../src/db/preflight/postgresql/queries/roles.ts';
-import { regprocColumnsQuery } from '../../../../src/db/preflight/postgresql/queries/row-scan.ts';
+import { regprocQuery } from '../../../../src/db/preflight/postgresql/queries/row-scan.ts';
 import {
-  connectionCapacityQuery,
-  failedConfigLinesQuery,
-  getPostgresqlSetting,
-  pgFileSettingsRestartError,
-  postgresqlSettingsQuery,
+  capacityQuery,
+  getSetting,
+  restartError,
+  settingsQuery,
+  unappliedLinesQuery,
 } from '../../../../src/db/preflight/postgresql/queries/settings.ts';
 
-import { evaluatePostgresqlChecksAfterFixes } from '../../../../src/db/preflight/postgresql/run.ts';
-import type { PostgresqlSourceFacts } from '../../../../src/db/preflight/postgresql/source-facts.ts';
+import { evaluateAfterFixes } from '../../../../src/db/preflight/postgresql/run.ts';
+import type { PostgresqlFacts } from '../../../../src/db/preflight/postgresql/source-facts.ts';
 import { connected, copy, database, preflightOptions, role, settings, slot, slots, sourceFacts } from './facts.ts';
 import { findingOf, healthySettings, type Returned, returns, simulated } from './simulated.ts';
 
 type SettingValues = Parameters<typeof settings>[0];
 
 function setting(values: SettingValues): Returned {
-  return returns(postgresqlSettingsQuery, settings({ ...healthySettings, ...values }));
+  return returns(settingsQuery, settings({ ...healthySettings, ...values }));
 }
 
-const table: TableWithUnsafeReplicaIdentity = {
+const table: UnsafeIdentity = {
   name: 'public.t',
   identity: 'd',
   unlogged: false,
@@ -75,14 +72,14 @@ const table: TableWithUnsafeReplicaIdentity = {
 };
 const constraint = { name: 'c', owner: 'public.t', ofDomain: false, definition: 'CHECK ((a > 0))', inArrays: false };
 const plain = role({ superuser: false, replication: false, bypassRls: false });
-const notSuperuser: Partial<PostgresqlSourceFacts> = { connection: connected({ superuser: false }) };
+const notSuperuser: Partial<PostgresqlFacts> = { connection: connected({ superuser: false }) };
 const roleSetting = (name: string, value: string) =>
   returns(roleSettingsQuery, [{ database: undefined, role: 'migrator', name, value }]);
 
 interface Case {
   readonly id: string;
   readonly returned?: readonly Returned[];
-  readonly facts?: Partial<PostgresqlSourceFacts>;
+  readonly facts?: Partial<PostgresqlFacts>;
   /** The status after the fix, when it is not `pass`. */
   readonly fixed?: string;
 }
@@ -105,7 +102,7 @@ const cases: readonly Case[] = [
     returned: [setting({ logical_decoding_work_mem: { value: '64', unit: 'kB', context: 'user' } })],
   },
   { id: 'listen-addresses', returned: [setting({ listen_addresses: 'localhost' })] },
-  { id: 'conn-headroom', returned: [returns(connectionCapacityQuery, { max: 10, reserved: 3, used: 9 })] },
+  { id: 'conn-headroom', returned: [returns(capacityQuery, { max: 10, reserved: 3, used: 9 })] },
   {
     id: 'worker-processes',
     returned: [setting({ shared_preload_libraries: 'pglogical', max_worker_processes: '1' })],
@@ -120,7 +117,7 @@ const cases: readonly Case[] = [
   },
   {
     id: 'stored-role',
-    returned: [roleSetting('role', 'bare'), returns(rolesNamedInStoredSettingsQuery, new Map([['bare', false]]))],
+    returned: [roleSetting('role', 'bare'), returns(storedRolesQuery, new Map([['bare', false]]))],
   },
   { id: 'role-readonly', returned: [roleSetting('default_transaction_read_only', 'on')] },
   { id: 'role-timeouts', returned: [roleSetting('statement_timeout', '5s')] },
@@ -156,8 +153,8 @@ const cases: readonly Case[] = [
     id: 'rls',
     returned: [
       returns(migrationRoleQuery, plain),
-      returns(relationsWithUnusualPropertiesQuery, {
-        ...relationsWithUnusualPropertiesQuery.absent,
+      returns(unusualRelationsQuery, {
+        ...unusualRelationsQuery.absent,
         secured: [{ name: 'public.t', forced: false }],
       }),
     ],
@@ -201,39 +198,39 @@ const cases: readonly Case[] = [
       ]),
     ],
   },
-  { id: 'replica-identity', returned: [returns(unsafeReplicaIdentitiesQuery, [table])] },
+  { id: 'replica-identity', returned: [returns(unsafeIdentitiesQuery, [table])] },
   {
     id: 'full-without-eq',
     returned: [
-      returns(unsafeReplicaIdentitiesQuery, [{ ...table, identity: 'f', usableIndex: 't_a_key' }]),
-      returns(noEqualityOperatorColumnsQuery, [{ table: 'public.t', column: 'doc json' }]),
+      returns(unsafeIdentitiesQuery, [{ ...table, identity: 'f', usableIndex: 't_a_key' }]),
+      returns(incomparableColumnsQuery, [{ table: 'public.t', column: 'doc json' }]),
     ],
   },
   {
     id: 'unlogged',
     returned: [
-      returns(relationsWithUnusualPropertiesQuery, {
-        ...relationsWithUnusualPropertiesQuery.absent,
+      returns(unusualRelationsQuery, {
+        ...unusualRelationsQuery.absent,
         unlogged: ['public.t'],
       }),
-      returns(unsafeReplicaIdentitiesQuery, [{ ...table, unlogged: true }]),
+      returns(unsafeIdentitiesQuery, [{ ...table, unlogged: true }]),
     ],
   },
   {
     id: 'leftovers',
     returned: [
-      returns(replicationSlotsQuery, [slot({ name: 'aiven_db_migrate_1_slot', active: false })]),
+      returns(slotsQuery, [slot({ name: 'aiven_db_migrate_1_slot', active: false })]),
       returns(publicationsQuery, [{ name: 'aiven_db_migrate_1_pub', allTables: true }]),
     ],
   },
   {
     id: 'time-checks',
-    returned: [returns(timeDependentConstraintsQuery, [{ ...constraint, definition: 'CHECK ((a > now()))' }])],
+    returned: [returns(clockConstraintsQuery, [{ ...constraint, definition: 'CHECK ((a > now()))' }])],
   },
   {
     id: 'session-checks',
     returned: [
-      returns(sessionDependentConstraintsQuery, [
+      returns(sessionConstraintsQuery, [
         { ...constraint, definition: "CHECK ((a = current_setting('app.a')))", filled: true },
       ]),
     ],
@@ -242,16 +239,16 @@ const cases: readonly Case[] = [
     id: 'setting-checks',
     returned: [
       setting({ DateStyle: { value: 'SQL, DMY', context: 'user' } }),
-      returns(settingsDependentConstraintsQuery, [{ ...constraint, filled: true }]),
+      returns(settingsConstraintsQuery, [{ ...constraint, filled: true }]),
     ],
   },
   {
     id: 'reading-checks',
     returned: [
-      returns(functionCallingConstraintsQuery, [
+      returns(callingConstraintsQuery, [
         { calls: '1', name: 'c', table: 'public.t', schema: 'public', relation: 't', definition: 'CHECK (f())' },
       ]),
-      returns(functionAndViewBodiesQuery, [functionBody('SELECT count(*) > 0 FROM public.t')]),
+      returns(bodiesQuery, [functionBody('SELECT count(*) > 0 FROM public.t')]),
     ],
   },
   {
@@ -260,14 +257,12 @@ const cases: readonly Case[] = [
   },
   {
     id: 'not-valid',
-    returned: [returns(nullableInheritedColumnsQuery, [{ table: 'public.t', column: 'a', rows: 'fit' }])],
+    returned: [returns(inheritedColumnsQuery, [{ table: 'public.t', column: 'a', rows: 'fit' }])],
   },
   {
     id: 'always-triggers',
     returned: [
-      returns(subscriptionApplyTriggersQuery, [
-        { table: 'public.t', name: 'x', always: true, acts: true, unlogged: false },
-      ]),
+      returns(applyTriggersQuery, [{ table: 'public.t', name: 'x', always: true, acts: true, unlogged: false }]),
     ],
   },
   {
@@ -288,7 +283,7 @@ const cases: readonly Case[] = [
   {
     id: 'callable-names',
     returned: [
-      returns(regprocColumnsQuery, [
+      returns(regprocQuery, [
         {
           table: 'public.t',
           column: 'f',
@@ -301,11 +296,11 @@ const cases: readonly Case[] = [
       ]),
     ],
   },
-  { id: 'removed-types', returned: [returns(removedTypeUsesQuery, [{ table: 'public.t', column: undefined }])] },
+  { id: 'removed-types', returned: [returns(removedTypesQuery, [{ table: 'public.t', column: undefined }])] },
   {
     id: 'system-values',
     returned: [
-      returns(columnsWithServerSpecificValuesQuery, [
+      returns(serverSpecificQuery, [
         { table: 'public.t', column: 'm', type: 'money', rows: 'violate', numericRoles: [], path: '' },
       ]),
     ],
@@ -313,11 +308,9 @@ const cases: readonly Case[] = [
   {
     id: 'search-path',
     returned: [
-      returns(userFunctionUsesQuery, [{ calls: '1', kind: 'check', name: 'c', filled: true }]),
-      returns(functionAndViewBodiesQuery, [functionBody('SELECT count(*) > 0 FROM other')]),
-      returns(objectsNamedInFunctionBodiesQuery, [
-        { kind: 'relation', schema: 'public', name: 'other', isReplaced: false, types: [] },
-      ]),
+      returns(functionUsesQuery, [{ calls: '1', kind: 'check', name: 'c', filled: true }]),
+      returns(bodiesQuery, [functionBody('SELECT count(*) > 0 FROM other')]),
+      returns(namedObjectsQuery, [{ kind: 'relation', schema: 'public', name: 'other', isReplaced: false, types: [] }]),
     ],
   },
 ];
@@ -362,7 +355,7 @@ test.each(cases)(
 test('every fix with statements is simulated here or in the test of its check, or says why it cannot be', () => {
   const folder = new URL('../../../../src/db/preflight/postgresql/checks/', import.meta.url);
   const offersStatements =
-    /\bsql: (?!\()|\bshell: |alterSystemFix\(|resetRoleSetting\(|raiseSlotsFix\(|replicaIdentityFix\(|allowRuleFix\(/;
+    /\bsql: (?!\()|\bshell: |alterSystemFix\(|resetRoleSetting\(|raiseSlotsFix\(|identityFix\(|allowRuleFix\(/;
   const offering = readdirSync(folder).filter((name) => {
     const text = readFileSync(new URL(name, folder), 'utf8');
     return offersStatements.test(text) && !text.includes('notSimulated');
@@ -380,11 +373,11 @@ test('every fix with statements is simulated here or in the test of its check, o
 test('a restart that activates a lower wal_level is not written', () => {
   const { findings, after } = simulated([
     setting({ max_replication_slots: '1' }),
-    returns(failedConfigLinesQuery, [
+    returns(unappliedLinesQuery, [
       {
         name: 'wal_level',
         value: 'replica',
-        error: pgFileSettingsRestartError,
+        error: restartError,
         file: '/data/postgresql.conf',
         line: 3,
       },
@@ -426,26 +419,18 @@ test('WAL senders with wal_level minimal need the fix of wal_level too, without 
 });
 
 test('REPLICA IDENTITY FULL is not offered where a hash index would not find rows with NULL', () => {
-  const hashed = returns(nullableHashIndexColumnsQuery, [
-    { table: 'public.t', column: 'a', index: 'public.t_a', rows: 'violate' },
-  ]);
-  const { findings, after } = simulated([returns(unsafeReplicaIdentitiesQuery, [table]), hashed]);
+  const hashed = returns(hashColumnsQuery, [{ table: 'public.t', column: 'a', index: 'public.t_a', rows: 'violate' }]);
+  const { findings, after } = simulated([returns(unsafeIdentitiesQuery, [table]), hashed]);
   expect(findingOf(findings, 'replica-identity').fix?.sql).toEqual([]);
   expect(after).toBeUndefined();
   // Even if a check offered it, the simulation would find it: `other` has the results retained.
-  const { evaluate } = simulated([
-    returns(unsafeReplicaIdentitiesQuery, [table, { ...table, name: 'public.other' }]),
-    hashed,
-  ]);
+  const { evaluate } = simulated([returns(unsafeIdentitiesQuery, [table, { ...table, name: 'public.other' }]), hashed]);
   const effect = { kind: 'replica-identity', table: 'public.t', identity: 'FULL' } as const;
   expect(evaluate([{ effect, database: 'd1' }]).changed.get('full-without-eq d1')).toMatchObject({ status: 'fail' });
 });
 
 test('max_slot_wal_keep_size -1 stays as it is, and more slots leave the connections as they are', () => {
-  const { findings, after } = simulated([
-    setting({ max_replication_slots: '2' }),
-    returns(replicationSlotsQuery, slots(2)),
-  ]);
+  const { findings, after } = simulated([setting({ max_replication_slots: '2' }), returns(slotsQuery, slots(2))]);
   expect(findingOf(findings, 'slot-retention').fix).toBeUndefined();
   for (const id of ['slot-retention', 'conn-headroom', 'wal-senders']) expect(findingOf(after, id).status).toBe('pass');
   expect(findingOf(after, 'slots-free').status).toBe('pass');
@@ -459,26 +444,23 @@ test('of two numbers for one setting the larger one is simulated, as the script 
 });
 
 test('an effect in one database changes no finding of another', () => {
-  const { evaluate } = simulated([returns(unsafeReplicaIdentitiesQuery, [table])]);
+  const { evaluate } = simulated([returns(unsafeIdentitiesQuery, [table])]);
   const effect = { kind: 'replica-identity', table: 'public.t', identity: 'FULL' } as const;
   expect([...evaluate([{ effect, database: 'd1' }]).changed.keys()].every((key) => key.endsWith(' d1'))).toBe(true);
   expect(evaluate([{ effect, database: 'postgres' }]).changed.size).toBe(0);
 });
 
 test('a check of databases that reads only queries of the server is evaluated again', () => {
-  const check = declareDatabasePreflightCheck({
+  const check = declareDatabaseCheck({
     id: 'wal-level',
     title: '',
     headline: '',
     severity: { continuous: 'blocker' },
-    queries: { settings: postgresqlSettingsQuery },
-    evaluate: ({ settings: values }) => passOutcome(getPostgresqlSetting(values, 'wal_level')),
+    queries: { settings: settingsQuery },
+    evaluate: ({ settings: values }) => passOutcome(getSetting(values, 'wal_level')),
   });
   const results = new Map([
-    [
-      postgresqlSettingsQuery,
-      { kind: 'known', value: settings({ ...healthySettings, wal_level: 'replica' }) } as const,
-    ],
+    [settingsQuery, { kind: 'known', value: settings({ ...healthySettings, wal_level: 'replica' }) } as const],
   ]);
   const facts = sourceFacts();
   const collected = {
@@ -497,6 +479,6 @@ test('a check of databases that reads only queries of the server is evaluated ag
     { effect: { kind: 'setting', name: 'wal_level', value: 'logical' }, database: undefined },
     { effect: { kind: 'restart' }, database: undefined },
   ] as const;
-  const { changed } = evaluatePostgresqlChecksAfterFixes([check], collected, facts, preflightOptions(), effects);
+  const { changed } = evaluateAfterFixes([check], collected, facts, preflightOptions(), effects);
   expect([...changed.values()]).toMatchObject([{ database: 'd1', observed: 'logical' }]);
 });

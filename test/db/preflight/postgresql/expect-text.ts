@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { PreflightCheckOutcome } from '../../../../src/db/preflight/finding.ts';
+import type { CheckOutcome } from '../../../../src/db/preflight/finding.ts';
 import { expectGolden } from '../../../fixtures/golden.ts';
 import { outcomeText } from '../outcome-text.ts';
 
@@ -16,6 +16,6 @@ export function expectText(text: string | undefined): void {
 }
 
 /** Compares the words that a report prints of an outcome. */
-export function expectOutcomeText(outcome: PreflightCheckOutcome): void {
+export function expectOutcomeText(outcome: CheckOutcome): void {
   expectText(outcomeText(outcome));
 }

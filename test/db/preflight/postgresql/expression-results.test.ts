@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Major } from '../../../../scripts/postgres.mjs';
-import type { PostgresqlPreflightReport } from '../../../../src/db/preflight/postgresql/run.ts';
+import type { PostgresqlReport } from '../../../../src/db/preflight/postgresql/run.ts';
 import { type Postgres, ready, startPostgres } from '../../../fixtures/postgres.ts';
 import { preflightOptions } from './facts.ts';
 import { found, preflightServer } from './preflight.ts';
@@ -559,14 +559,14 @@ const cases: readonly Case[] = [
 ];
 
 /** Runs what the finding offers to the owner of the tables. */
-async function runQueries(server: Postgres, report: PostgresqlPreflightReport, id: string, database: string) {
+async function runQueries(server: Postgres, report: PostgresqlReport, id: string, database: string) {
   const { detail = '' } = found(report, id, database);
   const [, queries] = /can run: (SELECT .*;|WITH .*;)/s.exec(detail) ?? [];
   if (queries !== undefined) await server.query(queries, database);
 }
 
 /** The objects of the finding of a check in a database. */
-function named(report: PostgresqlPreflightReport, id: string, database: string): readonly string[] {
+function named(report: PostgresqlReport, id: string, database: string): readonly string[] {
   const { objects = [] } = found(report, id, database);
   return objects.map((one) => one.replace(/ \(.*$/s, '')).toSorted();
 }
@@ -576,7 +576,7 @@ test.each([14, 15, 18] as const)(
   async (version) => {
     const server = await startPostgres({ version, settings: ready });
     const own = cases.filter(({ since = 14 }) => since <= version);
-    const reports = new Map<string, PostgresqlPreflightReport>();
+    const reports = new Map<string, PostgresqlReport>();
     for (const [at, { setup, create = '' }] of own.entries()) {
       await server.query(`CREATE DATABASE d${at} ${create}`);
       for (const statement of setup) await server.query(statement, `d${at}`);

@@ -1,27 +1,24 @@
 import type { PreflightOptions } from '../../../../src/db/preflight/options.ts';
-import type { DatabaseScanResult } from '../../../../src/db/preflight/postgresql/deep/results.ts';
+import type { DatabaseScan } from '../../../../src/db/preflight/postgresql/deep/results.ts';
 import type { PostgresqlDatabase } from '../../../../src/db/preflight/postgresql/queries/cluster.ts';
 import {
-  type DatabaseFeatureOverview,
-  databaseFeatureOverviewQuery,
+  type FeatureOverview,
+  featuresQuery,
 } from '../../../../src/db/preflight/postgresql/queries/database-overview.ts';
 import type { ReplicationSlot } from '../../../../src/db/preflight/postgresql/queries/replication.ts';
 import type { MigrationRole } from '../../../../src/db/preflight/postgresql/queries/roles.ts';
+import type { ServerSetting, ServerSettings } from '../../../../src/db/preflight/postgresql/queries/settings.ts';
 import type {
-  PostgresqlServerSetting,
-  PostgresqlServerSettings,
-} from '../../../../src/db/preflight/postgresql/queries/settings.ts';
-import type {
-  InitialCopySize,
+  CopySize,
   PostgresqlConnectionResult,
-  PostgresqlSourceFacts,
+  PostgresqlFacts,
 } from '../../../../src/db/preflight/postgresql/source-facts.ts';
 import type { PostgresqlTarget } from '../../../../src/db/preflight/postgresql/target.ts';
 
 /** A healthy way in: two databases, a superuser, everything reached by a public address. */
 export function sourceFacts(
-  more: Partial<PostgresqlSourceFacts> & { readonly entry?: PostgresqlConnectionResult } = {},
-): PostgresqlSourceFacts {
+  more: Partial<PostgresqlFacts> & { readonly entry?: PostgresqlConnectionResult } = {},
+): PostgresqlFacts {
   return {
     dbname: 'd1',
     username: 'migrator',
@@ -68,7 +65,7 @@ export function connected(
 }
 
 /** One table a database, of so many bytes. */
-export function copy(bytes = 0, databases: readonly string[] = ['d1', 'postgres']): InitialCopySize {
+export function copy(bytes = 0, databases: readonly string[] = ['d1', 'postgres']): CopySize {
   const largest = { table: 'public.t', bytes };
   return {
     bytes: bytes * databases.length,
@@ -119,9 +116,7 @@ export function postgresqlTarget(more: Partial<PostgresqlTarget> = {}): Postgres
   };
 }
 
-export function settings(
-  values: Readonly<Record<string, string | Partial<PostgresqlServerSetting>>>,
-): PostgresqlServerSettings {
+export function settings(values: Readonly<Record<string, string | Partial<ServerSetting>>>): ServerSettings {
   return new Map(
     Object.entries(values).map(([name, given]) => [
       name,
@@ -172,7 +167,7 @@ export function slots(count: number, more: Partial<ReplicationSlot> = {}): reado
 }
 
 /** A database whose rows were all read, without a fault unless told. */
-export function scannedDatabase(more: Partial<DatabaseScanResult> = {}): DatabaseScanResult {
+export function scannedDatabase(more: Partial<DatabaseScan> = {}): DatabaseScan {
   return {
     encoding: 'UTF8',
     failure: undefined,
@@ -193,7 +188,7 @@ export function scannedDatabase(more: Partial<DatabaseScanResult> = {}): Databas
 }
 
 /** Facts and options of a run with `--deep`, for checks of the database `d1`. */
-export function deepRun(more?: Partial<DatabaseScanResult>): readonly [PostgresqlSourceFacts, PreflightOptions] {
+export function deepRun(more?: Partial<DatabaseScan>): readonly [PostgresqlFacts, PreflightOptions] {
   const scans = new Map(more === undefined ? [] : [['d1', scannedDatabase(more)] as const]);
   return [sourceFacts({ scans }), preflightOptions({ deep: { bytesPerSecond: 1e6, timeout: undefined } })];
 }
@@ -223,6 +218,6 @@ export function database(name: string, more: Partial<PostgresqlDatabase> = {}): 
 }
 
 /** Of a database with nothing in it but what is told. */
-export function overviewOf(more: Partial<DatabaseFeatureOverview> = {}): DatabaseFeatureOverview {
-  return { ...databaseFeatureOverviewQuery.absent, ...more };
+export function overviewOf(more: Partial<FeatureOverview> = {}): FeatureOverview {
+  return { ...featuresQuery.absent, ...more };
 }

@@ -7,7 +7,7 @@ import {
 } from '../../../../src/db/cutover/postgresql/tables.ts';
 import { sequencesQuery } from '../../../../src/db/preflight/postgresql/queries/sequences.ts';
 import { connectPostgresql } from '../../../../src/postgresql/connection.ts';
-import { makeSessionSearchPathSafe } from '../../../../src/postgresql/search-path-safe-session.ts';
+import { makeSessionSafe } from '../../../../src/postgresql/search-path-safe-session.ts';
 import { type Postgres, ready, startPostgres } from '../../../fixtures/postgres.ts';
 import { postgresEndpointOf } from '../../engine/servers.ts';
 import { found, preflightServer } from './preflight.ts';
@@ -134,9 +134,7 @@ describe.each([14, 15, 16, 17, 18] as const)('a hostile owner of a database of P
     const sql = sequencesQuery.sql(version * 10_000, { inRecovery: false, superuser: true }) ?? '';
     expect(sequencesQuery.decode(await queryRows(server, 'hostile', sql))).toHaveLength(1);
     const source = { ...postgresEndpointOf(server), dbname: 'hostile' };
-    const session = await makeSessionSearchPathSafe(
-      await connectPostgresql(source, { dbname: 'hostile', limit: 10_000 }),
-    );
+    const session = await makeSessionSafe(await connectPostgresql(source, { dbname: 'hostile', limit: 10_000 }));
     try {
       const tables = await listTablesWithCopiedColumns(session);
       const contents = await readTableContentDigests(session, tables, {

@@ -1,9 +1,9 @@
-import type { PreflightCheckOutcome } from '../../../../src/db/preflight/finding.ts';
+import type { CheckOutcome } from '../../../../src/db/preflight/finding.ts';
 import type { PreflightOptions } from '../../../../src/db/preflight/options.ts';
-import type { PostgresqlCheck, PostgresqlServerPreflightCheck } from '../../../../src/db/preflight/postgresql/check.ts';
+import type { PostgresqlCheck, PostgresqlServerCheck } from '../../../../src/db/preflight/postgresql/check.ts';
 import type {
   PostgresqlConnectionResult,
-  PostgresqlSourceFacts,
+  PostgresqlFacts,
 } from '../../../../src/db/preflight/postgresql/source-facts.ts';
 import { healthyAddress, healthyWish } from '../network/sample.ts';
 
@@ -23,7 +23,7 @@ export const entered: Entered = {
 };
 
 /** A server that let a superuser in, over TLS. */
-export const healthyFacts: PostgresqlSourceFacts = {
+export const healthyFacts: PostgresqlFacts = {
   dbname: 'd1',
   username: 'u',
   address: healthyAddress,
@@ -43,23 +43,23 @@ export const healthyFacts: PostgresqlSourceFacts = {
 export function refusedFacts(
   code: string,
   message = 'the words of the server',
-  more: Partial<PostgresqlSourceFacts> = {},
-): PostgresqlSourceFacts {
+  more: Partial<PostgresqlFacts> = {},
+): PostgresqlFacts {
   return { ...healthyFacts, connection: { kind: 'refused', code, message }, replication: undefined, ...more };
 }
 
 /** Of a check that asks nothing. */
 export function outcomeOf(
-  check: PostgresqlServerPreflightCheck,
-  setup: PostgresqlSourceFacts,
+  check: PostgresqlServerCheck,
+  setup: PostgresqlFacts,
   options: Partial<PreflightOptions> = {},
-): PreflightCheckOutcome {
+): CheckOutcome {
   return check.evaluate({}, setup, { ...healthyWish, ...options });
 }
 
 export function idsThatFail(
-  checks: readonly PostgresqlServerPreflightCheck[],
-  setup: PostgresqlSourceFacts,
+  checks: readonly PostgresqlServerCheck[],
+  setup: PostgresqlFacts,
   options: Partial<PreflightOptions> = {},
 ): readonly string[] {
   return checks

@@ -7,7 +7,7 @@ import { poolerDetectedCheck } from '../../../../src/db/preflight/postgresql/che
 import { tcpConnectCheck } from '../../../../src/db/preflight/postgresql/checks/tcp-connect.ts';
 import { tlsNegotiateCheck } from '../../../../src/db/preflight/postgresql/checks/tls-negotiate.ts';
 import { tlsRequiredCheck } from '../../../../src/db/preflight/postgresql/checks/tls-required.ts';
-import type { PostgresqlSourceFacts } from '../../../../src/db/preflight/postgresql/source-facts.ts';
+import type { PostgresqlFacts } from '../../../../src/db/preflight/postgresql/source-facts.ts';
 import { healthyAddress } from '../network/sample.ts';
 import { healthyFacts, idsThatFail, outcomeOf, refusedFacts } from './login-facts.ts';
 
@@ -24,7 +24,7 @@ const gates = [
 
 const noRule = 'no pg_hba.conf entry for host "1.2.3.4", user "u", database "d1", no encryption';
 
-function refused(address: PostgresqlSourceFacts['address']): PostgresqlSourceFacts {
+function refused(address: PostgresqlFacts['address']): PostgresqlFacts {
   return {
     ...healthyFacts,
     address,
@@ -33,7 +33,7 @@ function refused(address: PostgresqlSourceFacts['address']): PostgresqlSourceFac
 }
 
 describe('a refusal', () => {
-  test.each<[string, PostgresqlSourceFacts, string]>([
+  test.each<[string, PostgresqlFacts, string]>([
     [
       'connection refused',
       refused({ ...healthyAddress, connects: [{ address: '8.8.4.4', took: 1, error: 'ECONNREFUSED' }] }),

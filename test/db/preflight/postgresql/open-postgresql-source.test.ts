@@ -1,18 +1,15 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { Secret } from '../../../../src/base/secret.ts';
-import type { PreflightCheckOutcome } from '../../../../src/db/preflight/finding.ts';
+import type { CheckOutcome } from '../../../../src/db/preflight/finding.ts';
 import type { PreflightOptions } from '../../../../src/db/preflight/options.ts';
 import { notPostgresCheck } from '../../../../src/db/preflight/postgresql/checks/not-postgres.ts';
 import { postgresqlChecks } from '../../../../src/db/preflight/postgresql/checks.ts';
-import { managedPostgresqlMarkersQuery } from '../../../../src/db/preflight/postgresql/queries/cluster.ts';
+import { managedMarkersQuery } from '../../../../src/db/preflight/postgresql/queries/cluster.ts';
 import { openPostgresqlSource } from '../../../../src/db/preflight/postgresql/source.ts';
-import type { PostgresqlSourceFacts } from '../../../../src/db/preflight/postgresql/source-facts.ts';
-import { connectPostgresql, postgresqlStartupMessageParameters } from '../../../../src/postgresql/connection.ts';
+import type { PostgresqlFacts } from '../../../../src/db/preflight/postgresql/source-facts.ts';
+import { connectPostgresql, startupParameters } from '../../../../src/postgresql/connection.ts';
 import type { PostgresqlEndpoint } from '../../../../src/postgresql/endpoint.ts';
-import {
-  buildProbeTransactionSql,
-  buildReadOnlyTransactionSql,
-} from '../../../../src/postgresql/search-path-safe-sql.ts';
+import { probeSql, readOnlySql } from '../../../../src/postgresql/search-path-safe-sql.ts';
 
 import { expectGolden } from '../../../fixtures/golden.ts';
 import { lacks } from '../../../fixtures/needs.ts';
@@ -48,9 +45,9 @@ const connectionCheckIds = new Set([
 const connectionChecks = postgresqlChecks.filter(({ id }) => connectionCheckIds.has(id));
 
 interface Seen {
-  readonly setup: PostgresqlSourceFacts;
+  readonly setup: PostgresqlFacts;
   readonly sent: readonly string[];
-  readonly outcomes: ReadonlyMap<string, PreflightCheckOutcome>;
+  readonly outcomes: ReadonlyMap<string, CheckOutcome>;
   /** `id: status` of everything that is neither silent nor skipped. */
   readonly said: readonly string[];
 }
@@ -77,17 +74,15 @@ async function look(source: PostgresqlEndpoint, more: Partial<PreflightOptions> 
       session === undefined
         ? {}
         : {
-            marks: managedPostgresqlMarkersQuery.decode(
+            marks: managedMarkersQuery.decode(
               (
                 await session.query(
-                  buildReadOnlyTransactionSql([
-                    managedPostgresqlMarkersQuery.sql(150000, { inRecovery: false, superuser: true }) ?? '',
-                  ]),
+                  readOnlySql([managedMarkersQuery.sql(150000, { inRecovery: false, superuser: true }) ?? '']),
                 )
               ).flat(),
             ),
           };
-    const outcomes = new Map<string, PreflightCheckOutcome>();
+    const outcomes = new Map<string, CheckOutcome>();
     for (const check of connectionChecks) {
       if (check.scope !== 'server') continue;
       if (check.needs === 'connection' && setup.connection.kind !== 'entered') continue;
@@ -312,7 +307,7 @@ describe.each([14, 18] as const)('PostgreSQL %d', (version) => {
 
     test.each([
       { what: 'rejects', ignored: [] },
-      { what: 'ignores', ignored: Object.keys(postgresqlStartupMessageParameters) },
+      { what: 'ignores', ignored: Object.keys(startupParameters) },
     ])('the report says that it $what the settings of the login', async ({ ignored }) => {
       await server.query('ALTER DATABASE postgres SET search_path = public');
       try {
@@ -413,7 +408,7 @@ describe('something else', () => {
   });
 
   test('that is another product is connected to and named', async () => {
-    const pinned = (query: string) => (query === 'ROLLBACK' ? query : buildProbeTransactionSql(query));
+    const pinned = (query: string) => (query === 'ROLLBACK' ? query : probeSql(query));
     const answers: Readonly<Record<string, Buffer>> = {
       ROLLBACK: wire.message('C', Buffer.from('ROLLBACK\0')),
       'SELECT pg_backend_pid() AS pid': wire.row('pid', '4711'),

@@ -1,25 +1,25 @@
 import { expect, test } from 'vitest';
 import {
-  describeConstraintQueriesForOwner,
-  suggestQueriesForDuplicateKeys,
-  suggestValueQueriesForTableOwner,
+  suggestConstraintQueries,
+  suggestDuplicateQueries,
+  suggestValueQueries,
 } from '../../../../src/db/preflight/postgresql/owner-queries.ts';
 import { startPostgres } from '../../../fixtures/postgres.ts';
 
 test('the owner of a table sees whether a row violates its constraint', () => {
   const constraint = { name: 'c', owner: 'public."The T"', ofDomain: false, definition: 'CHECK ((b < 10)) NOT VALID' };
-  const text = describeConstraintQueriesForOwner(
+  const text = suggestConstraintQueries(
     [constraint, { ...constraint, owner: 'd', ofDomain: true }],
     "SET search_path = ''",
   );
   expect(text).toContain(
     `SET search_path = ''; SELECT EXISTS (SELECT FROM ONLY "public"."The T" WHERE NOT ((b < 10)))`,
   );
-  expect(describeConstraintQueriesForOwner([{ ...constraint, ofDomain: true }], "SET search_path = ''")).toBe('');
+  expect(suggestConstraintQueries([{ ...constraint, ofDomain: true }], "SET search_path = ''")).toBe('');
 });
 
 test('the owner sees the values of a column that was not read', () => {
-  expect(suggestValueQueriesForTableOwner([{ table: 'public."The T"', column: '"f f"' }])).toContain(
+  expect(suggestValueQueries([{ table: 'public."The T"', column: '"f f"' }])).toContain(
     'SELECT DISTINCT "f f"::text FROM ONLY "public"."The T"',
   );
 });
@@ -39,7 +39,7 @@ test('the owner sees equal keys that the index does not contain', async () => {
     ],
   });
   const duplicates = [{ index, table: 'public."The T"', columns: ['a', 'b "x'], keys: 1, rows: 2 }];
-  const queries = /run: (.+)$/.exec(suggestQueriesForDuplicateKeys(duplicates))?.[1] ?? '';
+  const queries = /run: (.+)$/.exec(suggestDuplicateQueries(duplicates))?.[1] ?? '';
   expect(await server.query(queries)).toEqual([{ a: 7, 'b "x': 7, count: '2' }]);
   // With an index scan the row is not seen.
   const withIndex = queries.replaceAll(
@@ -47,5 +47,5 @@ test('the owner sees equal keys that the index does not contain', async () => {
     'SET enable_seqscan = off; SET enable_hashagg = off',
   );
   expect(await server.query(withIndex)).toEqual([]);
-  expect(suggestQueriesForDuplicateKeys([])).toBe('');
+  expect(suggestDuplicateQueries([])).toBe('');
 });

@@ -2,8 +2,8 @@ import { Secret } from '../../../../src/base/secret.ts';
 import { nearestWord } from '../../../../src/cli/values.ts';
 import type { CheckFinding } from '../../../../src/db/preflight/finding.ts';
 import {
-  type PostgresqlPreflightReport,
-  type PostgresqlPreflightRunOptions,
+  type PostgresqlReport,
+  type PostgresqlRunOptions,
   runPostgresqlPreflight,
 } from '../../../../src/db/preflight/postgresql/run.ts';
 import { systemClock } from '../../../../src/platform/waiting.ts';
@@ -21,8 +21,8 @@ export interface ServerAddress {
 /** A run against a server of this machine, without TLS and without the five seconds between two readings of the WAL position. */
 export async function preflightServer(
   where: ServerAddress,
-  more: Partial<PostgresqlPreflightRunOptions> = {},
-): Promise<PostgresqlPreflightReport> {
+  more: Partial<PostgresqlRunOptions> = {},
+): Promise<PostgresqlReport> {
   const report = await runPostgresqlPreflight({
     source: {
       host: '127.0.0.1',
@@ -46,7 +46,7 @@ function isOwner({ username }: ServerAddress): boolean {
   return username === undefined || username === 'postgres';
 }
 
-export function found(report: PostgresqlPreflightReport, id: string, database?: string): CheckFinding {
+export function found(report: PostgresqlReport, id: string, database?: string): CheckFinding {
   const finding = report.findings.find((one) => one.id === id && (database === undefined || one.database === database));
   if (finding === undefined) throw new Error(`no finding of ${id}`);
   return finding;

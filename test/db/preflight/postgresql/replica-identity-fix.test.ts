@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { replicaIdentityStatement } from '../../../../src/db/preflight/postgresql/replica-identity-fix.ts';
-import { formatSingleLinePsqlStatement } from '../../../../src/postgresql/psql-script.ts';
+import { identityStatement } from '../../../../src/db/preflight/postgresql/replica-identity-fix.ts';
+import { singleLineSql } from '../../../../src/postgresql/psql-script.ts';
 import { type Postgres, startPostgres } from '../../../fixtures/postgres.ts';
 import { eventually } from '../../../fixtures/redis.ts';
 
@@ -31,9 +31,8 @@ describe.each([14, 18] as const)('REPLICA IDENTITY USING INDEX on PostgreSQL %i'
   afterAll(() => server?.stop());
 
   const statement = (name: string, index: string) =>
-    formatSingleLinePsqlStatement(
-      replicaIdentityStatement({ name } as Parameters<typeof replicaIdentityStatement>[0], `USING INDEX "${index}"`),
-    ) ?? '';
+    singleLineSql(identityStatement({ name } as Parameters<typeof identityStatement>[0], `USING INDEX "${index}"`)) ??
+    '';
   const open = async () => {
     const session = new pg.Client({ host: server.folder, port: server.port, user: 'postgres', database: 'postgres' });
     session.on('error', () => {});

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { Secret } from '../../../../src/base/secret.ts';
 import {
-  type RunQueryInEachDatabaseOptions,
-  runPreflightQueryInEachDatabase,
-  schemaFingerprintsQuery,
+  type EachDatabaseOptions,
+  fingerprintsQuery,
+  queryEachDatabase,
 } from '../../../../src/db/preflight/postgresql/each-database.ts';
 import { sequencesQuery } from '../../../../src/db/preflight/postgresql/queries/sequences.ts';
 
@@ -11,7 +11,7 @@ import { parsePostgresqlEndpoint } from '../../../../src/postgresql/endpoint.ts'
 import { testClock } from '../../../fixtures/host.ts';
 import { startPostgres } from '../../../fixtures/postgres.ts';
 
-function options(url: string, ignoreDbs: readonly string[] = []): RunQueryInEachDatabaseOptions {
+function options(url: string, ignoreDbs: readonly string[] = []): EachDatabaseOptions {
   const { source } = parsePostgresqlEndpoint({ source: `${url}?sslmode=disable` }, () => undefined);
   return {
     source: { ...source, password: new Secret('secret') },
@@ -28,7 +28,7 @@ test('each database is queried, a refusal has its reason, and an ignored databas
   });
   await server.query('CREATE SEQUENCE orders', 'shop');
   await server.query("SELECT setval('orders', 41)", 'shop');
-  const told = await runPreflightQueryInEachDatabase(options(server.url(), ['scratch']), sequencesQuery);
+  const told = await queryEachDatabase(options(server.url(), ['scratch']), sequencesQuery);
   expect(told.map(({ database }) => database)).toEqual(['closed', 'postgres', 'shop']);
   expect(told[0]).toEqual({
     database: 'closed',
@@ -39,8 +39,7 @@ test('each database is queried, a refusal has its reason, and an ignored databas
 
 test('the shape of a schema changes with a column and not with a row', async () => {
   const server = await startPostgres({ setup: ['CREATE TABLE t (id int PRIMARY KEY)'] });
-  const shape = async () =>
-    JSON.stringify(await runPreflightQueryInEachDatabase(options(server.url()), schemaFingerprintsQuery));
+  const shape = async () => JSON.stringify(await queryEachDatabase(options(server.url()), fingerprintsQuery));
   const before = await shape();
   await server.query('INSERT INTO t VALUES (1)');
   expect(await shape()).toBe(before);
@@ -49,9 +48,7 @@ test('the shape of a schema changes with a column and not with a row', async () 
 });
 
 test('a failed connection is source_unreachable, with the reason', async () => {
-  await expect(
-    runPreflightQueryInEachDatabase(options('postgres://nobody@127.0.0.1:9/x'), schemaFingerprintsQuery),
-  ).rejects.toMatchObject({
+  await expect(queryEachDatabase(options('postgres://nobody@127.0.0.1:9/x'), fingerprintsQuery)).rejects.toMatchObject({
     code: 'source_unreachable',
     exitCode: 3,
   });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { CliError } from '../../../../src/base/errors.ts';
 import { nearestWord } from '../../../../src/cli/values.ts';
-import { selectDatabasesToMigrate } from '../../../../src/db/preflight/postgresql/each-database.ts';
+import { databasesToMigrate } from '../../../../src/db/preflight/postgresql/each-database.ts';
 import { expectGolden } from '../../../fixtures/golden.ts';
 import { database } from './facts.ts';
 
@@ -9,7 +9,7 @@ const databases = ['app', 'billing', 'postgres'].map((name) => database(name));
 
 function refusal(ignored: readonly string[]): CliError {
   try {
-    selectDatabasesToMigrate(databases, ignored, nearestWord);
+    databasesToMigrate(databases, ignored, nearestWord);
   } catch (error) {
     if (error instanceof CliError) return error;
   }
@@ -17,7 +17,7 @@ function refusal(ignored: readonly string[]): CliError {
 }
 
 test('every database is selected but the ignored', () => {
-  expect(selectDatabasesToMigrate(databases, ['billing', 'template1'], nearestWord)).toEqual(['app', 'postgres']);
+  expect(databasesToMigrate(databases, ['billing', 'template1'], nearestWord)).toEqual(['app', 'postgres']);
 });
 
 test('an ignored name that no database has is refused, with the closest one', () => {

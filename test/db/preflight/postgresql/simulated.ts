@@ -1,8 +1,8 @@
 import {
-  buildFindingKey,
+  type ChangedFindings,
   type CheckFinding,
-  type FindingsChangedByFixEffects,
-  type FixEffectInDatabase,
+  type DatabaseEffect,
+  findingKey,
 } from '../../../../src/db/preflight/finding.ts';
 import type { PreflightOptions } from '../../../../src/db/preflight/options.ts';
 import { postgresqlChecks } from '../../../../src/db/preflight/postgresql/checks.ts';
@@ -11,40 +11,34 @@ import {
   evaluateDatabaseChecks,
   evaluateServerCheck,
 } from '../../../../src/db/preflight/postgresql/evaluate-checks.ts';
-import { selectResultsForFixEffects } from '../../../../src/db/preflight/postgresql/fix-effects.ts';
+import { resultsForEffects } from '../../../../src/db/preflight/postgresql/fix-effects.ts';
 import { databasesQuery } from '../../../../src/db/preflight/postgresql/queries/cluster.ts';
 import { clientAddressQuery, hbaRulesQuery } from '../../../../src/db/preflight/postgresql/queries/hba-rules.ts';
 import { migrationRoleQuery } from '../../../../src/db/preflight/postgresql/queries/roles.ts';
-import {
-  connectionCapacityQuery,
-  postgresqlSettingsQuery,
-} from '../../../../src/db/preflight/postgresql/queries/settings.ts';
-import type {
-  AnyPostgresqlPreflightQuery,
-  PostgresqlPreflightQuery,
-} from '../../../../src/db/preflight/postgresql/query.ts';
-import { evaluatePostgresqlChecksAfterFixes } from '../../../../src/db/preflight/postgresql/run.ts';
-import type { PostgresqlSourceFacts } from '../../../../src/db/preflight/postgresql/source-facts.ts';
-import { simulatePreflightFixes } from '../../../../src/db/preflight/simulate-preflight-fixes.ts';
+import { capacityQuery, settingsQuery } from '../../../../src/db/preflight/postgresql/queries/settings.ts';
+import type { AnyPostgresqlQuery, PostgresqlQuery } from '../../../../src/db/preflight/postgresql/query.ts';
+import { evaluateAfterFixes } from '../../../../src/db/preflight/postgresql/run.ts';
+import type { PostgresqlFacts } from '../../../../src/db/preflight/postgresql/source-facts.ts';
+import { simulateFixes } from '../../../../src/db/preflight/simulate-preflight-fixes.ts';
 import { database, preflightOptions, role, settings, sourceFacts } from './facts.ts';
 
 /** What one query returns instead of what it returns on a healthy source. */
-export type Returned = readonly [query: AnyPostgresqlPreflightQuery, value: unknown];
+export type Returned = readonly [query: AnyPostgresqlQuery, value: unknown];
 
-export function returns<T>(query: PostgresqlPreflightQuery<T>, value: NoInfer<T>): Returned {
+export function returns<T>(query: PostgresqlQuery<T>, value: NoInfer<T>): Returned {
   return [query, value];
 }
 
 /** A healthy server with the databases d1 and postgres, except for what is given; queries of databases concern d1. */
 export function simulated(
   returned: readonly Returned[] = [],
-  { facts = {}, options = {} }: { facts?: Partial<PostgresqlSourceFacts>; options?: Partial<PreflightOptions> } = {},
+  { facts = {}, options = {} }: { facts?: Partial<PostgresqlFacts>; options?: Partial<PreflightOptions> } = {},
 ) {
   const source = sourceFacts(facts);
   const chosen = preflightOptions({ targetVersion: '18', targetExtensions: [], ...options });
-  const given = new Map<AnyPostgresqlPreflightQuery, unknown>([...healthyResults(), ...returned]);
-  const resultsOf = (scope: 'server' | 'database', from: ReadonlyMap<AnyPostgresqlPreflightQuery, unknown>) => {
-    const queries = postgresqlChecks.flatMap(({ queries: own }) => Object.values<AnyPostgresqlPreflightQuery>(own));
+  const given = new Map<AnyPostgresqlQuery, unknown>([...healthyResults(), ...returned]);
+  const resultsOf = (scope: 'server' | 'database', from: ReadonlyMap<AnyPostgresqlQuery, unknown>) => {
+    const queries = postgresqlChecks.flatMap(({ queries: own }) => Object.values<AnyPostgresqlQuery>(own));
     return new Map(
       [...new Set(queries)]
         .filter((query) => query.scope === scope)
@@ -56,7 +50,7 @@ export function simulated(
     const own = resultsOf('database', name === 'd1' ? given : healthyResults());
     const all = new Map([...server, ...own]);
     const found = evaluateDatabaseChecks(postgresqlChecks, all, name, source, chosen);
-    return { name, found, retained: selectResultsForFixEffects(postgresqlChecks, found, all) };
+    return { name, found, retained: resultsForEffects(postgresqlChecks, found, all) };
   });
   const collected: CollectedPostgresqlFacts = {
     facts: source,
@@ -76,9 +70,9 @@ export function simulated(
     ),
     ...collected.findings,
   ];
-  const evaluate = (effects: readonly FixEffectInDatabase[]): FindingsChangedByFixEffects =>
-    evaluatePostgresqlChecksAfterFixes(postgresqlChecks, collected, source, chosen, effects);
-  const simulation = simulatePreflightFixes(findings, 'continuous', evaluate);
+  const evaluate = (effects: readonly DatabaseEffect[]): ChangedFindings =>
+    evaluateAfterFixes(postgresqlChecks, collected, source, chosen, effects);
+  const simulation = simulateFixes(findings, 'continuous', evaluate);
   return {
     before: findings,
     ...simulation,
@@ -91,7 +85,7 @@ export function simulated(
 function afterAll(
   before: readonly CheckFinding[],
   simulatedFindings: readonly CheckFinding[],
-  evaluate: (effects: readonly FixEffectInDatabase[]) => FindingsChangedByFixEffects,
+  evaluate: (effects: readonly DatabaseEffect[]) => ChangedFindings,
 ): readonly CheckFinding[] {
   const effects = before.flatMap(({ fix, database: name }, at) => {
     if (simulatedFindings[at]?.fix?.simulated !== true) return [];
@@ -99,7 +93,7 @@ function afterAll(
     return [...restart, ...(fix?.effects ?? [])].map((effect) => ({ effect, database: name }));
   });
   const { changed } = evaluate(effects);
-  return before.map((finding) => changed.get(buildFindingKey(finding)) ?? finding);
+  return before.map((finding) => changed.get(findingKey(finding)) ?? finding);
 }
 
 /** The finding of a check: of d1 when it is one of databases. */
@@ -136,12 +130,12 @@ export const healthySettings = {
   IntervalStyle: { value: 'postgres', context: 'user' },
 };
 
-function healthyResults(): ReadonlyMap<AnyPostgresqlPreflightQuery, unknown> {
-  return new Map<AnyPostgresqlPreflightQuery, unknown>([
-    [postgresqlSettingsQuery, settings(healthySettings)],
+function healthyResults(): ReadonlyMap<AnyPostgresqlQuery, unknown> {
+  return new Map<AnyPostgresqlQuery, unknown>([
+    [settingsQuery, settings(healthySettings)],
     [migrationRoleQuery, role()],
     [databasesQuery, [database('d1'), database('postgres')]],
-    [connectionCapacityQuery, { max: 100, reserved: 3, used: 5 }],
+    [capacityQuery, { max: 100, reserved: 3, used: 5 }],
     [clientAddressQuery, '203.0.113.9'],
     [
       hbaRulesQuery,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isTargetLibraryMissing } from '../../../../src/db/preflight/postgresql/checks/untrusted-lang.ts';
+import { lacksLibrary } from '../../../../src/db/preflight/postgresql/checks/untrusted-lang.ts';
 
 const offered = ['pgcrypto', 'postgis', 'intarray', 'plperl'];
 
@@ -15,5 +15,5 @@ test.each([
   { library: '$libdir/own/code', lacking: true },
   { library: '/opt/own/code.so', lacking: true },
 ])('$library is lacking on a target with these extensions: $lacking', ({ library, lacking }) => {
-  expect(isTargetLibraryMissing(library, offered)).toBe(lacking);
+  expect(lacksLibrary(library, offered)).toBe(lacking);
 });

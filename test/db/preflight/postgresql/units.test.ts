@@ -1,9 +1,5 @@
 import { expect, test } from 'vitest';
-import {
-  formatSizeForPostgresqlSetting,
-  parsePostgresqlDuration,
-  parsePostgresqlSize,
-} from '../../../../src/db/preflight/postgresql/settings.ts';
+import { formatSize, parseDuration, parseSize } from '../../../../src/db/preflight/postgresql/settings.ts';
 import { quoteIdentifier, quoteLiteral } from '../../../../src/postgresql/quote.ts';
 
 test.each([
@@ -13,7 +9,7 @@ test.each([
   { value: '-1', unit: 'MB', bytes: -(1024 ** 2) },
   { value: 'much', unit: 'MB', bytes: undefined },
 ])('$value counted in $unit is $bytes bytes', ({ value, unit, bytes }) => {
-  expect(parsePostgresqlSize(value, unit)).toBe(bytes);
+  expect(parseSize(value, unit)).toBe(bytes);
 });
 
 test.each([
@@ -22,11 +18,11 @@ test.each([
   { value: '2 s', unit: 'ms', span: 2000 },
   { value: '1.5h', unit: undefined, span: 5_400_000 },
 ])('$value counted in $unit is $span ms', ({ value, unit, span }) => {
-  expect(parsePostgresqlDuration(value, unit)).toBe(span);
+  expect(parseDuration(value, unit)).toBe(span);
 });
 
 test('sizes for settings are whole numbers', () => {
-  expect([1, 300 * 1024 ** 2, 20 * 1024 ** 3].map(formatSizeForPostgresqlSetting)).toEqual(['1MB', '300MB', '20GB']);
+  expect([1, 300 * 1024 ** 2, 20 * 1024 ** 3].map(formatSize)).toEqual(['1MB', '300MB', '20GB']);
 });
 
 test('quotes and backslashes stay inside their quotes', () => {

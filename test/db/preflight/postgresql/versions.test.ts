@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import type { PostgresqlPreflightReport } from '../../../../src/db/preflight/postgresql/run.ts';
+import type { PostgresqlReport } from '../../../../src/db/preflight/postgresql/run.ts';
 import { expectGolden } from '../../../fixtures/golden.ts';
 import { type Postgres, ready, startPostgres } from '../../../fixtures/postgres.ts';
 import { preflightServer } from './preflight.ts';
 
 /** Checks without a result, except the one that only the user can answer. */
-function unanswered(report: PostgresqlPreflightReport): readonly string[] {
+function unanswered(report: PostgresqlReport): readonly string[] {
   return report.findings
     .filter(({ status, id }) => status === 'unknown' && id !== 'version-not-newer')
     .map(({ id, observed }) => `${id}: ${observed}`);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isRedisCommandAllowed } from '../../../../src/db/preflight/redis/commands.ts';
+import { aclAllows } from '../../../../src/db/preflight/redis/commands.ts';
 
 test.each<readonly [rules: string, psync: boolean]>([
   ['+@all', true],
@@ -16,10 +16,10 @@ test.each<readonly [rules: string, psync: boolean]>([
   ['-@all +config|get', false],
   ['', false],
 ])('with %j PSYNC is allowed: %s', (rules, psync) => {
-  expect(isRedisCommandAllowed(rules.split(' '), 'psync')).toBe(psync);
+  expect(aclAllows(rules.split(' '), 'psync')).toBe(psync);
 });
 
 test('a scan stands in other categories', () => {
-  expect(isRedisCommandAllowed(['-@all', '+@read'], 'scan')).toBe(true);
-  expect(isRedisCommandAllowed(['-@all', '+@fast'], 'dump')).toBe(false);
+  expect(aclAllows(['-@all', '+@read'], 'scan')).toBe(true);
+  expect(aclAllows(['-@all', '+@fast'], 'dump')).toBe(false);
 });

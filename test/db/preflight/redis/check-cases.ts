@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { CheckFinding, FindingFix } from '../../../../src/db/preflight/finding.ts';
 import type { PreflightOptions } from '../../../../src/db/preflight/options.ts';
 import type { RedisCheck } from '../../../../src/db/preflight/redis/check.ts';
-import type { RedisKeySample, RedisSourceFacts } from '../../../../src/db/preflight/redis/source-facts.ts';
+import type { KeySample, RedisSourceFacts } from '../../../../src/db/preflight/redis/source-facts.ts';
 
 import { expectGolden } from '../../../fixtures/golden.ts';
 import { outcomeText } from '../outcome-text.ts';
@@ -137,7 +137,7 @@ export function writing(writes: number): Partial<RedisSourceFacts> {
 
 export function sampled(key: { readonly type?: string; readonly bytes?: number }): {
   kind: 'known';
-  value: RedisKeySample;
+  value: KeySample;
 } {
   return {
     kind: 'known',

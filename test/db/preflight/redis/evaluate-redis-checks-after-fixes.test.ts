@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { CheckFinding } from '../../../../src/db/preflight/finding.ts';
 import { redisChecks } from '../../../../src/db/preflight/redis/checks.ts';
-import { simulatePreflightFixes } from '../../../../src/db/preflight/simulate-preflight-fixes.ts';
+import { simulateFixes } from '../../../../src/db/preflight/simulate-preflight-fixes.ts';
 import { filled, writing } from './check-cases.ts';
 import { effectsEvaluator, evaluateRecorded, type Recorded } from './recorded.ts';
 import { healthy } from './recordings.ts';
@@ -9,7 +9,7 @@ import { healthy } from './recordings.ts';
 async function simulate(server: Recorded, changes: Parameters<typeof evaluateRecorded>[1] = {}) {
   const before = [...(await evaluateRecorded(server, changes, redisChecks)).values()];
   const evaluate = await effectsEvaluator(server, changes);
-  const { findings } = simulatePreflightFixes(before, 'continuous', evaluate);
+  const { findings } = simulateFixes(before, 'continuous', evaluate);
   const offered = before.flatMap(({ fix }, at) => (findings[at]?.fix?.simulated === true ? (fix?.effects ?? []) : []));
   const { changed } = evaluate(offered.map((effect) => ({ effect, database: undefined })));
   return { findings, after: before.map((finding) => changed.get(finding.id) ?? finding) };

@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { buildRemoveRenameCommandFix } from '../../../../src/db/preflight/redis/fixes.ts';
-import { formatRedisCommand } from '../../../../src/redis/quote.ts';
+import { removeRenameFix } from '../../../../src/db/preflight/redis/fixes.ts';
+import { formatCommand } from '../../../../src/redis/quote.ts';
 import { hostileNames } from '../../../fixtures/hostile-names.ts';
 import { lacks } from '../../../fixtures/needs.ts';
 import { withRedis } from './real.ts';
@@ -16,7 +16,7 @@ function folder(): string {
 }
 
 function fixFor(configFile: string, names: readonly string[] = ['PSYNC']) {
-  return buildRemoveRenameCommandFix(names, { kind: 'known', value: new Map([['config_file', configFile]]) });
+  return removeRenameFix(names, { kind: 'known', value: new Map([['config_file', configFile]]) });
 }
 
 test.each(["it's", 'a b', 'a; touch canary', '$(touch canary)', '`touch canary`', '-n', 'a\\'])(
@@ -51,7 +51,7 @@ describe.skipIf(lacks('redis-server', 'redis-cli'))('the real redis-cli', () => 
       const before = readdirSync('.').length;
       for (const name of [...hostileNames, '', '# x', '3 PING', '<f', '|sh', '!sh', 'a"b\'c']) {
         const key = Buffer.from(name).toString('hex');
-        expect(server.script(`${formatRedisCommand('SET', key, name)}\n`)).toEqual(['OK']);
+        expect(server.script(`${formatCommand('SET', key, name)}\n`)).toEqual(['OK']);
         const kept = execFileSync('redis-cli', ['-p', String(server.port), '--raw', 'GET', key]);
         expect(kept.subarray(0, -1).toString()).toBe(name);
       }

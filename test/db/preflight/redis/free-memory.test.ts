@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { renderFixScript } from '../../../../src/db/preflight/fix-script.ts';
-import { computeFreeMemoryOfRedisHost, computeFreeRedisMemory } from '../../../../src/db/preflight/redis/memory.ts';
+import { freeHostMemory, freeMemory } from '../../../../src/db/preflight/redis/memory.ts';
 import { lacks } from '../../../fixtures/needs.ts';
 import { eventually, type RedisServer } from '../../../fixtures/redis.ts';
 import { preflight, withRedis, write } from './real.ts';
@@ -25,11 +25,11 @@ test.each([
   { what: 'not reported', info: { maxmemory: '0', used_memory: '500' }, room: undefined },
 ])('the room of a server: $what', ({ info, room }) => {
   const fields = Object.entries(info).map(([name, value]) => [name, value] as const);
-  expect(computeFreeRedisMemory(new Map(fields) as Parameters<typeof computeFreeRedisMemory>[0])).toBe(room);
+  expect(freeMemory(new Map(fields) as Parameters<typeof freeMemory>[0])).toBe(room);
 });
 
 test('the machine has no room that is known when nothing is reported', () => {
-  expect(computeFreeMemoryOfRedisHost(new Map())).toBeUndefined();
+  expect(freeHostMemory(new Map())).toBeUndefined();
 });
 
 /** Runs every line of a script, the optional ones too, as a person would who removes their comment marks. */

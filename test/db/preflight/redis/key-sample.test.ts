@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Secret } from '../../../../src/base/secret.ts';
-import { sampleRedisKeys } from '../../../../src/db/preflight/redis/source-facts.ts';
+import { sampleKeys } from '../../../../src/db/preflight/redis/source-facts.ts';
 import { connectRedis, type RedisConnection } from '../../../../src/redis/connection.ts';
 import { parseRedisEndpoint } from '../../../../src/redis/endpoint.ts';
 import type { RedisCommand } from '../../../../src/redis/resp.ts';
@@ -40,7 +40,7 @@ describe.skipIf(lacks('redis-server', 'redis-cli'))('a sample of a real server',
   test('holds keys of every database with type and size, whatever their names are', async () => {
     const sent: string[] = [];
     const session = await connect(undefined, (command) => sent.push(command[0]));
-    const { keys, isAll } = await sampleRedisKeys(session, [0, 3]);
+    const { keys, isAll } = await sampleKeys(session, [0, 3]);
     session.end();
     const seen = keys.map(({ database, name, type }) => `${database} ${name} ${type}`).sort();
     expect(seen).toEqual(['0 plain string', '0 \ufffd binary string', '3 list list', '3 stream stream'].sort());
@@ -52,7 +52,7 @@ describe.skipIf(lacks('redis-server', 'redis-cli'))('a sample of a real server',
   test('is limited for many keys, and reports that it is', async () => {
     server.cli('-n', '5', 'eval', 'for i=1,3000 do redis.call("SET", "k"..i, i) end', '0');
     const session = await connect();
-    const { keys, isAll } = await sampleRedisKeys(session, [0, 3, 5]);
+    const { keys, isAll } = await sampleKeys(session, [0, 3, 5]);
     session.end();
     expect(keys.length).toBeLessThanOrEqual(256);
     expect(keys.filter(({ database }) => database === 5).length).toBeGreaterThan(50);
@@ -63,7 +63,7 @@ describe.skipIf(lacks('redis-server', 'redis-cli'))('a sample of a real server',
     'a user without permission (%s) gets an error instead of an empty sample',
     async (username) => {
       const session = await connect(username);
-      await expect(sampleRedisKeys(session, [0, 3])).rejects.toMatchObject({ code: 'NOPERM' });
+      await expect(sampleKeys(session, [0, 3])).rejects.toMatchObject({ code: 'NOPERM' });
       session.end();
     },
   );

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import type { CheckFinding } from '../../../../src/db/preflight/finding.ts';
 import type { PreflightOptions } from '../../../../src/db/preflight/options.ts';
-import { createRedisPreflightEngine } from '../../../../src/db/preflight/redis/engine.ts';
+import { createRedisEngine } from '../../../../src/db/preflight/redis/engine.ts';
 import type { PreflightReport } from '../../../../src/db/preflight/report.ts';
 import { runPreflight } from '../../../../src/db/preflight/run.ts';
 import { systemClock } from '../../../../src/platform/waiting.ts';
@@ -31,7 +31,7 @@ export async function preflight(
   const disableSsl = parts.disableSsl ?? server.ca === undefined;
   const place = parts.url === undefined ? { host: server.host, port: server.port } : {};
   const { source } = parseRedisEndpoint({ ...place, ...(parts.url === undefined ? { disableSsl } : {}), ...parts });
-  const report = await runPreflight(createRedisPreflightEngine({ rateInterval: 250 }), {
+  const report = await runPreflight(createRedisEngine({ rateInterval: 250 }), {
     source,
     options: preflightOptions({ disableSsl, now: Date.now(), ...wishes }),
     clock: systemClock,

@@ -1,17 +1,13 @@
-import type {
-  CheckFinding,
-  FindingsChangedByFixEffects,
-  FixEffectInDatabase,
-} from '../../../../src/db/preflight/finding.ts';
+import type { ChangedFindings, CheckFinding, DatabaseEffect } from '../../../../src/db/preflight/finding.ts';
 
 import type { PreflightOptions } from '../../../../src/db/preflight/options.ts';
 import type { RedisCheck } from '../../../../src/db/preflight/redis/check.ts';
 import { redisChecks } from '../../../../src/db/preflight/redis/checks.ts';
-import { evaluateRedisChecks, evaluateRedisChecksAfterFixes } from '../../../../src/db/preflight/redis/engine.ts';
+import { evaluateRedisChecks, redisAfterFixes } from '../../../../src/db/preflight/redis/engine.ts';
 
-import { runRedisPreflightQueries } from '../../../../src/db/preflight/redis/run-queries.ts';
+import { runRedisQueries } from '../../../../src/db/preflight/redis/run-queries.ts';
 import type { RedisSourceFacts } from '../../../../src/db/preflight/redis/source-facts.ts';
-import { parseRedisErrorCode, RedisCommandError } from '../../../../src/redis/command-error.ts';
+import { CommandError, parseErrorCode } from '../../../../src/redis/command-error.ts';
 import type { RedisConnection, RedisReply } from '../../../../src/redis/connection.ts';
 import type { RedisCommand } from '../../../../src/redis/resp.ts';
 import { preflightOptions } from './preflight-options.ts';
@@ -70,7 +66,7 @@ export async function evaluateRecorded(
   checks: readonly RedisCheck[] = redisChecks,
 ): Promise<ReadonlyMap<string, CheckFinding>> {
   const facts = sourceFacts(changes.facts);
-  const results = await runRedisPreflightQueries(sessionOf(recorded), checks, { user: facts.user }, 1000);
+  const results = await runRedisQueries(sessionOf(recorded), checks, { user: facts.user }, 1000);
   const findings = evaluateRedisChecks(checks, results, facts, preflightOptions(changes.options));
   return new Map(findings.map((finding) => [finding.id, finding]));
 }
@@ -80,18 +76,17 @@ export async function effectsEvaluator(
   recorded: Recorded,
   changes: { readonly facts?: Partial<RedisSourceFacts>; readonly options?: Partial<PreflightOptions> } = {},
   checks: readonly RedisCheck[] = redisChecks,
-): Promise<(effects: readonly FixEffectInDatabase[]) => FindingsChangedByFixEffects> {
+): Promise<(effects: readonly DatabaseEffect[]) => ChangedFindings> {
   const facts = sourceFacts(changes.facts);
-  const results = await runRedisPreflightQueries(sessionOf(recorded), checks, { user: facts.user }, 1000);
-  return (placed) =>
-    evaluateRedisChecksAfterFixes(checks, { facts, results }, preflightOptions(changes.options), placed);
+  const results = await runRedisQueries(sessionOf(recorded), checks, { user: facts.user }, 1000);
+  return (placed) => redisAfterFixes(checks, { facts, results }, preflightOptions(changes.options), placed);
 }
 
 function sessionOf(recorded: Recorded): RedisConnection {
   const send = async (words: RedisCommand) => {
     const reply = replyTo(words.map(String), recorded);
     if (typeof reply === 'string' && reply.startsWith('-')) {
-      throw new RedisCommandError(parseRedisErrorCode(reply.slice(1)), reply.slice(1), false);
+      throw new CommandError(parseErrorCode(reply.slice(1)), reply.slice(1), false);
     }
     return reply;
   };

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import type { PreflightQueryResult } from '../../../../src/db/preflight/query.ts';
-import { redisInfoQuery } from '../../../../src/db/preflight/redis/queries.ts';
-import { retryRedisPreflightQueries } from '../../../../src/db/preflight/redis/run-queries.ts';
+import type { QueryResult } from '../../../../src/db/preflight/query.ts';
+import { infoQuery } from '../../../../src/db/preflight/redis/queries.ts';
+import { retryRedisQueries } from '../../../../src/db/preflight/redis/run-queries.ts';
 import type { RedisConnection } from '../../../../src/redis/connection.ts';
 import { parseRedisEndpoint } from '../../../../src/redis/endpoint.ts';
 import { closedOrigin } from '../../../fixtures/fake-server.ts';
@@ -23,8 +23,8 @@ it.each([
       ended += 1;
     },
   };
-  const lost: PreflightQueryResult<never> = { kind: 'failed', reason: 'INFO: lost', broke: true, ...more };
+  const lost: QueryResult<never> = { kind: 'failed', reason: 'INFO: lost', broke: true, ...more };
   const options = { source, context: { user: 'default' }, connect: {} };
-  const retried = await retryRedisPreflightQueries(new Map([[redisInfoQuery, lost]]), session, options);
+  const retried = await retryRedisQueries(new Map([[infoQuery, lost]]), session, options);
   expect({ ended, pipelineFailure: retried.pipelineFailure }).toEqual({ ended: times, pipelineFailure: undefined });
 });

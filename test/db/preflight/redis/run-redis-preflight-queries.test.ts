@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { toRedisQueryResult } from '../../../../src/db/preflight/redis/run-queries.ts';
-import { RedisCommandError } from '../../../../src/redis/command-error.ts';
+import { toResult } from '../../../../src/db/preflight/redis/run-queries.ts';
+import { CommandError } from '../../../../src/redis/command-error.ts';
 
 const ask = { id: 'memory', permission: '+info' };
-const outcome = (error: unknown) => toRedisQueryResult(Promise.reject(error), ask, { user: 'mover' });
+const outcome = (error: unknown) => toResult(Promise.reject(error), ask, { user: 'mover' });
 
 it('a reply that cannot be parsed fails its own query only', async () => {
   const result = await outcome(new TypeError('reply is no map'));
@@ -11,9 +11,9 @@ it('a reply that cannot be parsed fails its own query only', async () => {
 });
 
 it('a session that is lost breaks the rest, and our own end of it does not', async () => {
-  expect(await outcome(new RedisCommandError('ECONNRESET', 'closed', true))).toMatchObject({
+  expect(await outcome(new CommandError('ECONNRESET', 'closed', true))).toMatchObject({
     kind: 'failed',
     broke: true,
   });
-  expect(await outcome(new RedisCommandError('ERR', 'no', false))).toMatchObject({ kind: 'failed', broke: false });
+  expect(await outcome(new CommandError('ERR', 'no', false))).toMatchObject({ kind: 'failed', broke: false });
 });

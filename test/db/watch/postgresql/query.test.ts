@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { runQueries, type WatchQuery } from '../../../../src/db/watch/postgresql/query.ts';
-import { PostgresqlQueryError } from '../../../../src/postgresql/query-error.ts';
+import { QueryError } from '../../../../src/postgresql/query-error.ts';
 
 const question = (id: string): WatchQuery<string> => ({
   id,
@@ -16,7 +16,7 @@ function server(code: string, lost = false) {
   const session = {
     query: async (text: string) => {
       sent.push(text);
-      if (text.includes('SELECT bad')) throw new PostgresqlQueryError(code, 'no', lost);
+      if (text.includes('SELECT bad')) throw new QueryError(code, 'no', lost);
       return text.split('; ').map((part) => (part.startsWith('SELECT') ? [{ value: part }] : []));
     },
   };

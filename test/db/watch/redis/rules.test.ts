@@ -9,7 +9,7 @@ import {
   runRedisRules,
 } from '../../../../src/db/watch/redis/rules.ts';
 import { createRedisState, foldRedisPoll, type RedisWatchOptions } from '../../../../src/db/watch/redis/watcher.ts';
-import { parseRedisInfo } from '../../../../src/redis/info.ts';
+import { parseInfo } from '../../../../src/redis/info.ts';
 import { expectGolden } from '../../../fixtures/golden.ts';
 import { describeViolations } from '../describe-violations.ts';
 
@@ -134,7 +134,7 @@ it('INFO is read: replicas with their addresses, and the snapshot while it runs'
     'current_save_keys_total:10',
     'maxmemory:7',
   ].join('\r\n');
-  const read = parseRedisFacts(parseRedisInfo(text), { at: 1, connection: undefined, config: new Map() });
+  const read = parseRedisFacts(parseInfo(text), { at: 1, connection: undefined, config: new Map() });
   expect(read.replicas).toEqual([{ name: '[::1]:6380', state: 'online', offset: 14, lag: 1 }]);
   expect(read.snapshot).toEqual({ done: 5, total: 10 });
   expect(read.config.get('maxmemory')).toBe('7');

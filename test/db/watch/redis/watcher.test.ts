@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { addServiceStatus } from '../../../../src/db/watch/service.ts';
-import { encodeRedisCommand } from '../../../../src/redis/resp.ts';
+import { encodeCommand } from '../../../../src/redis/resp.ts';
 import { expectGolden } from '../../../fixtures/golden.ts';
 import { type RedisOptions, type RedisServer, startRedis } from '../../../fixtures/redis.ts';
 import { startWatchRun, watchedRedis } from '../run-watch.ts';
@@ -45,7 +45,7 @@ it('full copies that never come to an end are a loop', async () => {
   target.cli('REPLICAOF', source.host, String(source.port));
   // Not by redis-cli, for which everything else here would have to wait.
   const application = connect(source.port, source.host).on('data', () => {});
-  const writing = setInterval(() => application.write(encodeRedisCommand(['SET', 'k', 'x'.repeat(100_000)])), 200);
+  const writing = setInterval(() => application.write(encodeCommand(['SET', 'k', 'x'.repeat(100_000)])), 200);
   onTestFinished(() => {
     clearInterval(writing);
     application.destroy();
@@ -142,7 +142,7 @@ it('a script, a missing permission and a demoted source have their own words', a
   await watch.untilPhase('waiting');
   const script = connect(source.port, source.host).on('data', () => {});
   onTestFinished(() => void script.destroy());
-  script.write(encodeRedisCommand(['EVAL', 'while true do end', '0']));
+  script.write(encodeCommand(['EVAL', 'while true do end', '0']));
   const busy = await watch.untilBroken('source-busy');
   expect(busy.violations[0]?.hint).toContain('SCRIPT KILL');
   source.cli('SCRIPT', 'KILL');

@@ -1,4 +1,4 @@
-import { firstNormalObjectId } from '../../../../postgresql/catalog-oids.ts';
+import { firstNormalOid } from '../../../../postgresql/catalog-oids.ts';
 import { catalogName, type ObjectQuery, textArray } from '../object.ts';
 
 /** Comments on all objects. `depends_on` names the object; comments on objects that are not copied are left out. */
@@ -9,7 +9,7 @@ export const commentsQuery: ObjectQuery = {
       ${textArray(`${catalogName('d.classoid')} || ':' || d.objoid`)} AS depends_on,
       ${textArray(`format('COMMENT ON %s %s IS %L', ${objectTypeSql}, ${objectIdentitySql}, d.description)`)} AS statements
     FROM pg_description d CROSS JOIN LATERAL pg_identify_object(d.classoid, d.objoid, d.objsubid) o
-    WHERE (d.objoid >= ${firstNormalObjectId} OR (d.classoid = 'pg_namespace'::regclass AND o.identity IN ('public', '"public"')
+    WHERE (d.objoid >= ${firstNormalOid} OR (d.classoid = 'pg_namespace'::regclass AND o.identity IN ('public', '"public"')
         AND d.description <> 'standard public schema'))
       AND d.classoid <> 'pg_largeobject'::regclass`,
 };

@@ -1,4 +1,4 @@
-import { firstNormalObjectId } from '../../../../postgresql/catalog-oids.ts';
+import { firstNormalOid } from '../../../../postgresql/catalog-oids.ts';
 import { isUserObject, isUserSchema, type ObjectQuery, textArray } from '../object.ts';
 
 /** User functions and procedures, except those in C, which need a library on the server: `p` in `n`. */
@@ -8,7 +8,7 @@ export const functionsQuery: ObjectQuery = {
       format('%s %s.%s(%s)', CASE p.prokind WHEN 'p' THEN 'procedure' ELSE 'function' END, n.nspname, p.proname,
         pg_get_function_identity_arguments(p.oid)) AS name,
       ${textArray(`'pg_namespace:' || n.oid`)} AS depends_on,
-      ${textArray(`CASE WHEN l.oid < ${firstNormalObjectId} THEN 'language:' || l.lanname END`)} AS requirements,
+      ${textArray(`CASE WHEN l.oid < ${firstNormalOid} THEN 'language:' || l.lanname END`)} AS requirements,
       ${textArray('pg_get_functiondef(p.oid)')} AS statements
     FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace AND ${isUserSchema} AND ${isUserObject('pg_proc', 'p.oid')}
     JOIN pg_language l ON l.oid = p.prolang

@@ -1,4 +1,4 @@
-import { firstNormalObjectId } from '../../../../postgresql/catalog-oids.ts';
+import { firstNormalOid } from '../../../../postgresql/catalog-oids.ts';
 import { isUserObject, isUserSchema, type ObjectQuery, textArray } from '../object.ts';
 
 export const schemasQuery: ObjectQuery = {
@@ -15,7 +15,7 @@ export const extensionsQuery: ObjectQuery = {
     ${textArray(`'pg_namespace:' || n.oid`)} AS depends_on, ${textArray(`'extension:' || e.extname`)} AS requirements,
     ${textArray(`format('CREATE EXTENSION IF NOT EXISTS %I WITH SCHEMA %I', e.extname, n.nspname)`)} AS statements
     FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace
-    WHERE e.oid >= ${firstNormalObjectId} AND e.extname <> 'plpgsql'`,
+    WHERE e.oid >= ${firstNormalOid} AND e.extname <> 'plpgsql'`,
 };
 
 export const collationsQuery: ObjectQuery = {

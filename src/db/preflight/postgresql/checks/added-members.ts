@@ -1,19 +1,19 @@
 import { countOf } from '../../../../base/text.ts';
-import { firstNormalObjectId, oidsOfCatalogs } from '../../../../postgresql/catalog-oids.ts';
-import { requoteQualifiedName, requoteSignature } from '../../../../postgresql/quote.ts';
-import { decodeOptionalTextColumn, decodeTextColumn } from '../../../../postgresql/rows.ts';
-import { buildQueryRowRemovalFixEffect, failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
+import { catalogOids, firstNormalOid } from '../../../../postgresql/catalog-oids.ts';
+import { requoteName, requoteSignature } from '../../../../postgresql/quote.ts';
+import { decodeOptionalText, decodeText } from '../../../../postgresql/rows.ts';
+import { failOutcome, passOutcome, removalEffect, warnOutcome } from '../../finding.ts';
 
-import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
+import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
 
-import { createDatabaseFeatureCondition } from '../queries/database-overview.ts';
-import type { PostgresqlPreflightQuery } from '../query.ts';
+import { featureCondition } from '../queries/database-overview.ts';
+import type { PostgresqlQuery } from '../query.ts';
 
 /**
  * A function that is a member of an extension although the scripts of the extension do not create it: ALTER EXTENSION …
  * ADD made it a member.
  */
-interface FunctionAddedByAlterExtension {
+interface AddedFunction {
   /** Quoted. */
   readonly extension: string;
   /** With argument types. */
@@ -31,10 +31,10 @@ const scriptLimit = 2 * 1024 ** 2;
  * functions of each version. A script may be a link without a target. The constructors of a range type and its
  * multirange type are created with the type. In some locales lower('I') is not 'i'.
  */
-const functionsAddedByAlterExtensionQuery: PostgresqlPreflightQuery<readonly FunctionAddedByAlterExtension[]> = {
+const addedFunctionsQuery: PostgresqlQuery<readonly AddedFunction[]> = {
   id: 'added-members',
   scope: 'database',
-  when: createDatabaseFeatureCondition('extensions'),
+  when: featureCondition('extensions'),
   sql: (version, { superuser }) =>
     version < 100_000 || !superuser
       ? undefined
@@ -46,7 +46,7 @@ const functionsAddedByAlterExtensionQuery: PostgresqlPreflightQuery<readonly Fun
           CROSS JOIN LATERAL pg_ls_dir(s.folder, true, false) f(name)
           JOIN pg_extension e ON left(f.name, length(e.extname) + 2) = e.extname || '--'
           CROSS JOIN LATERAL pg_stat_file(s.folder || '/' || f.name, true) t
-          WHERE e.oid >= '${firstNormalObjectId}'
+          WHERE e.oid >= '${firstNormalOid}'
             AND right(f.name, 4) = '.sql'
             AND NOT t.isdir
         ),
@@ -68,15 +68,15 @@ const functionsAddedByAlterExtensionQuery: PostgresqlPreflightQuery<readonly Fun
           (
             SELECT min(pg_describe_object(u.classid, u.objid, u.objsubid))
             FROM pg_depend u
-            WHERE u.refclassid = '${oidsOfCatalogs.pg_proc}'
+            WHERE u.refclassid = '${catalogOids.pg_proc}'
               AND u.refobjid = p.oid
               AND u.deptype = 'n'
           ) AS used_by
         FROM scripts s
         JOIN pg_depend d
-          ON d.refclassid = '${oidsOfCatalogs.pg_extension}'
+          ON d.refclassid = '${catalogOids.pg_extension}'
             AND d.refobjid = s.oid
-            AND d.classid = '${oidsOfCatalogs.pg_proc}'
+            AND d.classid = '${catalogOids.pg_proc}'
             AND d.deptype = 'e'
         JOIN pg_proc p ON p.oid = d.objid
         WHERE p.proname ~ '^[ -~]+$'
@@ -84,7 +84,7 @@ const functionsAddedByAlterExtensionQuery: PostgresqlPreflightQuery<readonly Fun
           AND NOT EXISTS (
             SELECT
             FROM pg_depend i
-            WHERE i.classid = '${oidsOfCatalogs.pg_proc}'
+            WHERE i.classid = '${catalogOids.pg_proc}'
               AND i.objid = p.oid
               AND i.deptype = 'i'
           )
@@ -92,33 +92,33 @@ const functionsAddedByAlterExtensionQuery: PostgresqlPreflightQuery<readonly Fun
       `,
   decode: (rows) =>
     rows.map((row) => ({
-      extension: decodeTextColumn(row, 'extname'),
-      signature: decodeTextColumn(row, 'signature'),
-      user: decodeOptionalTextColumn(row, 'used_by'),
+      extension: decodeText(row, 'extname'),
+      signature: decodeText(row, 'signature'),
+      user: decodeOptionalText(row, 'used_by'),
     })),
   absent: [],
 };
 
-export const addedExtensionMembersCheck = declareDatabasePreflightCheck({
+export const addedExtensionMembersCheck = declareDatabaseCheck({
   id: 'added-members',
   title: 'no function was added to an extension',
   headline: 'A function was added to an extension',
   severity: { continuous: 'blocker', dump: 'blocker' },
-  queries: { added: functionsAddedByAlterExtensionQuery },
+  queries: { added: addedFunctionsQuery },
   evaluate({ added }, database) {
     if (added.length === 0) return passOutcome('none');
     const needed = added.filter(({ user }) => user !== undefined);
     const named = needed.length > 0 ? needed : added;
     const more = {
       required: 'functions that the scripts of the extension create',
-      detail: `A dump does not contain the members of an extension: CREATE EXTENSION creates them on the target, and the scripts of the extension do not create these functions. ${needed.length === 0 ? 'These functions are missing on the target without an error.' : `Objects that need these functions cannot be created: "function … does not exist".`}${buildUnlistedObjectsNote(named)}`,
-      objects: limitFindingObjects(named).map(
+      detail: `A dump does not contain the members of an extension: CREATE EXTENSION creates them on the target, and the scripts of the extension do not create these functions. ${needed.length === 0 ? 'These functions are missing on the target without an error.' : `Objects that need these functions cannot be created: "function … does not exist".`}${unlistedNote(named)}`,
+      objects: limitObjects(named).map(
         ({ signature, extension, user }) => `${signature} (${extension}${user === undefined ? '' : `, ${user}`})`,
       ),
       fix: {
         review: named.map(statement('DROP')),
         undoReview: named.map(statement('ADD')),
-        effects: [buildQueryRowRemovalFixEffect(functionsAddedByAlterExtensionQuery, named)],
+        effects: [removalEffect(addedFunctionsQuery, named)],
         database,
         by: 'the owner of the extension, or a superuser',
         text: 'Remove the functions from the extension (ALTER EXTENSION … DROP FUNCTION). They continue to exist, and a dump then contains them.',
@@ -131,5 +131,5 @@ export const addedExtensionMembersCheck = declareDatabasePreflightCheck({
 
 const statement =
   (verb: 'ADD' | 'DROP') =>
-  ({ extension, signature }: FunctionAddedByAlterExtension): string =>
-    `ALTER EXTENSION ${requoteQualifiedName(extension)} ${verb} FUNCTION ${requoteSignature(signature)}`;
+  ({ extension, signature }: AddedFunction): string =>
+    `ALTER EXTENSION ${requoteName(extension)} ${verb} FUNCTION ${requoteSignature(signature)}`;

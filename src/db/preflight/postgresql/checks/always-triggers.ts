@@ -1,32 +1,32 @@
 import { countOf } from '../../../../base/text.ts';
-import { quoteIdentifier, requoteQualifiedName } from '../../../../postgresql/quote.ts';
+import { quoteIdentifier, requoteName } from '../../../../postgresql/quote.ts';
 
-import { buildQueryRowRemovalFixEffect, failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
+import { failOutcome, passOutcome, removalEffect, warnOutcome } from '../../finding.ts';
 
-import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
+import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
 
-import { subscriptionApplyTriggersQuery } from '../queries/relations.ts';
+import { applyTriggersQuery } from '../queries/relations.ts';
 
-export const alwaysTriggersCheck = declareDatabasePreflightCheck({
+export const alwaysTriggersCheck = declareDatabaseCheck({
   id: 'always-triggers',
   title: 'no trigger is ENABLE ALWAYS or ENABLE REPLICA',
   headline: 'A trigger is ENABLE ALWAYS or ENABLE REPLICA',
   severity: { continuous: 'blocker' },
-  queries: { applyTriggers: subscriptionApplyTriggersQuery },
+  queries: { applyTriggers: applyTriggersQuery },
   evaluate({ applyTriggers }, database) {
     if (applyTriggers.length === 0) return passOutcome('none');
     // The fix disables an ENABLE REPLICA trigger: as an ordinary trigger it would fire in ordinary sessions, in which
     // it does not fire now.
     const statement = (table: string, action: string, name: string) =>
-      `ALTER TABLE ${requoteQualifiedName(table)} ${action} TRIGGER ${quoteIdentifier(name)}`;
+      `ALTER TABLE ${requoteName(table)} ${action} TRIGGER ${quoteIdentifier(name)}`;
     const acting = applyTriggers.filter(({ acts, unlogged }) => acts && !unlogged);
     const later = applyTriggers.some(({ unlogged }) => unlogged)
       ? ' Triggers on unlogged tables fire only if these tables are changed to LOGGED first.'
       : '';
     const more = {
       required: 'no trigger with ENABLE ALWAYS or ENABLE REPLICA',
-      detail: `On the target these triggers fire again for every copied row and every applied change. Rows that the triggers write, for example into an audit table, are duplicated or violate a unique constraint ("duplicate key value violates unique constraint"), and the copy is retried endlessly.${later}${buildUnlistedObjectsNote(applyTriggers)}`,
-      objects: limitFindingObjects(applyTriggers).map(
+      detail: `On the target these triggers fire again for every copied row and every applied change. Rows that the triggers write, for example into an audit table, are duplicated or violate a unique constraint ("duplicate key value violates unique constraint"), and the copy is retried endlessly.${later}${unlistedNote(applyTriggers)}`,
+      objects: limitObjects(applyTriggers).map(
         ({ table, name, always }) => `${name} on ${table} (${always ? 'ALWAYS' : 'REPLICA'})`,
       ),
       fix: {
@@ -34,7 +34,7 @@ export const alwaysTriggersCheck = declareDatabasePreflightCheck({
         undo: applyTriggers.map(({ table, name, always }) =>
           statement(table, always ? 'ENABLE ALWAYS' : 'ENABLE REPLICA', name),
         ),
-        effects: [buildQueryRowRemovalFixEffect(subscriptionApplyTriggersQuery, applyTriggers)],
+        effects: [removalEffect(applyTriggersQuery, applyTriggers)],
         database,
         by: 'the owner of the tables, or a superuser',
         text: 'Change ENABLE ALWAYS triggers to ordinary triggers and disable ENABLE REPLICA triggers before the schema is copied. Restore the triggers on source and target after the cut-over. Do not change the triggers if this server is itself a subscriber that needs them.',

@@ -1,11 +1,11 @@
 import { quoteIdentifier } from '../../../../postgresql/quote.ts';
-import { buildQueryResultFixEffect, buildRoleChangeFixEffect, passOutcome, warnOutcome } from '../../finding.ts';
+import { passOutcome, resultEffect, roleEffect, warnOutcome } from '../../finding.ts';
 
-import { declareServerPreflightCheck } from '../check.ts';
+import { declareServerCheck } from '../check.ts';
 import { databasesQuery } from '../queries/cluster.ts';
 import { migrationRoleQuery } from '../queries/roles.ts';
 
-export const authConnlimitCheck = declareServerPreflightCheck({
+export const authConnlimitCheck = declareServerCheck({
   id: 'auth-connlimit',
   title: 'the connection limits of role and databases are sufficient',
   headline: 'A connection limit of the role or a database is too low',
@@ -50,10 +50,8 @@ export const authConnlimitCheck = declareServerPreflightCheck({
         sql: tight.map(({ alter }) => `ALTER ${alter} CONNECTION LIMIT -1`),
         undo: tight.map(({ alter, limit }) => `ALTER ${alter} CONNECTION LIMIT ${limit}`),
         effects: [
-          ...(tight.some(({ database }) => database === undefined)
-            ? [buildRoleChangeFixEffect({ unlimited: true })]
-            : []),
-          buildQueryResultFixEffect(databasesQuery, (all) =>
+          ...(tight.some(({ database }) => database === undefined) ? [roleEffect({ unlimited: true })] : []),
+          resultEffect(databasesQuery, (all) =>
             all.map((one) =>
               tight.some(({ database }) => database === one.name) ? { ...one, connectionLimit: -1 } : one,
             ),

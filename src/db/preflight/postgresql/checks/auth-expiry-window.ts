@@ -1,12 +1,12 @@
 import { formatDuration } from '../../../../base/text.ts';
 import { quoteIdentifier, quoteLiteral } from '../../../../postgresql/quote.ts';
-import { buildRoleChangeFixEffect, failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
+import { failOutcome, passOutcome, roleEffect, warnOutcome } from '../../finding.ts';
 
-import { declareServerPreflightCheck } from '../check.ts';
-import { estimatePostgresqlCopyTime, maxMigrationSeconds } from '../estimate.ts';
+import { declareServerCheck } from '../check.ts';
+import { estimateCopyTime, maxMigrationSeconds } from '../estimate.ts';
 import { migrationRoleQuery } from '../queries/roles.ts';
 
-export const authExpiryWindowCheck = declareServerPreflightCheck({
+export const authExpiryWindowCheck = declareServerCheck({
   id: 'auth-expiry-window',
   title: 'the password is valid for two more weeks',
   headline: 'The password of the role expires within two weeks',
@@ -24,7 +24,7 @@ export const authExpiryWindowCheck = declareServerPreflightCheck({
       fix: {
         sql: [`ALTER ROLE ${name} VALID UNTIL 'infinity'`],
         undo: [`ALTER ROLE ${name} VALID UNTIL ${quoteLiteral(role.validUntil)}`],
-        effects: [buildRoleChangeFixEffect({ neverExpires: true })],
+        effects: [roleEffect({ neverExpires: true })],
         text: 'Extend the validity of the password until the migration has finished.',
       },
     };
@@ -32,7 +32,7 @@ export const authExpiryWindowCheck = declareServerPreflightCheck({
     if (role.secondsLeft < 0) return warnOutcome(`expired at ${role.validUntil}`, more);
     const observed = `${role.validUntil}, in ${formatDuration(role.secondsLeft * 1000)}`;
     if (role.secondsLeft >= maxMigrationSeconds) return passOutcome(observed, { required: more.required });
-    const least = Math.max(soonest, copy === undefined ? 0 : estimatePostgresqlCopyTime(copy).low);
+    const least = Math.max(soonest, copy === undefined ? 0 : estimateCopyTime(copy).low);
     if (role.secondsLeft >= least) return warnOutcome(observed, more);
     return failOutcome(['continuous', 'dump'], observed, {
       ...more,

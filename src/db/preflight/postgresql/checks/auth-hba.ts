@@ -1,15 +1,10 @@
 import { clientSideDatabaseErrorCodes } from '../../../../platform/network-errors.ts';
 import { quoteIdentifier } from '../../../../postgresql/quote.ts';
 import { passOutcome } from '../../finding.ts';
-import { declareServerPreflightCheck } from '../check.ts';
-import {
-  buildFailedPostgresqlLoginOutcome,
-  databaseLoginFailedSkipReason,
-  evaluatePostgresqlLoginStep,
-  type FailedPostgresqlConnection,
-} from '../login.ts';
+import { declareServerCheck } from '../check.ts';
+import { evaluateLogin, type FailedConnection, failedLoginOutcome, loginFailedReason } from '../login.ts';
 
-export const authHbaCheck = declareServerPreflightCheck({
+export const authHbaCheck = declareServerCheck({
   id: 'auth-hba',
   title: 'pg_hba.conf allows this login',
   headline: 'The server rejected the login before it checked the password',
@@ -18,11 +13,11 @@ export const authHbaCheck = declareServerPreflightCheck({
   needs: 'address',
   queries: {},
   evaluate(_values, facts) {
-    return evaluatePostgresqlLoginStep(
+    return evaluateLogin(
       facts,
       'auth-hba',
       () => passOutcome('allowed by pg_hba.conf'),
-      (why) => buildFailedPostgresqlLoginOutcome(why, hostRefusal(why, facts.username)),
+      (why) => failedLoginOutcome(why, hostRefusal(why, facts.username)),
     );
   },
 });
@@ -31,7 +26,7 @@ export const authHbaCheck = declareServerPreflightCheck({
  * Error messages of the login are translated, but in every language they contain the file name and the method names.
  * The server also rejects a login with this message if the pg_hba.conf rule requires a client certificate.
  */
-function hostRefusal({ code, message }: FailedPostgresqlConnection, username: string) {
+function hostRefusal({ code, message }: FailedConnection, username: string) {
   if (
     code === clientSideDatabaseErrorCodes.authentication ||
     /pg_hba|certificate|\b(ident|peer|gssapi|sspi|oauth)\b/i.test(message)
@@ -60,7 +55,7 @@ function noLogin(username: string) {
     fix: {
       sql: [`ALTER ROLE ${role} LOGIN`],
       undo: [`ALTER ROLE ${role} NOLOGIN`],
-      notSimulated: databaseLoginFailedSkipReason,
+      notSimulated: loginFailedReason,
       text: 'Allow the role to log in, or use another role.',
     },
   };
@@ -73,7 +68,7 @@ function hostRule(username: string) {
     detail:
       'The first matching rule of pg_hba.conf applies. The service connects from other addresses than this machine.',
     fix: {
-      notSimulated: databaseLoginFailedSkipReason,
+      notSimulated: loginFailedReason,
       shell: ['# in pg_hba.conf (path: SHOW hba_file), above the rules that match now:', rule],
       undoShell: [`# remove this line from pg_hba.conf: ${rule}`],
       reload: true,

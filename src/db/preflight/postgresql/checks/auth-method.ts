@@ -1,11 +1,11 @@
 import { clientSideDatabaseErrorCodes } from '../../../../platform/network-errors.ts';
-import { type PreflightCheckOutcome, passOutcome, warnOutcome } from '../../finding.ts';
-import { isConnectedOverLoopback } from '../../network/evaluate.ts';
-import { declareServerPreflightCheck } from '../check.ts';
-import { buildFailedPostgresqlLoginOutcome, evaluatePostgresqlLoginStep } from '../login.ts';
-import type { PostgresqlSourceFacts } from '../source-facts.ts';
+import { type CheckOutcome, passOutcome, warnOutcome } from '../../finding.ts';
+import { usesLoopback } from '../../network/evaluate.ts';
+import { declareServerCheck } from '../check.ts';
+import { evaluateLogin, failedLoginOutcome } from '../login.ts';
+import type { PostgresqlFacts } from '../source-facts.ts';
 
-export const authMethodCheck = declareServerPreflightCheck({
+export const authMethodCheck = declareServerCheck({
   id: 'auth-method',
   title: 'the server requests the password with SCRAM',
   headline: 'The server requests the password in clear text',
@@ -13,18 +13,18 @@ export const authMethodCheck = declareServerPreflightCheck({
   needs: 'address',
   queries: {},
   evaluate(_values, facts) {
-    return evaluatePostgresqlLoginStep(
+    return evaluateLogin(
       facts,
       'auth-method',
       () => acceptedMethod(facts),
-      (why) => buildFailedPostgresqlLoginOutcome(why, refusals[why.code] ?? cleartextRefused),
+      (why) => failedLoginOutcome(why, refusals[why.code] ?? cleartextRefused),
     );
   },
 });
 
 const scram = 'scram-sha-256';
 
-function acceptedMethod(facts: PostgresqlSourceFacts): PreflightCheckOutcome {
+function acceptedMethod(facts: PostgresqlFacts): CheckOutcome {
   const { connection, address, tls } = facts;
   if (connection.kind !== 'entered') return passOutcome('a password request that is not in clear text');
   switch (connection.authentication) {
@@ -42,7 +42,7 @@ function acceptedMethod(facts: PostgresqlSourceFacts): PreflightCheckOutcome {
         },
       });
     case 'password':
-      if (isConnectedOverLoopback(address)) return passOutcome('a password in clear text, to a server on this machine');
+      if (usesLoopback(address)) return passOutcome('a password in clear text, to a server on this machine');
       if (tls.verified === true)
         return passOutcome('a password in clear text, to a server with a verified certificate');
       return warnOutcome('a password in clear text, as allowed by --allow-cleartext-password', {

@@ -1,14 +1,10 @@
 import { clientSideDatabaseErrorCodes } from '../../../../platform/network-errors.ts';
 import { quoteIdentifier, quoteLiteral } from '../../../../postgresql/quote.ts';
 import { type FindingFix, passOutcome, unknownOutcome } from '../../finding.ts';
-import { declareServerPreflightCheck } from '../check.ts';
-import {
-  buildFailedPostgresqlLoginOutcome,
-  databaseLoginFailedSkipReason,
-  evaluatePostgresqlLoginStep,
-} from '../login.ts';
+import { declareServerCheck } from '../check.ts';
+import { evaluateLogin, failedLoginOutcome, loginFailedReason } from '../login.ts';
 
-export const authPasswordCheck = declareServerPreflightCheck({
+export const authPasswordCheck = declareServerCheck({
   id: 'auth-password',
   title: 'the server accepts the password',
   headline: 'The password was not accepted',
@@ -18,7 +14,7 @@ export const authPasswordCheck = declareServerPreflightCheck({
   queries: {},
   evaluate(_values, facts, { isOverInternet }) {
     const { connection, username } = facts;
-    return evaluatePostgresqlLoginStep(
+    return evaluateLogin(
       facts,
       'auth-password',
       () =>
@@ -30,7 +26,7 @@ export const authPasswordCheck = declareServerPreflightCheck({
             }
           : passOutcome(`accepted for ${username}`),
       (why) =>
-        buildFailedPostgresqlLoginOutcome(
+        failedLoginOutcome(
           why,
           why.code === clientSideDatabaseErrorCodes.noPassword ? noPassword : wrongPassword(facts.username),
         ),
@@ -58,7 +54,7 @@ function wrongPassword(username: string) {
       'The server sends the same error for a wrong password, a role that does not exist and a role whose VALID UNTIL has passed; only the server log gives the reason.',
     fix: {
       sql: [`DO ${quoteLiteral(renew)}`],
-      notSimulated: databaseLoginFailedSkipReason,
+      notSimulated: loginFailedReason,
       text: `Provide the correct password, or set it again (\\password in psql). If the role has expired: ALTER ROLE ${role} VALID UNTIL 'infinity'.`,
     },
   };

@@ -1,17 +1,17 @@
 import { countOf } from '../../../../base/text.ts';
 import { passOutcome, unknownOutcome } from '../../finding.ts';
-import { buildUnlistedObjectsNote, declareDatabasePreflightCheck } from '../check.ts';
-import { describeUnprovenExpressions, findUnprovenExpressions } from '../expression-results.ts';
+import { declareDatabaseCheck, unlistedNote } from '../check.ts';
+import { describeUnproven, findUnproven } from '../expression-results.ts';
 import { callableObjectsQuery } from '../queries/callables.ts';
-import { functionAndViewBodiesQuery } from '../queries/function-bodies.ts';
+import { bodiesQuery } from '../queries/function-bodies.ts';
 import { roleSettingsQuery } from '../queries/roles.ts';
-import { postgresqlSettingsQuery } from '../queries/settings.ts';
+import { settingsQuery } from '../queries/settings.ts';
 import { storedExpressionsQuery } from '../queries/stored-expressions.ts';
 import { listSettingsOfSource } from '../settings.ts';
-import { isOtherMajorVersion } from '../source-facts.ts';
+import { isOtherMajor } from '../source-facts.ts';
 
 /** Whether the migration can fail; the check `computed-again` asks whether values can change. */
-export const checkedAgainCheck = declareDatabasePreflightCheck({
+export const checkedAgainCheck = declareDatabaseCheck({
   id: 'checked-again',
   title: 'stored rows satisfy every constraint when it is evaluated again',
   headline: 'A constraint or an index may reject stored rows on the target',
@@ -19,23 +19,23 @@ export const checkedAgainCheck = declareDatabasePreflightCheck({
   queries: {
     expressions: storedExpressionsQuery,
     callables: callableObjectsQuery,
-    functionBodies: functionAndViewBodiesQuery,
-    settings: postgresqlSettingsQuery,
+    functionBodies: bodiesQuery,
+    settings: settingsQuery,
     roleSettings: roleSettingsQuery,
   },
   evaluate({ expressions, callables, functionBodies, settings, roleSettings }, database, facts, options) {
     const checked = expressions.filter(({ kind }) => kind !== 'generated');
-    const found = findUnprovenExpressions(checked, callables, functionBodies, {
-      isOtherRelease: isOtherMajorVersion(facts, options),
+    const found = findUnproven(checked, callables, functionBodies, {
+      isOtherRelease: isOtherMajor(facts, options),
       settings: listSettingsOfSource(database, settings, roleSettings, facts),
     });
     if (found.length === 0) return passOutcome(checked.length === 0 ? 'none' : 'unchanged functions only');
-    const { objects, queries } = describeUnprovenExpressions(found);
+    const { objects, queries } = describeUnproven(found);
     return {
       ...unknownOutcome(`${countOf(found.length, 'expression')} that may reject stored rows`),
       premise: 'the stored rows satisfy the constraints when the target evaluates them again',
       required: 'functions that have not changed since the rows were stored, with the same results on both servers',
-      detail: `CHECK constraints, domains, indexes and partition keys were evaluated when a row was written. The target evaluates them again with the functions of today and of its release; a row that does not satisfy them is not copied: "new row for relation … violates check constraint", "duplicate key value violates unique constraint".${queries}${buildUnlistedObjectsNote(found)}`,
+      detail: `CHECK constraints, domains, indexes and partition keys were evaluated when a row was written. The target evaluates them again with the functions of today and of its release; a row that does not satisfy them is not copied: "new row for relation … violates check constraint", "duplicate key value violates unique constraint".${queries}${unlistedNote(found)}`,
       objects,
       fix: {
         database,

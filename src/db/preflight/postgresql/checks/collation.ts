@@ -1,19 +1,16 @@
 import { countOf } from '../../../../base/text.ts';
-import { firstNormalObjectId } from '../../../../postgresql/catalog-oids.ts';
-import { quoteIdentifier, requoteQualifiedName } from '../../../../postgresql/quote.ts';
-import { decodeOptionalTextColumn, decodeTextColumn } from '../../../../postgresql/rows.ts';
+import { firstNormalOid } from '../../../../postgresql/catalog-oids.ts';
+import { quoteIdentifier, requoteName } from '../../../../postgresql/quote.ts';
+import { decodeOptionalText, decodeText } from '../../../../postgresql/rows.ts';
 
-import { infoOutcome, type PreflightCheckOutcome, passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
-import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
-import { databasesQuery, findPostgresqlDatabase } from '../queries/cluster.ts';
+import { type CheckOutcome, infoOutcome, passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
+import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
+import { databasesQuery, findDatabase } from '../queries/cluster.ts';
 
-import { createDatabaseFeatureCondition } from '../queries/database-overview.ts';
+import { featureCondition } from '../queries/database-overview.ts';
 
-import {
-  type FunctionNeedingSuperuserOrLocale,
-  functionsNeedingSuperuserOrLocaleQuery,
-} from '../queries/superuser-created-functions.ts';
-import type { PostgresqlPreflightQuery } from '../query.ts';
+import { type SuperuserFunction, superuserFunctionsQuery } from '../queries/superuser-created-functions.ts';
+import type { PostgresqlQuery } from '../query.ts';
 
 /** A collation that was created by a user, not by initdb or an extension. */
 interface UserCollation {
@@ -24,10 +21,10 @@ interface UserCollation {
   readonly libraryVersion: string | undefined;
 }
 
-const userCollationsQuery: PostgresqlPreflightQuery<readonly UserCollation[]> = {
+const userCollationsQuery: PostgresqlQuery<readonly UserCollation[]> = {
   id: 'collations',
   scope: 'database',
-  when: createDatabaseFeatureCondition('collations'),
+  when: featureCondition('collations'),
   sql: (version) =>
     version < 100_000
       ? undefined
@@ -39,20 +36,20 @@ const userCollationsQuery: PostgresqlPreflightQuery<readonly UserCollation[]> = 
           pg_collation_actual_version(c.oid) AS library_version
         FROM pg_collation c
         JOIN pg_namespace n ON n.oid = c.collnamespace
-        WHERE c.oid >= ${firstNormalObjectId}
+        WHERE c.oid >= ${firstNormalOid}
         ORDER BY 1
       `,
   decode: (rows) =>
     rows.map((row) => ({
-      name: decodeTextColumn(row, 'name'),
-      provider: decodeTextColumn(row, 'provider'),
-      version: decodeOptionalTextColumn(row, 'version'),
-      libraryVersion: decodeOptionalTextColumn(row, 'library_version'),
+      name: decodeText(row, 'name'),
+      provider: decodeText(row, 'provider'),
+      version: decodeOptionalText(row, 'version'),
+      libraryVersion: decodeOptionalText(row, 'library_version'),
     })),
   absent: [],
 };
 
-export const collationCheck = declareDatabasePreflightCheck({
+export const collationCheck = declareDatabaseCheck({
   id: 'collation',
   title: 'source and target sort text in the same way',
   headline: 'Collations can differ on the target',
@@ -60,10 +57,10 @@ export const collationCheck = declareDatabasePreflightCheck({
   queries: {
     databases: databasesQuery,
     collations: userCollationsQuery,
-    markedFunctions: functionsNeedingSuperuserOrLocaleQuery,
+    markedFunctions: superuserFunctionsQuery,
   },
   evaluate({ databases, collations, markedFunctions }, database, _facts, { target }) {
-    const found = findPostgresqlDatabase(databases, database);
+    const found = findDatabase(databases, database);
     if (found === undefined) return infoOutcome('not reported by the server');
     const locale = found.locale ?? found.collate;
     const observed =
@@ -84,7 +81,7 @@ export const collationCheck = declareDatabasePreflightCheck({
         fix: {
           sql: [
             ...(stale ? [`ALTER DATABASE ${quoteIdentifier(database)} REFRESH COLLATION VERSION`] : []),
-            ...staleOwn.map(({ name }) => `ALTER COLLATION ${requoteQualifiedName(name)} REFRESH VERSION`),
+            ...staleOwn.map(({ name }) => `ALTER COLLATION ${requoteName(name)} REFRESH VERSION`),
           ],
           notSimulated: 'whether the indexes are rebuilt before the new version is recorded is not known',
           database,
@@ -119,7 +116,7 @@ function normalizeLocale(name: string): string {
   return name.toLowerCase().replace(/utf-8$/, 'utf8');
 }
 
-function lackingLocales(names: readonly string[], observed: string): PreflightCheckOutcome {
+function lackingLocales(names: readonly string[], observed: string): CheckOutcome {
   return {
     ...unknownOutcome(observed),
     headline: 'The target does not list the locale of the database',
@@ -134,7 +131,7 @@ function lackingLocales(names: readonly string[], observed: string): PreflightCh
 /** Collations and locales that every server accepts. */
 const portableValue = /=(|C|POSIX|C\.UTF-?8|en_US\.UTF-?8|Default|Australia|India)$/i;
 
-function localeSettings(found: readonly FunctionNeedingSuperuserOrLocale[]): PreflightCheckOutcome {
+function localeSettings(found: readonly SuperuserFunction[]): CheckOutcome {
   const [setting = ''] = found.flatMap(({ locales }) => locales).filter((one) => !portableValue.test(one));
   const [name, value] = setting.split('=');
   return {
@@ -145,8 +142,8 @@ function localeSettings(found: readonly FunctionNeedingSuperuserOrLocale[]): Pre
     premise: 'the target provides the locales that functions set',
     settledBy: '--accept collation',
     required: 'only locales that the target provides, in the settings of functions',
-    detail: `CREATE FUNCTION validates the settings of the function: "invalid value for parameter "${name}": "${value}"". If the target does not provide the locale, the schema cannot be restored.${buildUnlistedObjectsNote(found)}`,
-    objects: limitFindingObjects(found).map(({ name, locales }) => `${name} (${locales.join(', ')})`),
+    detail: `CREATE FUNCTION validates the settings of the function: "invalid value for parameter "${name}": "${value}"". If the target does not provide the locale, the schema cannot be restored.${unlistedNote(found)}`,
+    objects: limitObjects(found).map(({ name, locales }) => `${name} (${locales.join(', ')})`),
     fix: {
       by: 'the owner of the functions, or a superuser',
       text: 'Ask the service which locales it provides, or remove the locale setting of the function before the migration: ALTER FUNCTION … RESET ….',

@@ -1,17 +1,17 @@
 import { countOf } from '../../../../base/text.ts';
 import { passOutcome, unknownOutcome } from '../../finding.ts';
-import { buildUnlistedObjectsNote, declareDatabasePreflightCheck } from '../check.ts';
-import { describeUnprovenExpressions, findUnprovenExpressions } from '../expression-results.ts';
+import { declareDatabaseCheck, unlistedNote } from '../check.ts';
+import { describeUnproven, findUnproven } from '../expression-results.ts';
 import { callableObjectsQuery } from '../queries/callables.ts';
-import { functionAndViewBodiesQuery } from '../queries/function-bodies.ts';
+import { bodiesQuery } from '../queries/function-bodies.ts';
 import { roleSettingsQuery } from '../queries/roles.ts';
-import { postgresqlSettingsQuery } from '../queries/settings.ts';
+import { settingsQuery } from '../queries/settings.ts';
 import { storedExpressionsQuery } from '../queries/stored-expressions.ts';
 import { listSettingsOfSource } from '../settings.ts';
-import { isOtherMajorVersion } from '../source-facts.ts';
+import { isOtherMajor } from '../source-facts.ts';
 
 /** Whether values can change without an error; the check `checked-again` asks whether the migration can fail. */
-export const computedAgainCheck = declareDatabasePreflightCheck({
+export const computedAgainCheck = declareDatabaseCheck({
   id: 'computed-again',
   title: 'generated columns have the same values when they are computed again',
   headline: 'A generated column may have other values on the target',
@@ -19,23 +19,23 @@ export const computedAgainCheck = declareDatabasePreflightCheck({
   queries: {
     expressions: storedExpressionsQuery,
     callables: callableObjectsQuery,
-    functionBodies: functionAndViewBodiesQuery,
-    settings: postgresqlSettingsQuery,
+    functionBodies: bodiesQuery,
+    settings: settingsQuery,
     roleSettings: roleSettingsQuery,
   },
   evaluate({ expressions, callables, functionBodies, settings, roleSettings }, database, facts, options) {
     const generated = expressions.filter(({ kind }) => kind === 'generated');
-    const found = findUnprovenExpressions(generated, callables, functionBodies, {
-      isOtherRelease: isOtherMajorVersion(facts, options),
+    const found = findUnproven(generated, callables, functionBodies, {
+      isOtherRelease: isOtherMajor(facts, options),
       settings: listSettingsOfSource(database, settings, roleSettings, facts),
     });
     if (found.length === 0) return passOutcome(generated.length === 0 ? 'none' : 'the same functions on both servers');
-    const { objects, queries } = describeUnprovenExpressions(found);
+    const { objects, queries } = describeUnproven(found);
     return {
       ...unknownOutcome(`${countOf(found.length, 'column')} that the target may compute differently`),
       premise: 'the target computes the same values of generated columns as the source stored',
       required: 'functions that have not changed since the table was created, with the same results on both servers',
-      detail: `Generated columns are not copied: the target computes them with the functions of today and of its release. A value that was stored with an earlier function or release is replaced without an error.${queries}${buildUnlistedObjectsNote(found)}`,
+      detail: `Generated columns are not copied: the target computes them with the functions of today and of its release. A value that was stored with an earlier function or release is replaced without an error.${queries}${unlistedNote(found)}`,
       objects,
       fix: {
         database,

@@ -1,26 +1,26 @@
 import { countOf } from '../../../../base/text.ts';
 import { passOutcome, warnOutcome } from '../../finding.ts';
-import { declareServerPreflightCheck } from '../check.ts';
+import { declareServerCheck } from '../check.ts';
 import { migrationRoleQuery } from '../queries/roles.ts';
-import { connectionCapacityQuery, postgresqlSettingsQuery } from '../queries/settings.ts';
-import { alterSystemFix, computeReplicationSlotDemand } from '../settings.ts';
+import { capacityQuery, settingsQuery } from '../queries/settings.ts';
+import { alterSystemFix, slotDemand } from '../settings.ts';
 
-import { getPostgresqlSourceVersion } from '../source-facts.ts';
+import { sourceVersionNumber } from '../source-facts.ts';
 
-export const connHeadroomCheck = declareServerPreflightCheck({
+export const connHeadroomCheck = declareServerCheck({
   id: 'conn-headroom',
   title: 'enough connections are free',
   headline: 'Too few connections are free',
   severity: { continuous: 'warning', dump: 'warning' },
   needs: 'connection',
-  queries: { capacity: connectionCapacityQuery, settings: postgresqlSettingsQuery, role: migrationRoleQuery },
+  queries: { capacity: capacityQuery, settings: settingsQuery, role: migrationRoleQuery },
   evaluate({ capacity, settings, role }, facts) {
     const { max, used } = capacity;
     const kept = role.superuser ? 0 : capacity.reserved;
     const free = max - kept - used;
     const databases = facts.databases.length;
     // Before PostgreSQL 12, WAL senders counted towards max_connections.
-    const needed = getPostgresqlSourceVersion(facts) < 120_000 ? computeReplicationSlotDemand(databases).full + 4 : 4;
+    const needed = sourceVersionNumber(facts) < 120_000 ? slotDemand(databases).full + 4 : 4;
     const observed = `${countOf(free, 'connection')} free of ${max} (${used} used${kept === 0 ? '' : `, ${kept} reserved`})`;
     if (free >= needed) return passOutcome(observed, { required: String(needed) });
     return warnOutcome(observed, {

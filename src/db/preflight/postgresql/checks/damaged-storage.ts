@@ -1,25 +1,16 @@
 import { countOf } from '../../../../base/text.ts';
-import {
-  builtinAccessMethodOids,
-  builtinSchemaOids,
-  firstNormalObjectId,
-} from '../../../../postgresql/catalog-oids.ts';
-import { decodeNumberColumnOrZero, decodeOptionalTextColumn, decodeTextColumn } from '../../../../postgresql/rows.ts';
-import { failOutcome, type PreflightCheckOutcome, passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
-import {
-  buildIncompleteScanOutcome,
-  buildUnlistedObjectsNote,
-  declareDatabasePreflightCheck,
-  limitFindingObjects,
-} from '../check.ts';
+import { accessMethodOids, firstNormalOid, schemaOids } from '../../../../postgresql/catalog-oids.ts';
+import { decodeNumber, decodeOptionalText, decodeText } from '../../../../postgresql/rows.ts';
+import { type CheckOutcome, failOutcome, passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
+import { declareDatabaseCheck, incompleteScanOutcome, limitObjects, unlistedNote } from '../check.ts';
 
 import type { UnreadTable } from '../deep/results.ts';
 
-import { exclusivelyLockedRelationsSql } from '../queries/catalog-predicates.ts';
-import type { PostgresqlPreflightQuery } from '../query.ts';
+import { lockedRelationsSql } from '../queries/catalog-predicates.ts';
+import type { PostgresqlQuery } from '../query.ts';
 
 /** A permanent table, TOAST table or sequence whose file does not exist. */
-interface MissingRelationFile {
+interface MissingFile {
   readonly relation: string;
   /** Path of the file, relative to the data directory: `base/16384/16385`. */
   readonly path: string;
@@ -27,8 +18,8 @@ interface MissingRelationFile {
   readonly tablespace: string | undefined;
 }
 
-export interface DatabaseStorageDamage {
-  readonly missing: readonly MissingRelationFile[];
+export interface StorageDamage {
+  readonly missing: readonly MissingFile[];
   /**
    * Number of pages of the database that failed their checksum when they were read, since the statistics were reset.
    */
@@ -43,7 +34,7 @@ export interface DatabaseStorageDamage {
  * 0. Tables with another access method than heap are left out, because they may store rows in other files. Locked
  * tables are left out, because reading the size of a file waits for an exclusive lock.
  */
-const storageDamageQuery: PostgresqlPreflightQuery<DatabaseStorageDamage> = {
+const storageDamageQuery: PostgresqlQuery<StorageDamage> = {
   id: 'storage-damage',
   scope: 'database',
   sql: (version, { superuser }) => `
@@ -53,10 +44,10 @@ const storageDamageQuery: PostgresqlPreflightQuery<DatabaseStorageDamage> = {
       pg_relation_filepath(c.oid) AS path,
       ${superuser ? lostTablespaceSql : 'NULL'} AS tablespace
     FROM pg_class c
-    WHERE c.oid >= '${firstNormalObjectId}'
+    WHERE c.oid >= '${firstNormalOid}'
       AND c.relpersistence = 'p'
-      AND c.relam IN ('0', '${builtinAccessMethodOids.heap}', '${builtinAccessMethodOids.btree}')
-      AND (c.relkind IN ('r', 't', 'S') OR (c.relkind = 'i' AND c.relnamespace = '${builtinSchemaOids.pg_toast}'))
+      AND c.relam IN ('0', '${accessMethodOids.heap}', '${accessMethodOids.btree}')
+      AND (c.relkind IN ('r', 't', 'S') OR (c.relkind = 'i' AND c.relnamespace = '${schemaOids.pg_toast}'))
       AND ${superuser ? hasNoFileSql : hasLostPagesSql}
     ${version < 120_000 ? '' : checksumFailuresSql}
   `,
@@ -66,12 +57,12 @@ const storageDamageQuery: PostgresqlPreflightQuery<DatabaseStorageDamage> = {
       missing: rows
         .filter(({ kind }) => kind === 'file')
         .map((row) => ({
-          relation: decodeTextColumn(row, 'name'),
-          path: decodeTextColumn(row, 'path'),
-          tablespace: decodeOptionalTextColumn(row, 'tablespace'),
+          relation: decodeText(row, 'name'),
+          path: decodeText(row, 'path'),
+          tablespace: decodeOptionalText(row, 'tablespace'),
         })),
-      checksumFailures: failures === undefined ? 0 : decodeNumberColumnOrZero(failures, 'name'),
-      lastFailure: failures === undefined ? '' : decodeTextColumn(failures, 'path'),
+      checksumFailures: failures === undefined ? 0 : decodeNumber(failures, 'name'),
+      lastFailure: failures === undefined ? '' : decodeText(failures, 'path'),
     };
   },
   absent: { missing: [], checksumFailures: 0, lastFailure: '' },
@@ -85,7 +76,7 @@ const hasNoFileSql = `
 
 const hasLostPagesSql = `
   CASE
-    WHEN c.relpages = 0 OR c.oid IN ${exclusivelyLockedRelationsSql} THEN false
+    WHEN c.relpages = 0 OR c.oid IN ${lockedRelationsSql} THEN false
     ELSE pg_relation_size(c.oid) = 0
   END
 `;
@@ -109,7 +100,7 @@ const checksumFailuresSql = `
   HAVING count(*) > 0
 `;
 
-export const damagedStorageCheck = declareDatabasePreflightCheck({
+export const damagedStorageCheck = declareDatabaseCheck({
   id: 'damaged-storage',
   title: 'no table has lost its file, and no page failed its checksum',
   headline: 'The storage of the database is damaged',
@@ -122,17 +113,17 @@ export const damagedStorageCheck = declareDatabasePreflightCheck({
     const damaged = scan?.unread.filter(({ reason }) => reason === 'damaged') ?? [];
     if (damaged.length > 0) return damagedRows(damaged);
     if (damage.checksumFailures === 0) return passOutcome('none');
-    const isComplete = scan !== undefined && buildIncompleteScanOutcome(scan) === undefined;
+    const isComplete = scan !== undefined && incompleteScanOutcome(scan) === undefined;
     return isComplete ? failedElsewhere(damage) : failedChecksums(damage);
   },
 });
 
-function damagedRows(damaged: readonly UnreadTable[]): PreflightCheckOutcome {
+function damagedRows(damaged: readonly UnreadTable[]): CheckOutcome {
   return failOutcome(['continuous', 'dump'], `${countOf(damaged.length, 'table')} with damaged rows`, {
     headline: 'Rows of a table are damaged',
     required: 'rows that the server can read',
-    detail: `Reading stopped at the first damaged row, so there may be more. The copy stops there on every attempt.${buildUnlistedObjectsNote(damaged)}`,
-    objects: limitFindingObjects(damaged).map(({ table, message }) => `${table} (${message})`),
+    detail: `Reading stopped at the first damaged row, so there may be more. The copy stops there on every attempt.${unlistedNote(damaged)}`,
+    objects: limitObjects(damaged).map(({ table, message }) => `${table} (${message})`),
     fix: {
       by: 'the operator of the server',
       text: 'Restore the table from a backup or a standby. Before rows are given up (zero_damaged_pages, pg_surgery), copy the data directory.',
@@ -140,7 +131,7 @@ function damagedRows(damaged: readonly UnreadTable[]): PreflightCheckOutcome {
   });
 }
 
-function failedElsewhere({ checksumFailures, lastFailure }: DatabaseStorageDamage): PreflightCheckOutcome {
+function failedElsewhere({ checksumFailures, lastFailure }: StorageDamage): CheckOutcome {
   return warnOutcome(
     `${countOf(checksumFailures, 'checksum failure')}, the last at ${lastFailure}; every row was read`,
     {
@@ -155,14 +146,14 @@ function failedElsewhere({ checksumFailures, lastFailure }: DatabaseStorageDamag
   );
 }
 
-function missingFiles({ missing }: DatabaseStorageDamage): PreflightCheckOutcome {
+function missingFiles({ missing }: StorageDamage): CheckOutcome {
   const lost = [...new Set(missing.flatMap(({ tablespace }) => tablespace ?? []))];
   const where = lost.length === 0 ? '' : ` The directory of tablespace ${lost.join(', ')} does not exist.`;
   return failOutcome(['continuous', 'dump'], `${countOf(missing.length, 'relation')} without a file`, {
     headline: 'The file of a table is missing',
     required: 'a file for every table, TOAST table and sequence',
-    detail: `Every read of a table without its file fails, so the rows of the table cannot be copied: "could not open file "${missing[0]!.path}": No such file or directory".${where}${buildUnlistedObjectsNote(missing)}`,
-    objects: limitFindingObjects(missing).map(({ relation, path }) => `${relation} (${path})`),
+    detail: `Every read of a table without its file fails, so the rows of the table cannot be copied: "could not open file "${missing[0]!.path}": No such file or directory".${where}${unlistedNote(missing)}`,
+    objects: limitObjects(missing).map(({ relation, path }) => `${relation} (${path})`),
     fix: {
       by: 'the operator of the server',
       text: 'Make the missing files available again (mount the volume, or correct the link in pg_tblspc), or restore the files from a backup. Drop tables that are not needed.',
@@ -170,7 +161,7 @@ function missingFiles({ missing }: DatabaseStorageDamage): PreflightCheckOutcome
   });
 }
 
-function failedChecksums({ checksumFailures, lastFailure }: DatabaseStorageDamage): PreflightCheckOutcome {
+function failedChecksums({ checksumFailures, lastFailure }: StorageDamage): CheckOutcome {
   return {
     ...unknownOutcome(`${countOf(checksumFailures, 'checksum failure')}, the last at ${lastFailure}`),
     premise: 'no damaged page in a table, or all damaged pages repaired',

@@ -1,15 +1,10 @@
 import { quoteIdentifier } from '../../../../postgresql/quote.ts';
 import { type FindingFix, passOutcome } from '../../finding.ts';
-import { declareServerPreflightCheck } from '../check.ts';
-import {
-  buildFailedPostgresqlLoginOutcome,
-  databaseLoginFailedSkipReason,
-  evaluatePostgresqlLoginStep,
-  type FailedPostgresqlConnection,
-} from '../login.ts';
-import type { PostgresqlSourceFacts } from '../source-facts.ts';
+import { declareServerCheck } from '../check.ts';
+import { evaluateLogin, type FailedConnection, failedLoginOutcome, loginFailedReason } from '../login.ts';
+import type { PostgresqlFacts } from '../source-facts.ts';
 
-export const dbExistsCheck = declareServerPreflightCheck({
+export const dbExistsCheck = declareServerCheck({
   id: 'db-exists',
   title: 'the database exists and accepts this login',
   headline: 'The database does not exist or rejects this login',
@@ -18,12 +13,12 @@ export const dbExistsCheck = declareServerPreflightCheck({
   needs: 'address',
   queries: {},
   evaluate(_values, facts) {
-    return evaluatePostgresqlLoginStep(
+    return evaluateLogin(
       facts,
       'db-exists',
       () => passOutcome(facts.dbname),
       (why) =>
-        buildFailedPostgresqlLoginOutcome(why, {
+        failedLoginOutcome(why, {
           ...(why.kind === 'refused' && why.asked === true ? revokedFromPublic : {}),
           required: `a database ${facts.dbname} that ${facts.username} can connect to`,
           fix: databaseFix(facts, why),
@@ -37,7 +32,7 @@ const revokedFromPublic = {
     'The login succeeded, but the first query was denied: a privilege that every client needs was revoked from PUBLIC.',
 };
 
-function databaseFix({ dbname, username }: PostgresqlSourceFacts, why: FailedPostgresqlConnection): FindingFix {
+function databaseFix({ dbname, username }: PostgresqlFacts, why: FailedConnection): FindingFix {
   const { code } = why;
   const [database, role] = [quoteIdentifier(dbname), quoteIdentifier(username)];
   if (code === '42501' && why.kind === 'refused' && why.asked === true) {
@@ -47,7 +42,7 @@ function databaseFix({ dbname, username }: PostgresqlSourceFacts, why: FailedPos
         `GRANT EXECUTE ON FUNCTION pg_catalog.pg_backend_pid() TO ${role}`,
       ],
       database: dbname,
-      notSimulated: databaseLoginFailedSkipReason,
+      notSimulated: loginFailedReason,
       text: 'Grant the privileges to the role; pg_dump and the migration need them as well.',
     };
   }
@@ -55,7 +50,7 @@ function databaseFix({ dbname, username }: PostgresqlSourceFacts, why: FailedPos
     return {
       sql: [`GRANT CONNECT ON DATABASE ${database} TO ${role}`],
       undo: [`REVOKE CONNECT ON DATABASE ${database} FROM ${role}`],
-      notSimulated: databaseLoginFailedSkipReason,
+      notSimulated: loginFailedReason,
       text: 'Grant CONNECT on the database to the role.',
     };
   }
@@ -63,7 +58,7 @@ function databaseFix({ dbname, username }: PostgresqlSourceFacts, why: FailedPos
     return {
       sql: [`ALTER DATABASE ${database} WITH ALLOW_CONNECTIONS true`],
       undo: [`ALTER DATABASE ${database} WITH ALLOW_CONNECTIONS false`],
-      notSimulated: databaseLoginFailedSkipReason,
+      notSimulated: loginFailedReason,
       text: 'Allow connections to the database, or use another database in --dbname. A database reported as invalid can only be dropped.',
     };
   }

@@ -1,16 +1,16 @@
 import { quoteIdentifier } from '../../../../postgresql/quote.ts';
 import { passOutcome, warnOutcome } from '../../finding.ts';
-import { declareDatabasePreflightCheck } from '../check.ts';
-import { databasesQuery, findPostgresqlDatabase } from '../queries/cluster.ts';
+import { declareDatabaseCheck } from '../check.ts';
+import { databasesQuery, findDatabase } from '../queries/cluster.ts';
 
-export const dbNamesCheck = declareDatabasePreflightCheck({
+export const dbNamesCheck = declareDatabaseCheck({
   id: 'db-names',
   title: 'the database name fits into a replication slot name',
   headline: 'The database name is too long for a replication slot name',
   severity: { continuous: 'warning', dump: 'warning' },
   queries: { databases: databasesQuery },
   evaluate({ databases }, database) {
-    const found = findPostgresqlDatabase(databases, database);
+    const found = findDatabase(databases, database);
     // Capitals and other characters migrate: the service derives the name of a slot from the name of the database.
     const length = found?.length ?? 0;
     if (length <= longestName) return passOutcome(database);

@@ -1,13 +1,13 @@
 import { countOf } from '../../../../base/text.ts';
 import { quoteIdentifier } from '../../../../postgresql/quote.ts';
-import { failOutcome, type PreflightCheckOutcome, passOutcome } from '../../finding.ts';
-import { declareDatabasePreflightCheck } from '../check.ts';
-import { explainAccessExclusiveCatalogLocks, explainRefusedPostgresqlLogin } from '../login.ts';
+import { type CheckOutcome, failOutcome, passOutcome } from '../../finding.ts';
+import { declareDatabaseCheck } from '../check.ts';
+import { explainLocks, explainRefusedLogin } from '../login.ts';
 
 import { databasesQuery } from '../queries/cluster.ts';
-import type { DatabaseAccessResult } from '../source-facts.ts';
+import type { DatabaseAccess } from '../source-facts.ts';
 
-export const dbNoconnectCheck = declareDatabasePreflightCheck({
+export const dbNoconnectCheck = declareDatabaseCheck({
   id: 'db-noconnect',
   title: 'the role can connect to the database',
   headline: 'The database cannot be accessed',
@@ -103,13 +103,13 @@ const notChecked = 'the contents of the database were not checked';
  */
 function causeOf(code: string): { readonly detail?: string; readonly fix: string } {
   if (code === '28000') return { fix: 'Allow the role to connect to this database in pg_hba.conf (hba-rule).' };
-  const { detail, fix } = explainRefusedPostgresqlLogin(code);
+  const { detail, fix } = explainRefusedLogin(code);
   return { detail, fix: fix.text };
 }
 
 /** A database whose contents are unknown must not be reported as one that can be migrated. */
-function notJudged(reach: DatabaseAccessResult | undefined, ignore: string): PreflightCheckOutcome {
-  const lock = explainAccessExclusiveCatalogLocks(reach?.kind === 'lost' ? (reach.locks ?? []) : []);
+function notJudged(reach: DatabaseAccess | undefined, ignore: string): CheckOutcome {
+  const lock = explainLocks(reach?.kind === 'lost' ? (reach.locks ?? []) : []);
   const broken = reach?.kind === 'entered' ? reach.broken : undefined;
   const observed =
     reach?.kind === 'lost'

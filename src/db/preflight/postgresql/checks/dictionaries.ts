@@ -1,14 +1,14 @@
 import { countOf } from '../../../../base/text.ts';
-import { firstNormalObjectId } from '../../../../postgresql/catalog-oids.ts';
-import { decodeTextColumn } from '../../../../postgresql/rows.ts';
+import { firstNormalOid } from '../../../../postgresql/catalog-oids.ts';
+import { decodeText } from '../../../../postgresql/rows.ts';
 import { failOutcome, passOutcome } from '../../finding.ts';
-import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
+import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
 
-import { isNotExtensionMemberSql } from '../queries/catalog-predicates.ts';
-import { createDatabaseFeatureCondition } from '../queries/database-overview.ts';
-import type { PostgresqlPreflightQuery } from '../query.ts';
+import { isNotMemberSql } from '../queries/catalog-predicates.ts';
+import { featureCondition } from '../queries/database-overview.ts';
+import type { PostgresqlQuery } from '../query.ts';
 
-interface TextSearchDictionary {
+interface SearchDictionary {
   readonly name: string;
   /** The template of the text search dictionary: `ispell`, `thesaurus`. */
   readonly template: string;
@@ -17,37 +17,37 @@ interface TextSearchDictionary {
 }
 
 /** Dictionaries of extensions are left out, because CREATE EXTENSION creates them on the target as well. */
-const textSearchDictionariesQuery: PostgresqlPreflightQuery<readonly TextSearchDictionary[]> = {
+const dictionariesQuery: PostgresqlQuery<readonly SearchDictionary[]> = {
   id: 'text-search-dictionaries',
   scope: 'database',
-  when: createDatabaseFeatureCondition('dictionaries'),
+  when: featureCondition('dictionaries'),
   sql: () => `
     SELECT o.oid::regdictionary AS name, t.tmplname, o.dictinitoption
     FROM pg_ts_dict o
     JOIN pg_ts_template t ON t.oid = o.dicttemplate
-    WHERE o.oid >= '${firstNormalObjectId}'
+    WHERE o.oid >= '${firstNormalOid}'
       AND o.dictinitoption IS NOT NULL
-      AND ${isNotExtensionMemberSql('pg_ts_dict', 'o.oid')}
+      AND ${isNotMemberSql('pg_ts_dict', 'o.oid')}
     ORDER BY 1
   `,
   decode: (rows) =>
     rows.map((row) => ({
-      name: decodeTextColumn(row, 'name'),
-      template: decodeTextColumn(row, 'tmplname'),
-      options: decodeTextColumn(row, 'dictinitoption'),
+      name: decodeText(row, 'name'),
+      template: decodeText(row, 'tmplname'),
+      options: decodeText(row, 'dictinitoption'),
     })),
   absent: [],
 };
 
-export const dictionariesCheck = declareDatabasePreflightCheck({
+export const dictionariesCheck = declareDatabaseCheck({
   id: 'dictionaries',
   title: 'text search dictionaries use only files that PostgreSQL provides',
   headline: 'A text search dictionary uses a custom file',
   severity: { continuous: 'blocker', dump: 'blocker' },
-  queries: { dictionaries: textSearchDictionariesQuery },
+  queries: { dictionaries: dictionariesQuery },
   evaluate({ dictionaries }) {
     const found = dictionaries.flatMap((one) => {
-      const files = customDictionaryFiles(one);
+      const files = customFiles(one);
       return files.length === 0 ? [] : [{ ...one, files }];
     });
     const [first] = found;
@@ -55,10 +55,8 @@ export const dictionariesCheck = declareDatabasePreflightCheck({
       return passOutcome(dictionaries.length === 0 ? 'none with options' : 'standard files only');
     return failOutcome(['continuous', 'dump'], countOf(found.length, 'dictionary', 'dictionaries'), {
       required: 'dictionary files that every server provides, such as english.stop',
-      detail: `Dictionary files are in the tsearch_data folder of the server and are not migrated. CREATE TEXT SEARCH DICTIONARY needs these files, so the schema cannot be restored: "could not open … file ".../tsearch_data/${first.files[0]}": No such file or directory".${buildUnlistedObjectsNote(found)}`,
-      objects: limitFindingObjects(found).map(
-        ({ name, template, files }) => `${name} (${template}; ${files.join(', ')})`,
-      ),
+      detail: `Dictionary files are in the tsearch_data folder of the server and are not migrated. CREATE TEXT SEARCH DICTIONARY needs these files, so the schema cannot be restored: "could not open … file ".../tsearch_data/${first.files[0]}": No such file or directory".${unlistedNote(found)}`,
+      objects: limitObjects(found).map(({ name, template, files }) => `${name} (${template}; ${files.join(', ')})`),
       fix: {
         by: 'the schema owner',
         text: 'Change the text search configurations to built-in dictionaries (ALTER TEXT SEARCH CONFIGURATION … ALTER MAPPING REPLACE … WITH …), rebuild the indexes and stored values that use them, and drop the dictionaries with custom files before the migration. If the target has dictionary files with the same names, use --accept dictionaries.',
@@ -68,10 +66,7 @@ export const dictionariesCheck = declareDatabasePreflightCheck({
 });
 
 /** The files named in the options of a dictionary, except those that PostgreSQL itself installs. */
-export function customDictionaryFiles({
-  template,
-  options,
-}: Pick<TextSearchDictionary, 'template' | 'options'>): readonly string[] {
+export function customFiles({ template, options }: Pick<SearchDictionary, 'template' | 'options'>): readonly string[] {
   return [...options.matchAll(option)].flatMap(([, name = '', value = '']) => {
     const extension = extensionByOption[`${template} ${name.toLowerCase()}`] ?? extensionByOption[name.toLowerCase()];
     const file = `${value.replaceAll("''", "'")}.${extension}`;

@@ -1,11 +1,7 @@
 import { countOf } from '../../../../base/text.ts';
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
-import { declareServerPreflightCheck } from '../check.ts';
-import {
-  getNumericPostgresqlSetting,
-  type PostgresqlServerSettings,
-  postgresqlSettingsQuery,
-} from '../queries/settings.ts';
+import { declareServerCheck } from '../check.ts';
+import { numericSetting, type ServerSettings, settingsQuery } from '../queries/settings.ts';
 import { alterSystemFix } from '../settings.ts';
 
 /** Number of additional locks that fit into the unused shared memory outside the lock table. */
@@ -14,16 +10,16 @@ const spare = 1000;
 /** Number of additional locks that fit into the last huge page, which is seldom full. */
 const spareOfHugePages = 8000;
 
-export const dumpLocksCheck = declareServerPreflightCheck({
+export const dumpLocksCheck = declareServerCheck({
   id: 'dump-locks',
   title: 'max_locks_per_transaction is sufficient for pg_dump',
   headline: 'max_locks_per_transaction is too low for pg_dump',
   severity: { continuous: 'blocker', dump: 'blocker' },
   needs: 'connection',
-  queries: { settings: postgresqlSettingsQuery },
+  queries: { settings: settingsQuery },
   evaluate({ settings }, { copy }) {
     const processes = lockSlotsOf(settings);
-    const room = processes * getNumericPostgresqlSetting(settings, 'max_locks_per_transaction', 64);
+    const room = processes * numericSetting(settings, 'max_locks_per_transaction', 64);
     const full = [...(copy?.perDatabase ?? [])].filter(([, { tables }]) => tables > room);
     const observed = `${countOf(room, 'lock')} available`;
     const [most] = full.toSorted(([, a], [, b]) => b.tables - a.tables);
@@ -34,7 +30,7 @@ export const dumpLocksCheck = declareServerPreflightCheck({
     const needed = Math.ceil((tables * 1.5) / processes);
     const more = {
       required: `max_locks_per_transaction at least ${needed}`,
-      detail: `pg_dump locks every table of a database in one transaction, and both methods use it to read the schema. ${database} has ${tables} tables; ${getNumericPostgresqlSetting(settings, 'max_locks_per_transaction', 64)} x ${processes} processes and prepared transactions = ${room} locks, for all sessions together: "out of shared memory". Application sessions that request a lock during the dump fail with the same error.`,
+      detail: `pg_dump locks every table of a database in one transaction, and both methods use it to read the schema. ${database} has ${tables} tables; ${numericSetting(settings, 'max_locks_per_transaction', 64)} x ${processes} processes and prepared transactions = ${room} locks, for all sessions together: "out of shared memory". Application sessions that request a lock during the dump fail with the same error.`,
       fix: alterSystemFix(settings, { max_locks_per_transaction: String(needed) }),
     };
     return beyond.length === 0
@@ -47,12 +43,12 @@ export const dumpLocksCheck = declareServerPreflightCheck({
  * The number of processes for which the server allocates locks. Before PostgreSQL 12, WAL senders counted as
  * connections; since PostgreSQL 18, autovacuum workers have slots of their own.
  */
-function lockSlotsOf(settings: PostgresqlServerSettings): number {
-  const workers = getNumericPostgresqlSetting(
+function lockSlotsOf(settings: ServerSettings): number {
+  const workers = numericSetting(
     settings,
     'autovacuum_worker_slots',
-    getNumericPostgresqlSetting(settings, 'autovacuum_max_workers', 3),
+    numericSetting(settings, 'autovacuum_max_workers', 3),
   );
   const others = ['max_connections', 'max_prepared_transactions', 'max_worker_processes', 'max_wal_senders'] as const;
-  return workers + 1 + others.reduce((sum, name) => sum + getNumericPostgresqlSetting(settings, name), 0);
+  return workers + 1 + others.reduce((sum, name) => sum + numericSetting(settings, name), 0);
 }

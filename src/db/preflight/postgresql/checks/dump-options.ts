@@ -1,26 +1,22 @@
 import { countOf } from '../../../../base/text.ts';
 import { passOutcome, unknownOutcome } from '../../finding.ts';
-import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
+import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
 
-import {
-  type LaterKeywordUse,
-  laterKeywordUsesQuery,
-  removedFunctionsWithChangedPrivilegesQuery,
-} from '../queries/dump-options.ts';
+import { type LaterKeywordUse, laterKeywordUsesQuery, removedFunctionsQuery } from '../queries/dump-options.ts';
 
-import { getPostgresqlTargetVersion } from '../source-facts.ts';
+import { targetVersionNumber } from '../source-facts.ts';
 
-export const dumpOptionsCheck = declareDatabasePreflightCheck({
+export const dumpOptionsCheck = declareDatabaseCheck({
   id: 'dump-options',
   title: 'the target version accepts a dump with the default options of pg_dump',
   headline: 'The target version rejects a dump with the default options of pg_dump',
   severity: { continuous: 'blocker', dump: 'blocker' },
   queries: {
     keywordNames: laterKeywordUsesQuery,
-    builtInGrants: removedFunctionsWithChangedPrivilegesQuery,
+    builtInGrants: removedFunctionsQuery,
   },
   evaluate({ keywordNames, builtInGrants }, database, _facts, options) {
-    const target = getPostgresqlTargetVersion(options);
+    const target = targetVersionNumber(options);
     const concerns = ({ since }: { readonly since: number }) => target === undefined || since * 10_000 <= target;
     const names = keywordNames.filter(concerns);
     const privileges = builtInGrants.filter(concerns);
@@ -49,8 +45,8 @@ export const dumpOptionsCheck = declareDatabasePreflightCheck({
       ]
         .filter((text) => text !== '')
         .join(' ')
-        .concat(buildUnlistedObjectsNote(objects)),
-      objects: limitFindingObjects(objects),
+        .concat(unlistedNote(objects)),
+      objects: limitObjects(objects),
       fix: {
         database,
         by: 'the owner of the objects, or a superuser',

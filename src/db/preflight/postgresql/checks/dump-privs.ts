@@ -1,23 +1,16 @@
 import { countOf } from '../../../../base/text.ts';
-import { quoteIdentifier, requoteQualifiedName } from '../../../../postgresql/quote.ts';
+import { quoteIdentifier, requoteName } from '../../../../postgresql/quote.ts';
 
-import {
-  buildQueryResultFixEffect,
-  buildQueryRowRemovalFixEffect,
-  buildRoleChangeFixEffect,
-  type FindingFix,
-  failOutcome,
-  passOutcome,
-} from '../../finding.ts';
+import { type FindingFix, failOutcome, passOutcome, removalEffect, resultEffect, roleEffect } from '../../finding.ts';
 
-import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
+import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
 
 import { type UnreadableObject, unreadableLargeObjectsQuery, unreadableObjectsQuery } from '../queries/privileges.ts';
 import { type MigrationRole, migrationRoleQuery } from '../queries/roles.ts';
 
-import { getPostgresqlSourceVersion } from '../source-facts.ts';
+import { sourceVersionNumber } from '../source-facts.ts';
 
-export const dumpPrivsCheck = declareDatabasePreflightCheck({
+export const dumpPrivsCheck = declareDatabaseCheck({
   id: 'dump-privs',
   title: 'the role can read all tables, sequences and large objects',
   headline: 'The role cannot read every table, sequence or large object',
@@ -38,13 +31,13 @@ export const dumpPrivsCheck = declareDatabasePreflightCheck({
     const all = parts.reduce((sum, [, number]) => sum + number, 0);
     return failOutcome(['dump'], `no access to ${parts.map(([one, number]) => countOf(number, one)).join(', ')}`, {
       required: 'CONNECT, USAGE on all schemas, SELECT on all tables and sequences',
-      detail: `pg_dump stops at the first object that it cannot read: "${permissionError(closed.objects[0], closedLargeObjects[0])}".${buildUnlistedObjectsNote(all)}`,
-      objects: limitFindingObjects(names),
+      detail: `pg_dump stops at the first object that it cannot read: "${permissionError(closed.objects[0], closedLargeObjects[0])}".${unlistedNote(all)}`,
+      objects: limitObjects(names),
       fix: fixOf(closed.objects, closedLargeObjects, {
         database,
         member: role,
         role: quoteIdentifier(username),
-        version: getPostgresqlSourceVersion(facts),
+        version: sourceVersionNumber(facts),
       }),
     });
   },
@@ -71,7 +64,7 @@ function fixOf(closed: readonly UnreadableObject[], objects: readonly string[], 
     return {
       sql: [`GRANT pg_read_all_data TO ${role}`],
       undo: [`REVOKE pg_read_all_data FROM ${role}`],
-      effects: [buildRoleChangeFixEffect({ memberOf: 'pg_read_all_data' })],
+      effects: [roleEffect({ memberOf: 'pg_read_all_data' })],
       text: 'Allow the role to read all data in all databases for the duration of the migration.',
     };
   }
@@ -80,22 +73,19 @@ function fixOf(closed: readonly UnreadableObject[], objects: readonly string[], 
       ? [...(closed.length === 0 ? [] : ['pg_read_all_data']), ...opened]
       : [
           ...new Set(
-            closed.filter(({ usage }) => !usage).map(({ schema }) => `USAGE ON SCHEMA ${requoteQualifiedName(schema)}`),
+            closed.filter(({ usage }) => !usage).map(({ schema }) => `USAGE ON SCHEMA ${requoteName(schema)}`),
           ),
           ...closed
             .filter(({ select }) => !select)
-            .map(
-              ({ kind, name }) =>
-                `SELECT ON ${kind === 'sequence' ? 'SEQUENCE' : 'TABLE'} ${requoteQualifiedName(name)}`,
-            ),
+            .map(({ kind, name }) => `SELECT ON ${kind === 'sequence' ? 'SEQUENCE' : 'TABLE'} ${requoteName(name)}`),
           ...opened,
         ];
   return {
     sql: rights.map((right) => `GRANT ${right} TO ${role}`),
     undo: rights.map((right) => `REVOKE ${right} FROM ${role}`),
     effects: [
-      buildQueryResultFixEffect(unreadableObjectsQuery, () => unreadableObjectsQuery.absent),
-      buildQueryRowRemovalFixEffect(unreadableLargeObjectsQuery, objects),
+      resultEffect(unreadableObjectsQuery, () => unreadableObjectsQuery.absent),
+      removalEffect(unreadableLargeObjectsQuery, objects),
     ],
     database,
     by: 'the owner of the objects, or a superuser',
@@ -116,14 +106,14 @@ function inheritingFix({ role, version }: Granting, hasIt: boolean): FindingFix 
     return {
       sql: [`${grant} WITH INHERIT TRUE`],
       undo: [hasIt ? `${grant} WITH INHERIT FALSE` : revoke],
-      effects: [buildRoleChangeFixEffect({ memberOf: 'pg_read_all_data' })],
+      effects: [roleEffect({ memberOf: 'pg_read_all_data' })],
       text,
     };
   }
   return {
     sql: [`ALTER ROLE ${role} INHERIT`, ...(hasIt ? [] : [grant])],
     undo: [...(hasIt ? [] : [revoke]), `ALTER ROLE ${role} NOINHERIT`],
-    effects: [buildRoleChangeFixEffect({ inherits: true, memberOf: 'pg_read_all_data' })],
+    effects: [roleEffect({ inherits: true, memberOf: 'pg_read_all_data' })],
     text,
   };
 }

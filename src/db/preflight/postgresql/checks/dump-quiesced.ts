@@ -1,16 +1,16 @@
 import { countOf, formatBytes, formatDuration } from '../../../../base/text.ts';
 import { infoOutcome, passOutcome, skipOutcome, warnOutcome } from '../../finding.ts';
-import { declareServerPreflightCheck } from '../check.ts';
-import { openTransactionsWithWritesQuery } from '../queries/activity.ts';
+import { declareServerCheck } from '../check.ts';
+import { transactionsQuery } from '../queries/activity.ts';
 
-export const dumpQuiescedCheck = declareServerPreflightCheck({
+export const dumpQuiescedCheck = declareServerCheck({
   id: 'dump-quiesced',
   title: 'no application writes data to the source',
   headline: 'Data is being written to the source',
   severity: { dump: 'warning' },
   spec: 'S9.14',
   needs: 'connection',
-  queries: { transactions: openTransactionsWithWritesQuery },
+  queries: { transactions: transactionsQuery },
   evaluate({ transactions }, facts, options) {
     const written = facts.walRate?.bytes ?? 0;
     const span = formatDuration((facts.walRate?.seconds ?? 0) * 1000);

@@ -1,18 +1,12 @@
 import { countOf } from '../../../../base/text.ts';
-import { failOutcome, infoOutcome, type PreflightCheckOutcome, passOutcome } from '../../finding.ts';
-import {
-  buildIncompleteScanOutcome,
-  buildUnlistedObjectsNote,
-  declareDatabasePreflightCheck,
-  getRowScanOrCheckOutcome,
-  limitFindingObjects,
-} from '../check.ts';
-import type { DuplicateUniqueKeys } from '../deep/results.ts';
-import type { UncheckedUniqueIndex } from '../deep/rows.ts';
+import { type CheckOutcome, failOutcome, infoOutcome, passOutcome } from '../../finding.ts';
+import { declareDatabaseCheck, incompleteScanOutcome, limitObjects, scanOrOutcome, unlistedNote } from '../check.ts';
+import type { DuplicateKeys } from '../deep/results.ts';
+import type { UncheckedIndex } from '../deep/rows.ts';
 
-import { suggestQueriesForDuplicateKeys } from '../owner-queries.ts';
+import { suggestDuplicateQueries } from '../owner-queries.ts';
 
-export const duplicateKeysCheck = declareDatabasePreflightCheck({
+export const duplicateKeysCheck = declareDatabaseCheck({
   id: 'duplicate-keys',
   title: 'no unique index has equal keys',
   headline: 'Rows have equal keys under a unique index',
@@ -20,11 +14,11 @@ export const duplicateKeysCheck = declareDatabasePreflightCheck({
   queries: {},
   readsRows: true,
   evaluate(_values, database, facts, options) {
-    const read = getRowScanOrCheckOutcome(database, facts, options);
+    const read = scanOrOutcome(database, facts, options);
     if ('outcome' in read) return read.outcome;
     const { duplicates, unchecked, comparedKeys } = read.scan;
     if (duplicates.length > 0) return found(duplicates, unchecked, database);
-    const incomplete = buildIncompleteScanOutcome(read.scan);
+    const incomplete = incompleteScanOutcome(read.scan);
     const compared = countOf(comparedKeys, 'unique index', 'unique indexes');
     if (incomplete !== undefined) return { ...incomplete, ...listed(unchecked) };
     if (unchecked.length === 0) return passOutcome(compared);
@@ -36,15 +30,15 @@ export const duplicateKeysCheck = declareDatabasePreflightCheck({
 });
 
 function found(
-  duplicates: readonly DuplicateUniqueKeys[],
-  unchecked: readonly UncheckedUniqueIndex[],
+  duplicates: readonly DuplicateKeys[],
+  unchecked: readonly UncheckedIndex[],
   database: string,
-): PreflightCheckOutcome {
+): CheckOutcome {
   const other = listed(unchecked).detail;
   return failOutcome(['continuous', 'dump'], countOf(duplicates.length, 'index', 'indexes'), {
     required: 'none',
-    detail: `The index does not contain all rows, so the source did not reject them. The target does, on every attempt: "duplicate key value violates unique constraint".${suggestQueriesForDuplicateKeys(duplicates)}${buildUnlistedObjectsNote(duplicates)}${other === undefined ? '' : ` ${other}`}`,
-    objects: limitFindingObjects(duplicates).map(
+    detail: `The index does not contain all rows, so the source did not reject them. The target does, on every attempt: "duplicate key value violates unique constraint".${suggestDuplicateQueries(duplicates)}${unlistedNote(duplicates)}${other === undefined ? '' : ` ${other}`}`,
+    objects: limitObjects(duplicates).map(
       ({ index, table, keys, rows }) => `${index} on ${table} (${countOf(keys, 'key')} in ${countOf(rows, 'row')})`,
     ),
     fix: {
@@ -55,8 +49,8 @@ function found(
   });
 }
 
-function listed(unchecked: readonly UncheckedUniqueIndex[]): { readonly detail?: string } {
+function listed(unchecked: readonly UncheckedIndex[]): { readonly detail?: string } {
   if (unchecked.length === 0) return {};
-  const names = limitFindingObjects(unchecked).map(({ index, reason }) => `${index} (${reason.replaceAll('_', ' ')})`);
-  return { detail: `Keys not compared: ${names.join(', ')}.${buildUnlistedObjectsNote(unchecked)}` };
+  const names = limitObjects(unchecked).map(({ index, reason }) => `${index} (${reason.replaceAll('_', ' ')})`);
+  return { detail: `Keys not compared: ${names.join(', ')}.${unlistedNote(unchecked)}` };
 }

@@ -1,23 +1,18 @@
 import { countOf } from '../../../../base/text.ts';
-import { firstNormalObjectId } from '../../../../postgresql/catalog-oids.ts';
-import { decodeTextColumn } from '../../../../postgresql/rows.ts';
+import { firstNormalOid } from '../../../../postgresql/catalog-oids.ts';
+import { decodeText } from '../../../../postgresql/rows.ts';
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
-import {
-  buildIncompleteScanOutcome,
-  buildUnlistedObjectsNote,
-  declareDatabasePreflightCheck,
-  limitFindingObjects,
-} from '../check.ts';
+import { declareDatabaseCheck, incompleteScanOutcome, limitObjects, unlistedNote } from '../check.ts';
 
-import type { DatabaseScanResult, InvalidEncodingColumn } from '../deep/results.ts';
-import { databasesQuery, findPostgresqlDatabase } from '../queries/cluster.ts';
+import type { DatabaseScan, InvalidColumn } from '../deep/results.ts';
+import { databasesQuery, findDatabase } from '../queries/cluster.ts';
 
-import { createDatabaseFeatureCondition, databaseFeatureOverviewQuery } from '../queries/database-overview.ts';
+import { featureCondition, featuresQuery } from '../queries/database-overview.ts';
 
-import type { PostgresqlPreflightQuery } from '../query.ts';
+import type { PostgresqlQuery } from '../query.ts';
 
 /** A name, comment or definition in the schema that is not valid UTF-8. */
-interface InvalidUtf8SchemaText {
+interface InvalidText {
   /**
    * The kind of text: `name`, `label`, `comment`, `default`, `constraint`, `index`, `function`, `view`, `trigger` or
    * `policy`.
@@ -31,28 +26,28 @@ interface InvalidUtf8SchemaText {
  * Queries for all names, comments and definitions that a dump of the schema contains, each with the kind of its texts.
  */
 const texts: readonly (readonly [kind: string, query: string])[] = [
-  ['name', `SELECT nspname::text FROM pg_namespace WHERE oid >= '${firstNormalObjectId}'`],
-  ['name', `SELECT relname::text FROM pg_class WHERE oid >= '${firstNormalObjectId}'`],
+  ['name', `SELECT nspname::text FROM pg_namespace WHERE oid >= '${firstNormalOid}'`],
+  ['name', `SELECT relname::text FROM pg_class WHERE oid >= '${firstNormalOid}'`],
   [
     'name',
     `
     SELECT attname::text
     FROM pg_attribute
-    WHERE attrelid >= '${firstNormalObjectId}' AND NOT attisdropped
+    WHERE attrelid >= '${firstNormalOid}' AND NOT attisdropped
   `,
   ],
-  ['name', `SELECT typname::text FROM pg_type WHERE oid >= '${firstNormalObjectId}'`],
-  ['name', `SELECT conname::text FROM pg_constraint WHERE oid >= '${firstNormalObjectId}'`],
-  ['name', `SELECT proname::text FROM pg_proc WHERE oid >= '${firstNormalObjectId}'`],
+  ['name', `SELECT typname::text FROM pg_type WHERE oid >= '${firstNormalOid}'`],
+  ['name', `SELECT conname::text FROM pg_constraint WHERE oid >= '${firstNormalOid}'`],
+  ['name', `SELECT proname::text FROM pg_proc WHERE oid >= '${firstNormalOid}'`],
   ['name', 'SELECT tgname::text FROM pg_trigger'],
   ['label', 'SELECT enumlabel::text FROM pg_enum'],
   ['comment', 'SELECT description FROM pg_description'],
   ['default', 'SELECT pg_get_expr(adbin, adrelid) FROM pg_attrdef'],
-  ['default', `SELECT typdefault FROM pg_type WHERE oid >= '${firstNormalObjectId}'`],
-  ['constraint', `SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE oid >= '${firstNormalObjectId}'`],
+  ['default', `SELECT typdefault FROM pg_type WHERE oid >= '${firstNormalOid}'`],
+  ['constraint', `SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE oid >= '${firstNormalOid}'`],
   ['index', 'SELECT pg_get_indexdef(indexrelid) FROM pg_index WHERE indexprs IS NOT NULL OR indpred IS NOT NULL'],
-  ['function', `SELECT prosrc FROM pg_proc WHERE oid >= '${firstNormalObjectId}'`],
-  ['view', `SELECT pg_get_ruledef(oid) FROM pg_rewrite WHERE oid >= '${firstNormalObjectId}'`],
+  ['function', `SELECT prosrc FROM pg_proc WHERE oid >= '${firstNormalOid}'`],
+  ['view', `SELECT pg_get_ruledef(oid) FROM pg_rewrite WHERE oid >= '${firstNormalOid}'`],
   ['trigger', 'SELECT pg_get_triggerdef(oid) FROM pg_trigger WHERE NOT tgisinternal'],
   [
     'policy',
@@ -66,10 +61,10 @@ const texts: readonly (readonly [kind: string, query: string])[] = [
 /**
  * Only texts with bytes outside of ASCII are returned, and as hex, because the client encoding of the session is UTF-8.
  */
-const invalidUtf8SchemaTextsQuery: PostgresqlPreflightQuery<readonly InvalidUtf8SchemaText[]> = {
+const invalidTextsQuery: PostgresqlQuery<readonly InvalidText[]> = {
   id: 'invalid-utf8-texts',
   scope: 'database',
-  when: createDatabaseFeatureCondition('any-bytes'),
+  when: featureCondition('any-bytes'),
   sql: () => `
     SELECT kind, encode(convert_to(written, 'SQL_ASCII'), 'hex') AS bytes
     FROM (
@@ -79,9 +74,9 @@ const invalidUtf8SchemaTextsQuery: PostgresqlPreflightQuery<readonly InvalidUtf8
   `,
   decode: (rows) =>
     rows.flatMap((row) => {
-      const bytes = Buffer.from(decodeTextColumn(row, 'bytes'), 'hex');
+      const bytes = Buffer.from(decodeText(row, 'bytes'), 'hex');
       const shown = bytes.toString('utf8');
-      return Buffer.from(shown, 'utf8').equals(bytes) ? [] : [{ kind: decodeTextColumn(row, 'kind'), shown }];
+      return Buffer.from(shown, 'utf8').equals(bytes) ? [] : [{ kind: decodeText(row, 'kind'), shown }];
     }),
   absent: [],
 };
@@ -89,18 +84,18 @@ const invalidUtf8SchemaTextsQuery: PostgresqlPreflightQuery<readonly InvalidUtf8
 /** Databases that exist on every managed target, with the encoding UTF8. */
 const presetDatabases = ['defaultdb', 'postgres'];
 
-export const encodingCheck = declareDatabasePreflightCheck({
+export const encodingCheck = declareDatabaseCheck({
   id: 'encoding',
   title: 'the database encoding is supported by the target',
   headline: 'The database encoding is SQL_ASCII',
   severity: { continuous: 'blocker', dump: 'blocker' },
-  queries: { databases: databasesQuery, overview: databaseFeatureOverviewQuery, rawTexts: invalidUtf8SchemaTextsQuery },
+  queries: { databases: databasesQuery, overview: featuresQuery, rawTexts: invalidTextsQuery },
   readsRows: true,
   evaluate({ databases, overview, rawTexts }, database, { scans }) {
-    const encoding = findPostgresqlDatabase(databases, database)?.encoding ?? '';
+    const encoding = findDatabase(databases, database)?.encoding ?? '';
     if (encoding !== 'SQL_ASCII') return passOutcome(encoding);
     const scan = scans?.get(database);
-    const isUtf8 = scan !== undefined && scan.invalid.length === 0 && buildIncompleteScanOutcome(scan) === undefined;
+    const isUtf8 = scan !== undefined && scan.invalid.length === 0 && incompleteScanOutcome(scan) === undefined;
     const observed = `${encoding}${scan === undefined ? '' : rowsNote(scan, isUtf8)}`;
     const invalidTexts = objectsOf(scan?.invalid ?? []);
     const fix = {
@@ -113,8 +108,8 @@ export const encodingCheck = declareDatabasePreflightCheck({
         `${observed}; ${countOf(rawTexts.length, 'schema text')} not valid UTF-8`,
         {
           required: 'a schema in valid UTF-8',
-          detail: `The migration reads the schema as UTF-8, and the server rejects text that is not valid UTF-8: invalid byte sequence for encoding "UTF8". The copy then does not start.${buildUnlistedObjectsNote(rawTexts)}`,
-          objects: limitFindingObjects(rawTexts).map(({ kind, shown }) => `${kind}: ${shown.slice(0, 60)}`),
+          detail: `The migration reads the schema as UTF-8, and the server rejects text that is not valid UTF-8: invalid byte sequence for encoding "UTF8". The copy then does not start.${unlistedNote(rawTexts)}`,
+          objects: limitObjects(rawTexts).map(({ kind, shown }) => `${kind}: ${shown.slice(0, 60)}`),
           fix: {
             by: 'the owner of the schema',
             text: 'Rename objects and enum labels to valid UTF-8 (ALTER … RENAME, ALTER TYPE … RENAME VALUE) and rewrite comments, defaults, constraints and functions. Rows can keep their bytes if the migration creates the target database.',
@@ -148,15 +143,15 @@ export const encodingCheck = declareDatabasePreflightCheck({
   },
 });
 
-function rowsNote({ invalid }: DatabaseScanResult, isUtf8: boolean): string {
+function rowsNote({ invalid }: DatabaseScan, isUtf8: boolean): string {
   if (isUtf8) return ', and every row that was read is valid UTF-8';
   return invalid.length === 0 ? '' : `; ${countOf(invalid.length, 'column')} not valid UTF-8`;
 }
 
-function objectsOf(invalid: readonly InvalidEncodingColumn[]): { readonly objects?: readonly string[] } {
+function objectsOf(invalid: readonly InvalidColumn[]): { readonly objects?: readonly string[] } {
   if (invalid.length === 0) return {};
   return {
-    objects: limitFindingObjects(invalid).map(
+    objects: limitObjects(invalid).map(
       ({ table, column, rows }) => `${column} of ${table} (${countOf(rows, 'row')} not valid UTF-8)`,
     ),
   };

@@ -1,14 +1,14 @@
 import { countOf } from '../../../../base/text.ts';
-import { oidsOfCatalogs } from '../../../../postgresql/catalog-oids.ts';
-import { decodeBooleanColumn, decodeTextColumn } from '../../../../postgresql/rows.ts';
+import { catalogOids } from '../../../../postgresql/catalog-oids.ts';
+import { decodeBoolean, decodeText } from '../../../../postgresql/rows.ts';
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
-import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
+import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
 
-import { createDatabaseFeatureCondition } from '../queries/database-overview.ts';
-import { buildUserFunctionUsesSql, functionDependentsCte } from '../queries/function-uses.ts';
+import { featureCondition } from '../queries/database-overview.ts';
+import { functionDependentsCte, functionUsesSql } from '../queries/function-uses.ts';
 
-import type { PostgresqlPreflightQuery } from '../query.ts';
-import { getPostgresqlSourceVersion, getPostgresqlTargetVersion } from '../source-facts.ts';
+import type { PostgresqlQuery } from '../query.ts';
+import { sourceVersionNumber, targetVersionNumber } from '../source-facts.ts';
 
 /** An object that calls a function of the extension earthdistance for rows. */
 interface EarthdistanceUse {
@@ -24,49 +24,48 @@ const ofEarthdistance = `
     SELECT FROM pg_depend e
     JOIN pg_extension x ON x.oid = e.refobjid
     JOIN pg_proc p ON p.oid = e.objid
-    WHERE e.classid = '${oidsOfCatalogs.pg_proc}'
+    WHERE e.classid = '${catalogOids.pg_proc}'
       AND e.objid = d.refobjid
-      AND e.refclassid = '${oidsOfCatalogs.pg_extension}'
+      AND e.refclassid = '${catalogOids.pg_extension}'
       AND e.deptype = 'e'
       AND x.extname = 'earthdistance'
       AND p.proname <> 'earth'
   )
 `;
 
-const earthdistanceUsesQuery: PostgresqlPreflightQuery<readonly EarthdistanceUse[]> = {
+const earthdistanceUsesQuery: PostgresqlQuery<readonly EarthdistanceUse[]> = {
   id: 'earthdistance-uses',
   scope: 'database',
-  when: createDatabaseFeatureCondition('called-functions'),
+  when: featureCondition('called-functions'),
   sql: (version) => `
      ${functionDependentsCte(ofEarthdistance)}
     SELECT u.name, u.filled OR u.kind IN ('index', 'unique', 'generated', 'partition') AS needed
-    FROM (${buildUserFunctionUsesSql(version)}) u
+    FROM (${functionUsesSql(version)}) u
   `,
-  decode: (rows) =>
-    rows.map((row) => ({ name: decodeTextColumn(row, 'name'), needed: decodeBooleanColumn(row, 'needed') })),
+  decode: (rows) => rows.map((row) => ({ name: decodeText(row, 'name'), needed: decodeBoolean(row, 'needed') })),
   absent: [],
 };
 
 /** The major version 16, whose earthdistance 1.2 resolves the names in its functions when they are created. */
 const earthdistanceFixedSince = 160_000;
 
-export const extFunctionsCheck = declareDatabasePreflightCheck({
+export const extFunctionsCheck = declareDatabaseCheck({
   id: 'ext-functions',
   title: 'functions of extensions need no search_path on the target',
   headline: 'A function of an extension needs a search_path on the target',
   severity: { continuous: 'blocker', dump: 'blocker' },
   queries: { earthUses: earthdistanceUsesQuery },
   evaluate({ earthUses }, database, facts, options) {
-    const target = getPostgresqlTargetVersion(options);
+    const target = targetVersionNumber(options);
     // The target can be assumed to have PostgreSQL 16 if the source has it, because the target is never older than the
     // source.
-    const least = target ?? getPostgresqlSourceVersion(facts);
+    const least = target ?? sourceVersionNumber(facts);
     if (earthUses.length === 0 || least >= earthdistanceFixedSince) return passOutcome('all');
     const observed = `${countOf(earthUses.length, 'use')} of earthdistance`;
     const more = {
       required: 'a target with PostgreSQL 16 or newer, or no use of earthdistance functions',
-      detail: `Before PostgreSQL 16 the functions of earthdistance refer to each other and to cube without a schema, but rows are copied and indexes are built with an empty search_path: "type "earth" does not exist", "function cube(…) does not exist". An index on ll_to_earth(…) cannot be created, so the schema cannot be restored.${buildUnlistedObjectsNote(earthUses)}`,
-      objects: limitFindingObjects(earthUses).map(({ name }) => name),
+      detail: `Before PostgreSQL 16 the functions of earthdistance refer to each other and to cube without a schema, but rows are copied and indexes are built with an empty search_path: "type "earth" does not exist", "function cube(…) does not exist". An index on ll_to_earth(…) cannot be created, so the schema cannot be restored.${unlistedNote(earthUses)}`,
+      objects: limitObjects(earthUses).map(({ name }) => name),
       fix: {
         database,
         by: 'the owner of the tables',

@@ -1,10 +1,10 @@
 import { countOf } from '../../../../base/text.ts';
 import { failOutcome, infoOutcome, passOutcome } from '../../finding.ts';
-import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
+import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
 
 import { extensionTablesQuery } from '../queries/cluster.ts';
 
-export const extensionTablesCheck = declareDatabasePreflightCheck({
+export const extensionTablesCheck = declareDatabaseCheck({
   id: 'ext-tables',
   title: 'no table of an extension contains rows',
   headline: 'A table of an extension contains rows',
@@ -12,7 +12,7 @@ export const extensionTablesCheck = declareDatabasePreflightCheck({
   queries: { filledTables: extensionTablesQuery },
   evaluate({ filledTables }, _database, _ground, { method }) {
     if (filledTables.length === 0) return passOutcome('none');
-    const objects = limitFindingObjects(filledTables).map(({ name, extension }) => `${name} (${extension})`);
+    const objects = limitObjects(filledTables).map(({ name, extension }) => `${name} (${extension})`);
     const observed = countOf(filledTables.length, 'table');
     if (method === 'dump')
       return infoOutcome(observed, {
@@ -21,7 +21,7 @@ export const extensionTablesCheck = declareDatabasePreflightCheck({
       });
     return failOutcome(['continuous'], observed, {
       required: 'none with rows',
-      detail: `CREATE EXTENSION inserts the rows on the target, and a publication FOR ALL TABLES copies the same rows again: "duplicate key value violates unique constraint". The copy of the table is retried endlessly and occupies a replication slot; without a key every row is duplicated.${buildUnlistedObjectsNote(filledTables)}`,
+      detail: `CREATE EXTENSION inserts the rows on the target, and a publication FOR ALL TABLES copies the same rows again: "duplicate key value violates unique constraint". The copy of the table is retried endlessly and occupies a replication slot; without a key every row is duplicated.${unlistedNote(filledTables)}`,
       objects,
       fix: {
         by: 'the data owner',

@@ -1,23 +1,23 @@
-import { failOutcome, type PreflightCheckOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
+import { type CheckOutcome, failOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
 import { namedExtensions, type PreflightOptions } from '../../options.ts';
-import { declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
-import { type InstalledExtension, installedExtensionsQuery, isPreinstalledExtension } from '../queries/cluster.ts';
-import { getPostgresqlSourceVersion, getPostgresqlTargetVersion } from '../source-facts.ts';
-import { getContribExtensionStatus, majorVersionsWithContribExtensionData, type PostgresqlTarget } from '../target.ts';
+import { declareDatabaseCheck, limitObjects } from '../check.ts';
+import { extensionsQuery, type InstalledExtension, isPreinstalled } from '../queries/cluster.ts';
+import { sourceVersionNumber, targetVersionNumber } from '../source-facts.ts';
+import { contribMajors, contribStatus, type PostgresqlTarget } from '../target.ts';
 
-export const extensionsCheck = declareDatabasePreflightCheck({
+export const extensionsCheck = declareDatabaseCheck({
   id: 'extensions',
   title: 'the target provides every extension',
   headline: 'The target does not provide every extension',
   severity: { continuous: 'blocker', dump: 'blocker' },
-  queries: { extensions: installedExtensionsQuery },
+  queries: { extensions: extensionsQuery },
   evaluate({ extensions }, database, facts, options) {
-    const own = extensions.filter((extension) => !isPreinstalledExtension(extension));
+    const own = extensions.filter((extension) => !isPreinstalled(extension));
     if (own.length === 0) return passOutcome('plpgsql only');
     const read = options.target?.postgresql;
     const judge =
       read === undefined
-        ? judgeByOptions(options, getPostgresqlSourceVersion(facts), database)
+        ? judgeByOptions(options, sourceVersionNumber(facts), database)
         : judgeByTarget(read, extensions, database);
     const judged = own.map((extension) => {
       const { unsupported } = needsOf(extension.name);
@@ -65,10 +65,10 @@ function judgeByOptions(
   database: string,
 ): (extension: InstalledExtension) => Judgement {
   const named = namedExtensions(options.targetExtensions);
-  const releases = possibleReleases(getPostgresqlTargetVersion(options), sourceVersion);
+  const releases = possibleReleases(targetVersionNumber(options), sourceVersion);
   return (extension) => {
     const { name } = extension;
-    const statuses = releases.map((major) => getContribExtensionStatus(name, major));
+    const statuses = releases.map((major) => contribStatus(name, major));
     const versions = named.get(name.toLowerCase());
     if (versions === undefined) {
       if (statuses.every((status) => status === 'absent')) return { kind: 'missing' };
@@ -212,7 +212,7 @@ function refusedExtensions(
   found: readonly { readonly extension: InstalledExtension; readonly reason: string }[],
   missing: readonly InstalledExtension[],
   database: string,
-): PreflightCheckOutcome {
+): CheckOutcome {
   const all = [...found.map(({ extension }) => extension), ...missing];
   const absent = missing.length === 0 ? '' : ` Not available: ${missing.map(({ name }) => name).join(', ')}.`;
   return failOutcome(['continuous', 'dump'], `${all.map(({ name }) => name).join(', ')} cannot be created`, {
@@ -222,7 +222,7 @@ function refusedExtensions(
       .slice(0, 5)
       .map(({ reason }) => reason)
       .join(' ')}${absent}`,
-    objects: limitFindingObjects(all).map(described),
+    objects: limitObjects(all).map(described),
     fix: {
       database,
       by: 'the owner of the schema',
@@ -235,11 +235,11 @@ function missingExtensions(
   missing: readonly InstalledExtension[],
   names: readonly string[],
   database: string,
-): PreflightCheckOutcome {
+): CheckOutcome {
   return failOutcome(['continuous', 'dump'], `${missing.map(({ name }) => name).join(', ')} missing`, {
     required: names.join(', '),
     detail: `The schema cannot be restored: "extension "${missing[0]?.name}" is not available", and objects that depend on the extension are missing too.`,
-    objects: limitFindingObjects(missing).map(described),
+    objects: limitObjects(missing).map(described),
     fix: {
       database,
       by: 'the owner of the schema',
@@ -250,7 +250,7 @@ function missingExtensions(
 
 function openExtensions(
   found: readonly { readonly extension: InstalledExtension; readonly verdict: OpenJudgement }[],
-): PreflightCheckOutcome {
+): CheckOutcome {
   const unnamed = found.flatMap(({ extension, verdict }) => (verdict.premise === undefined ? [extension.name] : []));
   const premises = [
     ...(unnamed.length === 0 ? [] : [`the target provides ${unnamed.join(', ')}`]),
@@ -268,14 +268,14 @@ function openExtensions(
     settledBy: settledBy.join('; '),
     detail:
       'The schema cannot be restored if one of the extensions is missing on the target, or if its version does not fit.',
-    objects: limitFindingObjects(found).map(({ extension }) => described(extension)),
+    objects: limitObjects(found).map(({ extension }) => described(extension)),
   };
 }
 
 /** The PostgreSQL releases that the target can have, which are never older than the source. */
 function possibleReleases(target: number | undefined, sourceVersion: number): readonly number[] {
-  const first = Math.max(Math.floor((target ?? sourceVersion) / 10_000), majorVersionsWithContribExtensionData.first);
-  const last = target === undefined ? Math.max(first, majorVersionsWithContribExtensionData.last) : first;
+  const first = Math.max(Math.floor((target ?? sourceVersion) / 10_000), contribMajors.first);
+  const last = target === undefined ? Math.max(first, contribMajors.last) : first;
   return Array.from({ length: last - first + 1 }, (_, at) => first + at);
 }
 

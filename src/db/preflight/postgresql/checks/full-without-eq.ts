@@ -1,46 +1,40 @@
 import { countOf } from '../../../../base/text.ts';
-import { failOutcome, type PreflightCheckOutcome, passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
-import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
+import { type CheckOutcome, failOutcome, passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
+import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
 import { suggestQueriesForSimilarRows } from '../owner-queries.ts';
 import {
+  type HashColumn,
+  hashColumnsQuery,
+  incomparableColumnsQuery,
   type LooselyEqualColumn,
   looselyEqualColumnsQuery,
-  type NullableHashIndexColumn,
-  noEqualityOperatorColumnsQuery,
-  nullableHashIndexColumnsQuery,
-  selectHashIndexColumnsUsedByTarget,
-  type TableWithUnsafeReplicaIdentity,
-  unsafeReplicaIdentitiesQuery,
+  targetHashColumns,
+  type UnsafeIdentity,
+  unsafeIdentitiesQuery,
 } from '../queries/replica-identities.ts';
 
-import {
-  groupIncomparableColumnsByTable,
-  type IncomparableColumnsByTable,
-  replicaIdentityFix,
-} from '../replica-identity-fix.ts';
-import { getPostgresqlSourceVersion } from '../source-facts.ts';
+import { groupIncomparable, type IncomparableColumns, identityFix } from '../replica-identity-fix.ts';
+import { sourceVersionNumber } from '../source-facts.ts';
 
-export const fullWithoutEqCheck = declareDatabasePreflightCheck({
+export const fullWithoutEqCheck = declareDatabaseCheck({
   id: 'full-without-eq',
   title: 'rows of tables with REPLICA IDENTITY FULL can be identified',
   headline: 'Rows of a table with REPLICA IDENTITY FULL cannot be identified',
   severity: { continuous: 'blocker' },
   queries: {
-    identities: unsafeReplicaIdentitiesQuery,
-    unequalColumns: noEqualityOperatorColumnsQuery,
-    hashedNulls: nullableHashIndexColumnsQuery,
+    identities: unsafeIdentitiesQuery,
+    unequalColumns: incomparableColumnsQuery,
+    hashedNulls: hashColumnsQuery,
     looseColumns: looselyEqualColumnsQuery,
   },
   evaluate({ identities, unequalColumns, hashedNulls, looseColumns }, database, facts, options) {
-    const unequal = groupIncomparableColumnsByTable(unequalColumns);
+    const unequal = groupIncomparable(unequalColumns);
     const full = identities.filter(({ identity, unlogged }) => identity === 'f' && !unlogged);
     const found = full.filter(({ keyed, name }) => !keyed && unequal.has(name));
     const missed =
       found.length > 0
         ? []
-        : selectHashIndexColumnsUsedByTarget(hashedNulls, options).filter(({ table }) =>
-            full.some(({ name }) => name === table),
-          );
+        : targetHashColumns(hashedNulls, options).filter(({ table }) => full.some(({ name }) => name === table));
     if (missed.length > 0) return missedRows(missed, database);
     const loose = looseColumns.filter(({ table }) =>
       full.some((one) => one.name === table && !one.keyed && one.usableIndex === undefined),
@@ -49,15 +43,15 @@ export const fullWithoutEqCheck = declareDatabasePreflightCheck({
     if (found.length === 0) return passOutcome(full.length === 0 ? 'no such table' : countOf(full.length, 'table'));
     return failOutcome(['continuous'], countOf(found.length, 'table'), {
       required: 'a primary key, or only columns whose types have an equality operator',
-      detail: `The first UPDATE or DELETE stops the replication of the whole database, not only of the table: "could not identify an equality operator for type ${firstType(found, unequal)}".${buildUnlistedObjectsNote(found)}`,
-      objects: limitFindingObjects(found).map(({ name }) => `${name} (${unequal.get(name)?.join(', ')})`),
-      fix: replicaIdentityFix(found, unequal, database, getPostgresqlSourceVersion(facts)),
+      detail: `The first UPDATE or DELETE stops the replication of the whole database, not only of the table: "could not identify an equality operator for type ${firstType(found, unequal)}".${unlistedNote(found)}`,
+      objects: limitObjects(found).map(({ name }) => `${name} (${unequal.get(name)?.join(', ')})`),
+      fix: identityFix(found, unequal, database, sourceVersionNumber(facts)),
     });
   },
 });
 
 /** Without a unique index two rows can be equal in all columns, and the target takes the first one that it finds. */
-function similarRows(loose: readonly LooselyEqualColumn[], database: string): PreflightCheckOutcome {
+function similarRows(loose: readonly LooselyEqualColumn[], database: string): CheckOutcome {
   const tables = [...new Set(loose.map(({ table }) => table))];
   return {
     ...unknownOutcome(`${countOf(tables.length, 'table')} in which rows can be equal and not the same`),
@@ -65,8 +59,8 @@ function similarRows(loose: readonly LooselyEqualColumn[], database: string): Pr
     premise: 'no two rows of a table without a key are equal and not the same',
     settledBy: 'the queries of the finding, then --accept full-without-eq',
     required: 'a primary key, or no rows that are equal and not the same',
-    detail: `The target finds the changed row by the equality of all columns, and the listed columns have values that are equal and not the same, such as 1.0 and 1.00, or 'Bob' and 'bob' in citext. Where rows differ in such values alone, an UPDATE or DELETE changes the wrong one on the target without an error. ${suggestQueriesForSimilarRows(tables)}${buildUnlistedObjectsNote(tables)}`,
-    objects: limitFindingObjects(loose).map(({ table, column }) => `${table} (${column})`),
+    detail: `The target finds the changed row by the equality of all columns, and the listed columns have values that are equal and not the same, such as 1.0 and 1.00, or 'Bob' and 'bob' in citext. Where rows differ in such values alone, an UPDATE or DELETE changes the wrong one on the target without an error. ${suggestQueriesForSimilarRows(tables)}${unlistedNote(tables)}`,
+    objects: limitObjects(loose).map(({ table, column }) => `${table} (${column})`),
     fix: {
       database,
       by: 'the owner of the tables, or a superuser',
@@ -75,19 +69,19 @@ function similarRows(loose: readonly LooselyEqualColumn[], database: string): Pr
   };
 }
 
-function missedRows(missed: readonly NullableHashIndexColumn[], database: string): PreflightCheckOutcome {
+function missedRows(missed: readonly HashColumn[], database: string): CheckOutcome {
   const certain = missed.filter(({ rows }) => rows === 'violate');
   const named = certain.length > 0 ? certain : missed;
   const indexes = [...new Set(named.map(({ index }) => index))];
   const more = {
     headline: 'A hash index of the target does not find rows with NULL',
     required: 'a primary key, or no hash index on a nullable column',
-    detail: `PostgreSQL 17 and newer can use an index to find the changed row. A hash index contains no NULL values: a row with NULL in the indexed column is not found, and its UPDATE or DELETE is lost on the target without an error.${buildUnlistedObjectsNote(named)}`,
-    objects: limitFindingObjects(named).map(({ table, column, index }) => `${table} (${column}, ${index})`),
+    detail: `PostgreSQL 17 and newer can use an index to find the changed row. A hash index contains no NULL values: a row with NULL in the indexed column is not found, and its UPDATE or DELETE is lost on the target without an error.${unlistedNote(named)}`,
+    objects: limitObjects(named).map(({ table, column, index }) => `${table} (${column}, ${index})`),
     fix: {
       database,
       by: 'the owner of the tables, or a superuser',
-      text: `Add a primary key, which is best. Otherwise drop the index until the cut-over and create it on the target afterwards: ${limitFindingObjects(
+      text: `Add a primary key, which is best. Otherwise drop the index until the cut-over and create it on the target afterwards: ${limitObjects(
         indexes,
       )
         .map((index) => `DROP INDEX ${index}`)
@@ -99,7 +93,7 @@ function missedRows(missed: readonly NullableHashIndexColumn[], database: string
 }
 
 /** Returns the type of the first incomparable column of the first table: `json` of `doc json`. */
-function firstType([first]: readonly TableWithUnsafeReplicaIdentity[], unequal: IncomparableColumnsByTable): string {
+function firstType([first]: readonly UnsafeIdentity[], unequal: IncomparableColumns): string {
   const described = unequal.get(first?.name ?? '')?.[0] ?? '';
   return /^(?:"(?:[^"]|"")*"|\S+) (.*)$/s.exec(described)?.[1] ?? described;
 }

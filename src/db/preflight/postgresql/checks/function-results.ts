@@ -1,37 +1,33 @@
 import { countOf } from '../../../../base/text.ts';
 import { passOutcome, unknownOutcome } from '../../finding.ts';
-import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
-import { findFunctionBodyNameReferences } from '../function-body/names.ts';
-import { isGivenSqlSymbol, tokenizeSqlFunctionBody } from '../function-body/tokenize.ts';
-import {
-  createFunctionRelationReader,
-  findUnresolvedFunctionBodyNames,
-  type RelationsReadByFunction,
-} from '../function-body/unresolved-names.ts';
+import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
+import { findReferences } from '../function-body/names.ts';
+import { isSqlSymbol, tokenizeBody } from '../function-body/tokenize.ts';
+import { createRelationReader, type FunctionReads, findUnresolved } from '../function-body/unresolved-names.ts';
 
 import {
-  type FunctionOrViewBody,
-  functionAndViewBodiesQuery,
-  type ObjectNamedInFunctionBody,
-  objectsNamedInFunctionBodiesQuery,
-  searchPathOperatorsQuery,
+  bodiesQuery,
+  type NamedObject,
+  namedObjectsQuery,
+  type ObjectBody,
+  pathOperatorsQuery,
 } from '../queries/function-bodies.ts';
-import { type UserFunctionUse, userFunctionUsesQuery } from '../queries/function-uses.ts';
+import { type FunctionUse, functionUsesQuery } from '../queries/function-uses.ts';
 import { otherRolesTextSettingsQuery, type RoleSetting } from '../queries/roles.ts';
-import { getPostgresqlTargetVersion } from '../source-facts.ts';
+import { targetVersionNumber } from '../source-facts.ts';
 
 /**
  * The first word of a function body whose value belongs to a server, a session or a moment: settings, role, clock, random
  * values, sequences, object ids, catalogs, or a composed query. undefined: none was found. The result is a heuristic over the
  * text.
  */
-function findNonImmutableWord(text: string): string | undefined {
-  const tokens = tokenizeSqlFunctionBody(text);
+function findMutableWord(text: string): string | undefined {
+  const tokens = tokenizeBody(text);
   const found = tokens.find((token, at) => {
     if (token.kind === 'string') return momentNames.test(token.text.trim());
     if (token.kind !== 'word') return false;
     if (!token.quoted && environmentWords.test(token.text)) return true;
-    return isGivenSqlSymbol(tokens[at + 1], '(') && environmentFunctions.test(token.text);
+    return isSqlSymbol(tokens[at + 1], '(') && environmentFunctions.test(token.text);
   });
   return found?.text;
 }
@@ -46,28 +42,28 @@ const environmentWords =
 const environmentFunctions =
   /^(?:current_(?:setting|schemas?|database)|set_config|version|now|(?:clock|statement|transaction)_timestamp|timeofday|random\w*|gen_random_\w+|gen_salt|uuid_generate_v(?:1|1mc|4)|uuidv[47]|nextval|currval|lastval|setval|txid_\w+|inet_\w+|has_\w+_privilege|to_reg\w+|(?:obj|col|shobj)_description|(?:query|table|cursor|schema|database)_to_xml\w*|dblink\w*|lo_\w+|pg_(?!typeof$|column_size$|input_is_valid$)\w+)$/;
 
-export const functionResultsCheck = declareDatabasePreflightCheck({
+export const functionResultsCheck = declareDatabaseCheck({
   id: 'function-results',
   title: 'functions that are called for each row return the same value on every server',
   headline: 'A function that is called for each row can return another value on the target',
   severity: { continuous: 'blocker', dump: 'blocker' },
   queries: {
-    functionUses: userFunctionUsesQuery,
-    functionBodies: functionAndViewBodiesQuery,
-    meanings: objectsNamedInFunctionBodiesQuery,
-    lostOperators: searchPathOperatorsQuery,
+    functionUses: functionUsesQuery,
+    functionBodies: bodiesQuery,
+    meanings: namedObjectsQuery,
+    lostOperators: pathOperatorsQuery,
     textSettings: otherRolesTextSettingsQuery,
   },
   evaluate({ functionUses, functionBodies, meanings, lostOperators, textSettings }, database, _facts, options) {
-    const reach = createFunctionRelationReader(functionBodies);
+    const reach = createRelationReader(functionBodies);
     // Changes that are applied later fire a trigger too.
     const uses = functionUses.filter(({ filled, kind }) => kind === 'trigger' || (filled && storedKinds.has(kind)));
     // If a name is not found and an exception handler catches the error, the function returns another result.
-    const unresolved = findUnresolvedFunctionBodyNames(uses, functionBodies, meanings, lostOperators);
+    const unresolved = findUnresolved(uses, functionBodies, meanings, lostOperators);
     const namesOf = (isReplaced: boolean) =>
       new Map(unresolved.filter((one) => one.isReplaced === isReplaced).map(({ use, name }) => [use, name]));
     const [caught, replaced] = [namesOf(false), namesOf(true)];
-    const target = getPostgresqlTargetVersion(options);
+    const target = targetVersionNumber(options);
     const hidden = meanings.filter(({ kind, name, isReplaced }) => {
       const since = isReplaced ? undefined : namesOfLaterRelease.get(`${kind} ${name}`);
       return since !== undefined && (target === undefined || since * 10_000 <= target);
@@ -91,8 +87,8 @@ export const functionResultsCheck = declareDatabasePreflightCheck({
       ...unknownOutcome(`${countOf(objects.length, 'use')} of functions that depend on more than their arguments`),
       premise: 'these functions return the same values on the target as they did when the rows were stored',
       required: 'functions that depend on their arguments only',
-      detail: `The target calls these functions again for every copied row, with its own settings, roles, object ids and an empty search_path. A generated column then has another value without an error; a row that violates a constraint there is not copied: "new row for relation … violates check constraint", "duplicate key value violates unique constraint".${buildUnlistedObjectsNote(objects)}`,
-      objects: limitFindingObjects(objects),
+      detail: `The target calls these functions again for every copied row, with its own settings, roles, object ids and an empty search_path. A generated column then has another value without an error; a row that violates a constraint there is not copied: "new row for relation … violates check constraint", "duplicate key value violates unique constraint".${unlistedNote(objects)}`,
+      objects: limitObjects(objects),
       fix: {
         database,
         by: 'the owner of the functions, or a superuser',
@@ -106,7 +102,7 @@ export const functionResultsCheck = declareDatabasePreflightCheck({
  * Uses of a function (such as in a constraint) in which its result decides which rows or values are stored. In an
  * ordinary index the result changes only the index entries; in the condition of a trigger it decides whether it fires.
  */
-const storedKinds: ReadonlySet<UserFunctionUse['kind']> = new Set([
+const storedKinds: ReadonlySet<FunctionUse['kind']> = new Set([
   'check',
   'domain',
   'generated',
@@ -117,9 +113,9 @@ const storedKinds: ReadonlySet<UserFunctionUse['kind']> = new Set([
 
 const exceptionHandler = /\bexception\s+when\b/i;
 
-function environmentUseOf({ bodies, reads }: RelationsReadByFunction): string | undefined {
+function environmentUseOf({ bodies, reads }: FunctionReads): string | undefined {
   for (const { text, bound } of bodies) {
-    const word = findNonImmutableWord(`${text} ${bound}`);
+    const word = findMutableWord(`${text} ${bound}`);
     if (word !== undefined) return word;
   }
   return reads.find(({ schema, name }) => /^(?:pg_|information_schema$)/.test(schema ?? name))?.name;
@@ -167,25 +163,22 @@ const namesOfLaterRelease: ReadonlyMap<string, number> = new Map(
 );
 
 /** A name without a schema in one of the functions, which a search_path of the function resolves on the source alone. */
-function hiddenNameOf(
-  { bodies }: RelationsReadByFunction,
-  hidden: readonly ObjectNamedInFunctionBody[],
-): string | undefined {
+function hiddenNameOf({ bodies }: FunctionReads, hidden: readonly NamedObject[]): string | undefined {
   if (hidden.length === 0) return undefined;
-  const references = bodies.flatMap(({ text, language }) => findFunctionBodyNameReferences(text, language));
+  const references = bodies.flatMap(({ text, language }) => findReferences(text, language));
   return references.find(
     ({ kind, schema, name }) => schema === undefined && hidden.some((one) => one.kind === kind && one.name === name),
   )?.name;
 }
 
 /** Without a search_path, PostgreSQL finds the operators of text for citext, and letter case counts. */
-function comparesCitext({ text, types, hasPath }: FunctionOrViewBody): boolean {
+function comparesCitext({ text, types, hasPath }: ObjectBody): boolean {
   const isOfCitext = types.includes('citext') || /\bcitext\b/i.test(text);
   return isOfCitext && !hasPath && /[=<>~]|\b(?:in|i?like|similar|regexp_\w+|replace|strpos)\b/i.test(text);
 }
 
 /** The setting of another role, with its value, with which one of the functions reads or writes a value. */
-function settingOf({ bodies }: RelationsReadByFunction, settings: readonly RoleSetting[]): string | undefined {
+function settingOf({ bodies }: FunctionReads, settings: readonly RoleSetting[]): string | undefined {
   const found = settings.find(({ name }) =>
     bodies.some(
       ({ text, bound, types, hasZone }) =>

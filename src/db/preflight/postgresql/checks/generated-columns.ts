@@ -1,9 +1,9 @@
 import { countOf } from '../../../../base/text.ts';
-import { failOutcome, infoOutcome, type PreflightCheckOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
-import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
+import { type CheckOutcome, failOutcome, infoOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
+import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
 
-import { type FunctionOrViewBody, functionAndViewBodiesQuery } from '../queries/function-bodies.ts';
-import { type UserFunctionUse, userFunctionUsesQuery } from '../queries/function-uses.ts';
+import { bodiesQuery, type ObjectBody } from '../queries/function-bodies.ts';
+import { type FunctionUse, functionUsesQuery } from '../queries/function-uses.ts';
 import { generatedColumnsQuery } from '../queries/relations.ts';
 
 /**
@@ -11,7 +11,7 @@ import { generatedColumnsQuery } from '../queries/relations.ts';
  * generates values. `perhaps`: the function uses only the date or a part of the time. The result is a guess from the
  * text of the function body.
  */
-export function detectTimeDependentFunctionBody(text: string): 'surely' | 'perhaps' | undefined {
+export function detectTimeDependence(text: string): 'surely' | 'perhaps' | undefined {
   const words = text
     .toLowerCase()
     .replace(/--[^\n]*|\/\*[\s\S]*?\*\//g, ' ')
@@ -26,15 +26,15 @@ const volatileCalls =
 const timePartCalls =
   /\b(age|date_part|extract|date_trunc|date)\s*\(|::\s*date\b|\bas\s+date\b|\bcurrent_date\b|\b(if|case|perform|raise)\b/;
 
-export const generatedColumnsCheck = declareDatabasePreflightCheck({
+export const generatedColumnsCheck = declareDatabaseCheck({
   id: 'generated-columns',
   title: 'the database has no generated columns',
   headline: 'The database has generated columns',
   severity: { continuous: 'blocker', dump: 'blocker' },
   queries: {
     columns: generatedColumnsQuery,
-    functionUses: userFunctionUsesQuery,
-    functionBodies: functionAndViewBodiesQuery,
+    functionUses: functionUsesQuery,
+    functionBodies: bodiesQuery,
   },
   evaluate({ columns: { generated }, functionUses, functionBodies }, database) {
     if (generated.length === 0) return passOutcome('none');
@@ -43,8 +43,8 @@ export const generatedColumnsCheck = declareDatabasePreflightCheck({
     const virtual = generated.filter((column) => column.virtual).length;
     const needed = virtual === 0 ? '' : ' Virtual columns need PostgreSQL 18 or newer on the target.';
     return infoOutcome(`${generated.length - virtual} stored, ${virtual} virtual`, {
-      detail: `Generated columns are not replicated: the target computes them.${needed}${buildUnlistedObjectsNote(generated)}`,
-      objects: limitFindingObjects(generated).map(({ table, column }) => `${table}.${column}`),
+      detail: `Generated columns are not replicated: the target computes them.${needed}${unlistedNote(generated)}`,
+      objects: limitObjects(generated).map(({ table, column }) => `${table}.${column}`),
     });
   },
 });
@@ -56,28 +56,25 @@ interface VolatileColumn {
 }
 
 /** Stored generated columns of tables with rows, whose function can return another value for the same row. */
-function volatileColumns(
-  uses: readonly UserFunctionUse[],
-  bodies: readonly FunctionOrViewBody[],
-): readonly VolatileColumn[] {
+function volatileColumns(uses: readonly FunctionUse[], bodies: readonly ObjectBody[]): readonly VolatileColumn[] {
   const byOid = new Map(bodies.map((body) => [body.oid, body]));
   return uses.flatMap(({ calls, kind, filled, name }) => {
     const body = byOid.get(calls);
-    const how = body === undefined ? undefined : detectTimeDependentFunctionBody(`${body.text} ${body.bound}`);
+    const how = body === undefined ? undefined : detectTimeDependence(`${body.text} ${body.bound}`);
     if (kind !== 'generated' || !filled || body === undefined || how === undefined) return [];
     return [{ column: name.replace(/^column /, ''), signature: body.signature, how }];
   });
 }
 
-function differingValues(volatile: readonly VolatileColumn[], database: string): PreflightCheckOutcome {
+function differingValues(volatile: readonly VolatileColumn[], database: string): CheckOutcome {
   const certain = volatile.filter(({ how }) => how === 'surely');
   const named = certain.length > 0 ? certain : volatile;
   const observed = `${countOf(named.length, 'column')} computed by a function that uses the current time or a random value`;
   const more = {
     headline: 'A generated column can have other values on the target',
     required: 'generated columns with functions that return the same value for the same row',
-    detail: `Generated columns are not replicated: the target computes them. The functions of these columns are declared IMMUTABLE but are not, so the values differ on the target without an error.${buildUnlistedObjectsNote(named)}`,
-    objects: limitFindingObjects(named).map(({ column, signature }) => `${column} (${signature})`),
+    detail: `Generated columns are not replicated: the target computes them. The functions of these columns are declared IMMUTABLE but are not, so the values differ on the target without an error.${unlistedNote(named)}`,
+    objects: limitObjects(named).map(({ column, signature }) => `${column} (${signature})`),
     fix: {
       database,
       by: 'the owner of the tables, or a superuser',

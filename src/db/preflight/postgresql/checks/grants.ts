@@ -1,9 +1,9 @@
 import { countOf } from '../../../../base/text.ts';
-import { firstNormalObjectId } from '../../../../postgresql/catalog-oids.ts';
-import { decodeNumberColumnOrZero } from '../../../../postgresql/rows.ts';
+import { firstNormalOid } from '../../../../postgresql/catalog-oids.ts';
+import { decodeNumber } from '../../../../postgresql/rows.ts';
 import { passOutcome, warnOutcome } from '../../finding.ts';
-import { declareDatabasePreflightCheck } from '../check.ts';
-import type { PostgresqlPreflightQuery } from '../query.ts';
+import { declareDatabaseCheck } from '../check.ts';
+import type { PostgresqlQuery } from '../query.ts';
 
 /** How many of the objects of users have something that the migration does not copy. */
 interface AccessCounts {
@@ -16,14 +16,14 @@ interface AccessCounts {
 
 /** What an extension grants on its members exists on the target too. */
 const isOfUser = (catalog: string, table: string): string => `
-  ${table}.oid >= '${firstNormalObjectId}'
+  ${table}.oid >= '${firstNormalOid}'
     AND NOT EXISTS (
       SELECT FROM pg_depend e
       WHERE e.classid = '${catalog}'::regclass AND e.objid = ${table}.oid AND e.deptype = 'e'
     )
 `;
 
-export const accessCountsQuery: PostgresqlPreflightQuery<AccessCounts> = {
+export const accessCountsQuery: PostgresqlQuery<AccessCounts> = {
   id: 'access-counts',
   scope: 'database',
   sql: () => `
@@ -42,7 +42,7 @@ export const accessCountsQuery: PostgresqlPreflightQuery<AccessCounts> = {
       (
         SELECT count(*)
         FROM pg_roles r
-        WHERE r.oid >= '${firstNormalObjectId}'
+        WHERE r.oid >= '${firstNormalOid}'
           AND (
             EXISTS (SELECT FROM pg_class c WHERE c.relowner = r.oid)
               OR EXISTS (SELECT FROM pg_proc p WHERE p.proowner = r.oid)
@@ -55,19 +55,19 @@ export const accessCountsQuery: PostgresqlPreflightQuery<AccessCounts> = {
         SELECT count(*)
         FROM pg_db_role_setting s
         LEFT JOIN pg_database d ON d.oid = s.setdatabase
-        WHERE d.datname = current_database() OR (s.setdatabase = 0 AND s.setrole >= '${firstNormalObjectId}')
+        WHERE d.datname = current_database() OR (s.setdatabase = 0 AND s.setrole >= '${firstNormalOid}')
       ) AS settings
   `,
   decode: ([row = {}]) => ({
-    grants: decodeNumberColumnOrZero(row, 'grants'),
-    owners: decodeNumberColumnOrZero(row, 'owners'),
-    defaults: decodeNumberColumnOrZero(row, 'defaults'),
-    settings: decodeNumberColumnOrZero(row, 'settings'),
+    grants: decodeNumber(row, 'grants'),
+    owners: decodeNumber(row, 'owners'),
+    defaults: decodeNumber(row, 'defaults'),
+    settings: decodeNumber(row, 'settings'),
   }),
   absent: { grants: 0, owners: 0, defaults: 0, settings: 0 },
 };
 
-export const grantsCheck = declareDatabasePreflightCheck({
+export const grantsCheck = declareDatabaseCheck({
   id: 'grants',
   title: 'the database has no owners, privileges or settings of its own',
   headline: 'Owners, privileges or settings are not copied',

@@ -2,55 +2,52 @@ import { isIP } from 'node:net';
 import { countOf } from '../../../../base/text.ts';
 import { quoteIdentifier } from '../../../../postgresql/quote.ts';
 import {
-  buildQueryResultFixEffect,
+  type CheckOutcome,
   type FindingFix,
   failOutcome,
-  managedInstanceAdministrator,
-  type PreflightCheckOutcome,
+  instanceAdministrator,
   passOutcome,
+  resultEffect,
   warnOutcome,
 } from '../../finding.ts';
 
-import { type Ipv4Range, publicIpv4Ranges } from '../../network/addresses.ts';
-import { declareServerPreflightCheck } from '../check.ts';
+import { type Ipv4Range, publicRanges } from '../../network/addresses.ts';
+import { declareServerCheck } from '../check.ts';
 import {
-  canOnlyServerResolveHbaRuleAddress,
   clientAddressQuery,
-  findHbaRulesForOtherAddresses,
-  firstMatchingHbaRule,
-  getNetmaskPrefixLength,
+  findOtherRules,
+  firstMatchingRule,
   type HbaClient,
   type HbaRule,
   hbaRulesQuery,
+  isServerResolved,
+  prefixLength,
 } from '../queries/hba-rules.ts';
 import { migrationRoleQuery } from '../queries/roles.ts';
-import { getPostgresqlSetting, type PostgresqlServerSettings, postgresqlSettingsQuery } from '../queries/settings.ts';
-import { detectManagedPostgresqlService } from '../settings.ts';
-import { getPostgresqlSourceVersion, type PostgresqlSourceFacts } from '../source-facts.ts';
+import { getSetting, type ServerSettings, settingsQuery } from '../queries/settings.ts';
+import { detectManagedService } from '../settings.ts';
+import { type PostgresqlFacts, sourceVersionNumber } from '../source-facts.ts';
 
 /** The fix adds the line at the top of pg_hba.conf, because only the first matching rule applies. */
-function buildHbaAllowRuleFix(
-  { username: user, connection }: PostgresqlSourceFacts,
-  settings: PostgresqlServerSettings,
-): FindingFix {
+function allowRuleFix({ username: user, connection }: PostgresqlFacts, settings: ServerSettings): FindingFix {
   const name = /^[a-z_][a-z0-9_]*$/.test(user) && user !== 'all' ? user : quoteIdentifier(user);
-  const method = getPostgresqlSetting(settings, 'password_encryption') === 'md5' ? 'md5' : 'scram-sha-256';
+  const method = getSetting(settings, 'password_encryption') === 'md5' ? 'md5' : 'scram-sha-256';
   const line = `${connection.kind === 'entered' && connection.ssl ? 'hostssl' : 'host'} all ${name} 0.0.0.0/0 ${method}`;
   const closing =
     'Remove the line after the migration. If the addresses of the service are known, use them instead of 0.0.0.0/0.';
-  if (detectManagedPostgresqlService(settings) !== undefined) {
+  if (detectManagedService(settings) !== undefined) {
     const step = 'Allow the service in the firewall or the authorized networks of the instance.';
     return {
       notSimulated: 'the access rules of a managed service are not in pg_hba.conf',
       shell: [`# ${step}`],
       undoShell: ['# Remove the service from the firewall or the authorized networks of the instance.'],
-      by: managedInstanceAdministrator,
+      by: instanceAdministrator,
       text: `${step} ${closing}`,
     };
   }
   return {
     effects: [
-      buildQueryResultFixEffect(hbaRulesQuery, (rules) => [
+      resultEffect(hbaRulesQuery, (rules) => [
         { ...allowRule, type: line.split(' ')[0]!, users: [user], method },
         ...rules,
       ]),
@@ -77,14 +74,14 @@ const allowRule: HbaRule = {
 };
 
 /** The pg_hba.conf rules that apply to clients with an unknown public IPv4 address. */
-interface HbaPublicAddressCoverage {
+interface AddressCoverage {
   /** The pg_hba.conf rules that match some public addresses, in order, each with its share of all public addresses. */
-  readonly byRule: readonly HbaRulePublicAddressShare[];
+  readonly byRule: readonly AddressShare[];
   /** The share of the public addresses that no pg_hba.conf rule matches. */
   readonly unmatched: number;
 }
 
-interface HbaRulePublicAddressShare {
+interface AddressShare {
   readonly rule: HbaRule;
   /** A number from 0 to 1: the part of the public addresses that the rule matches. */
   readonly share: number;
@@ -94,13 +91,9 @@ interface HbaRulePublicAddressShare {
  * Finds the first matching pg_hba.conf rule for each public address. Source: PostgreSQL documentation, "The pg_hba.conf
  * File".
  */
-function computeHbaPublicAddressCoverage(
-  rules: readonly HbaRule[],
-  caller: HbaClient,
-  database: string,
-): HbaPublicAddressCoverage {
-  let open: readonly Ipv4Range[] = publicIpv4Ranges;
-  const parts: HbaRulePublicAddressShare[] = [];
+function computeCoverage(rules: readonly HbaRule[], caller: HbaClient, database: string): AddressCoverage {
+  let open: readonly Ipv4Range[] = publicRanges;
+  const parts: AddressShare[] = [];
   for (const rule of rules) {
     if (open.length === 0) break;
     const range = rangeOf(rule);
@@ -114,7 +107,7 @@ function computeHbaPublicAddressCoverage(
 }
 
 function matchesExceptAddress(rule: HbaRule, caller: HbaClient, database: string): boolean {
-  return firstMatchingHbaRule([{ ...rule, address: 'all', netmask: undefined }], caller, database) !== undefined;
+  return firstMatchingRule([{ ...rule, address: 'all', netmask: undefined }], caller, database) !== undefined;
 }
 
 /**
@@ -123,7 +116,7 @@ function matchesExceptAddress(rule: HbaRule, caller: HbaClient, database: string
  */
 function rangeOf({ address, netmask }: HbaRule): Ipv4Range | undefined {
   if (address === 'all') return [0, 2 ** 32 - 1];
-  const prefix = netmask === undefined ? undefined : getNetmaskPrefixLength(netmask);
+  const prefix = netmask === undefined ? undefined : prefixLength(netmask);
   if (isIP(address) !== 4 || prefix === undefined) return undefined;
   const size = 2 ** (32 - prefix);
   const start = Math.floor(address.split('.').reduce((sum, part) => sum * 256 + Number(part), 0) / size) * size;
@@ -145,9 +138,9 @@ function sizeOf(ranges: readonly Ipv4Range[]): number {
   return ranges.reduce((sum, [from, to]) => sum + to - from + 1, 0);
 }
 
-const publicAddressCount = sizeOf(publicIpv4Ranges);
+const publicAddressCount = sizeOf(publicRanges);
 
-export const hbaRuleCheck = declareServerPreflightCheck({
+export const hbaRuleCheck = declareServerCheck({
   id: 'hba-rule',
   title: 'pg_hba.conf allows the role to connect to every database from any address',
   headline: 'pg_hba.conf does not allow the role to connect to every database from any address',
@@ -158,15 +151,15 @@ export const hbaRuleCheck = declareServerPreflightCheck({
     hostRules: hbaRulesQuery,
     clientAddress: clientAddressQuery,
     role: migrationRoleQuery,
-    settings: postgresqlSettingsQuery,
+    settings: settingsQuery,
   },
   evaluate({ hostRules, clientAddress, role, settings }, facts, options) {
-    if (getPostgresqlSourceVersion(facts) < 100_000) {
+    if (sourceVersionNumber(facts) < 100_000) {
       return warnOutcome('not reported before PostgreSQL 10', {
         headline: 'The server version does not report its pg_hba.conf rules',
         detail:
           'Before version 10 PostgreSQL does not report its pg_hba.conf rules. Make sure that pg_hba.conf contains the line that this fix shows.',
-        fix: buildHbaAllowRuleFix(facts, settings),
+        fix: allowRuleFix(facts, settings),
       });
     }
     // A pg_hba.conf rule that has both a type and an error was parsed but matches no client, for example hostssl
@@ -180,7 +173,7 @@ export const hbaRuleCheck = declareServerPreflightCheck({
       memberOf: role.memberOf,
     };
     const anywhere = evaluateClient(hostRules, far, facts);
-    const fix = buildHbaAllowRuleFix(facts, settings);
+    const fix = allowRuleFix(facts, settings);
     if (options.isOverInternet) {
       if (anywhere.rejected.length === 0 && anywhere.partly.length > 0) return partlyRejected(anywhere, fix);
       if (anywhere.rejected.length === 0) return passOutcome(anywhere.observed, { required });
@@ -218,7 +211,7 @@ interface RejectedDatabase {
 function evaluateClient(
   rules: readonly HbaRule[],
   caller: HbaClient,
-  { databases, access: reach }: PostgresqlSourceFacts,
+  { databases, access: reach }: PostgresqlFacts,
 ): ClientEvaluation {
   const lines = new Set<number>();
   const rejected: RejectedDatabase[] = [];
@@ -230,12 +223,12 @@ function evaluateClient(
       if (found.why !== undefined) (found.isOpen ? partly : rejected).push({ database, why: found.why });
       continue;
     }
-    const rule = firstMatchingHbaRule(rules, caller, database);
+    const rule = firstMatchingRule(rules, caller, database);
     // A rule with a host name or samenet is treated as a match, because only the server can resolve it and the
     // connection succeeded.
     const byHostName =
       rule === undefined && reach.get(database)?.kind === 'entered'
-        ? findHbaRulesForOtherAddresses(rules, caller, database).find(canOnlyServerResolveHbaRuleAddress)
+        ? findOtherRules(rules, caller, database).find(isServerResolved)
         : undefined;
     if (byHostName !== undefined) {
       lines.add(byHostName.line);
@@ -265,7 +258,7 @@ function fromAnywhere(
   caller: HbaClient,
   database: string,
 ): { readonly lines: readonly number[]; readonly isOpen: boolean; readonly why: string | undefined } {
-  const { byRule: parts, unmatched: left } = computeHbaPublicAddressCoverage(rules, caller, database);
+  const { byRule: parts, unmatched: left } = computeCoverage(rules, caller, database);
   const open = parts.filter(({ rule }) => obstacle(rule) === undefined);
   const closed = parts.filter(({ rule }) => obstacle(rule) !== undefined);
   const out = closed.reduce((sum, { share }) => sum + share, left);
@@ -280,7 +273,7 @@ function fromAnywhere(
   return { lines: isOpen ? lines : [], isOpen, why };
 }
 
-function partlyRejected(found: ClientEvaluation, fix: FindingFix): PreflightCheckOutcome {
+function partlyRejected(found: ClientEvaluation, fix: FindingFix): CheckOutcome {
   const [first] = found.partly;
   return warnOutcome(`${found.observed}, but not from every address`, {
     required,
@@ -302,8 +295,8 @@ function obstacle({ method, line, options }: HbaRule): string | undefined {
 const passwordMethods = new Set(['scram-sha-256', 'md5', 'password', 'ldap', 'pam', 'bsd', 'radius']);
 
 function noRule(rules: readonly HbaRule[], caller: HbaClient, database: string): string {
-  const addresses = findHbaRulesForOtherAddresses(rules, caller, database).slice(0, 5).map(describeAddress);
-  const encrypted = firstMatchingHbaRule(rules, { ...caller, tls: !caller.tls }, database);
+  const addresses = findOtherRules(rules, caller, database).slice(0, 5).map(describeAddress);
+  const encrypted = firstMatchingRule(rules, { ...caller, tls: !caller.tls }, database);
   const only =
     encrypted === undefined ? '' : `, except ${caller.tls ? 'without' : 'with'} TLS (line ${encrypted.line})`;
   const from = addresses.length === 0 ? '' : `; logins are allowed from ${addresses.join(', ')}`;
@@ -311,14 +304,14 @@ function noRule(rules: readonly HbaRule[], caller: HbaClient, database: string):
 }
 
 function describeAddress({ address, netmask, line }: HbaRule): string {
-  const bits = netmask === undefined ? undefined : getNetmaskPrefixLength(netmask);
+  const bits = netmask === undefined ? undefined : prefixLength(netmask);
   return `${address}${bits === undefined ? '' : `/${bits}`} (line ${line})`;
 }
 
 function rejectionDetails(
   { rejected }: ClientEvaluation,
-  { databases }: PostgresqlSourceFacts,
-): Pick<PreflightCheckOutcome, 'required' | 'detail' | 'objects' | 'only'> {
+  { databases }: PostgresqlFacts,
+): Pick<CheckOutcome, 'required' | 'detail' | 'objects' | 'only'> {
   const reasons = new Map<string, string[]>();
   for (const { database, why } of rejected) reasons.set(why, [...(reasons.get(why) ?? []), database]);
   const reasonTexts = [...reasons].map(([why, names]) =>
@@ -334,7 +327,7 @@ function rejectionDetails(
   };
 }
 
-function invalidFile(broken: readonly HbaRule[]): PreflightCheckOutcome {
+function invalidFile(broken: readonly HbaRule[]): CheckOutcome {
   return failOutcome(['continuous', 'dump'], `${countOf(broken.length, 'line')} of pg_hba.conf invalid`, {
     headline: 'pg_hba.conf contains invalid lines',
     required: 'a pg_hba.conf file without errors',

@@ -1,7 +1,7 @@
 import { evaluateIpv6Only } from '../../network/evaluate.ts';
-import { declareServerPreflightCheck } from '../check.ts';
+import { declareServerCheck } from '../check.ts';
 
-export const postgresqlHostIpv6OnlyCheck = declareServerPreflightCheck({
+export const postgresqlHostIpv6OnlyCheck = declareServerCheck({
   id: 'host-ipv6-only',
   title: 'the host has an IPv4 address',
   headline: 'The host has IPv6 addresses only',

@@ -1,7 +1,7 @@
-import { evaluateSourceAddressContradictions } from '../../network/evaluate.ts';
-import { declareServerPreflightCheck, postgresqlMigrationMethods } from '../check.ts';
+import { evaluateContradictions } from '../../network/evaluate.ts';
+import { declareServerCheck, postgresqlMethods } from '../check.ts';
 
-export const hostParseConflictCheck = declareServerPreflightCheck({
+export const hostParseConflictCheck = declareServerCheck({
   id: 'host-parse',
   title: 'the host option agrees with the other connection options',
   headline: 'The host option contradicts other connection options',
@@ -9,5 +9,5 @@ export const hostParseConflictCheck = declareServerPreflightCheck({
   spec: 'S9.2',
   needs: 'address',
   queries: {},
-  evaluate: (_values, facts) => evaluateSourceAddressContradictions(facts.address, postgresqlMigrationMethods),
+  evaluate: (_values, facts) => evaluateContradictions(facts.address, postgresqlMethods),
 });

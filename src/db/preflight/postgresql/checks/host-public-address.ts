@@ -1,7 +1,7 @@
 import { evaluatePublicAddress } from '../../network/evaluate.ts';
-import { declareServerPreflightCheck, postgresqlMigrationMethods } from '../check.ts';
+import { declareServerCheck, postgresqlMethods } from '../check.ts';
 
-export const postgresqlHostPublicAddressCheck = declareServerPreflightCheck({
+export const postgresqlHostPublicAddressCheck = declareServerCheck({
   id: 'host-public-address',
   title: 'the host has a public address',
   headline: 'The host has no public address',
@@ -9,5 +9,5 @@ export const postgresqlHostPublicAddressCheck = declareServerPreflightCheck({
   spec: 'S9.10',
   needs: 'address',
   queries: {},
-  evaluate: (_values, facts, options) => evaluatePublicAddress(facts.address, options, postgresqlMigrationMethods),
+  evaluate: (_values, facts, options) => evaluatePublicAddress(facts.address, options, postgresqlMethods),
 });

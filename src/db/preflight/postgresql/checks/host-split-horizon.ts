@@ -1,7 +1,7 @@
 import { evaluateSplitHorizon } from '../../network/evaluate.ts';
-import { declareServerPreflightCheck } from '../check.ts';
+import { declareServerCheck } from '../check.ts';
 
-export const postgresqlHostSplitHorizonCheck = declareServerPreflightCheck({
+export const postgresqlHostSplitHorizonCheck = declareServerCheck({
   id: 'host-split-horizon',
   title: 'the host resolves to the same addresses here and in public DNS',
   headline: 'The host resolves to other addresses in public DNS',

@@ -1,10 +1,10 @@
 import { countOf } from '../../../../base/text.ts';
 import { infoOutcome, passOutcome } from '../../finding.ts';
-import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
+import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
 
 import { generatedColumnsQuery } from '../queries/relations.ts';
 
-export const identityColumnsCheck = declareDatabasePreflightCheck({
+export const identityColumnsCheck = declareDatabaseCheck({
   id: 'identity-columns',
   title: 'the database has no identity columns',
   headline: 'The database has identity columns',
@@ -13,8 +13,8 @@ export const identityColumnsCheck = declareDatabasePreflightCheck({
   evaluate({ columns: { identity } }) {
     if (identity.length === 0) return passOutcome('none');
     return infoOutcome(countOf(identity.length, 'column'), {
-      detail: `The values of identity columns are replicated, the values of their sequences are not: set these sequences at the cut-over, as all sequences.${buildUnlistedObjectsNote(identity)}`,
-      objects: limitFindingObjects(identity),
+      detail: `The values of identity columns are replicated, the values of their sequences are not: set these sequences at the cut-over, as all sequences.${unlistedNote(identity)}`,
+      objects: limitObjects(identity),
     });
   },
 });

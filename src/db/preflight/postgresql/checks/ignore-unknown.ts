@@ -1,10 +1,10 @@
 import { countOf } from '../../../../base/text.ts';
 import { passOutcome } from '../../finding.ts';
-import { declareServerPreflightCheck } from '../check.ts';
+import { declareServerCheck } from '../check.ts';
 import { databasesQuery } from '../queries/cluster.ts';
 
 /** This check always passes, because an unknown name in --ignore-dbs is a usage error before any check runs. */
-export const ignoredDatabasesExistCheck = declareServerPreflightCheck({
+export const ignoredDatabasesExistCheck = declareServerCheck({
   id: 'ignore-unknown',
   title: 'every database in --ignore-dbs exists',
   headline: 'A database in --ignore-dbs does not exist',

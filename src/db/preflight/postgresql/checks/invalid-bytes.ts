@@ -1,15 +1,9 @@
 import { countOf } from '../../../../base/text.ts';
 import { failOutcome, infoOutcome, passOutcome } from '../../finding.ts';
-import {
-  buildIncompleteScanOutcome,
-  buildUnlistedObjectsNote,
-  declareDatabasePreflightCheck,
-  getRowScanOrCheckOutcome,
-  limitFindingObjects,
-} from '../check.ts';
-import { getEncodingByteClass } from '../deep/rows.ts';
+import { declareDatabaseCheck, incompleteScanOutcome, limitObjects, scanOrOutcome, unlistedNote } from '../check.ts';
+import { byteClass } from '../deep/rows.ts';
 
-export const invalidBytesCheck = declareDatabasePreflightCheck({
+export const invalidBytesCheck = declareDatabaseCheck({
   id: 'invalid-bytes',
   title: 'every text is valid in the encoding of the database',
   headline: 'A text is not valid in the encoding of the database',
@@ -17,20 +11,20 @@ export const invalidBytesCheck = declareDatabasePreflightCheck({
   queries: {},
   readsRows: true,
   evaluate(_values, database, facts, options) {
-    const read = getRowScanOrCheckOutcome(database, facts, options);
+    const read = scanOrOutcome(database, facts, options);
     if ('outcome' in read) return read.outcome;
     const { encoding, invalid, rows } = read.scan;
-    const kind = getEncodingByteClass(encoding);
+    const kind = byteClass(encoding);
     if (kind === 'any bytes') return passOutcome(`${encoding} has no invalid bytes`);
     if (kind === 'unknown')
       return infoOutcome(`no check for the encoding ${encoding}`, {
         headline: 'It is not known whether texts are valid in the encoding of the database',
       });
-    if (invalid.length === 0) return buildIncompleteScanOutcome(read.scan) ?? passOutcome(countOf(rows, 'row'));
+    if (invalid.length === 0) return incompleteScanOutcome(read.scan) ?? passOutcome(countOf(rows, 'row'));
     return failOutcome(['continuous', 'dump'], countOf(invalid.length, 'column'), {
       required: 'none',
-      detail: `The source stores these bytes, but no server accepts them as input: "invalid byte sequence for encoding "${encoding}"". The copy fails there on every attempt. Such bytes come from old releases, from functions in C and from casts without a function.${buildUnlistedObjectsNote(invalid)}`,
-      objects: limitFindingObjects(invalid).map(
+      detail: `The source stores these bytes, but no server accepts them as input: "invalid byte sequence for encoding "${encoding}"". The copy fails there on every attempt. Such bytes come from old releases, from functions in C and from casts without a function.${unlistedNote(invalid)}`,
+      objects: limitObjects(invalid).map(
         ({ table, column, rows: count }) => `${column} of ${table} (${countOf(count, 'row')})`,
       ),
       fix: { database, by: 'the data owner', text: 'Correct the texts, or delete the rows, before the migration.' },

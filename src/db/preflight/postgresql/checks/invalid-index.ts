@@ -1,14 +1,14 @@
 import { countOf } from '../../../../base/text.ts';
-import { builtinSchemaOids } from '../../../../postgresql/catalog-oids.ts';
-import { quoteLiteral, requoteQualifiedName } from '../../../../postgresql/quote.ts';
-import { decodeBooleanColumn, decodeTextColumn } from '../../../../postgresql/rows.ts';
+import { schemaOids } from '../../../../postgresql/catalog-oids.ts';
+import { quoteLiteral, requoteName } from '../../../../postgresql/quote.ts';
+import { decodeBoolean, decodeText } from '../../../../postgresql/rows.ts';
 
-import { buildQueryRowRemovalFixEffect, passOutcome, warnOutcome } from '../../finding.ts';
+import { passOutcome, removalEffect, warnOutcome } from '../../finding.ts';
 
-import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
+import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
 
-import { createDatabaseFeatureCondition } from '../queries/database-overview.ts';
-import type { PostgresqlPreflightQuery } from '../query.ts';
+import { featureCondition } from '../queries/database-overview.ts';
+import type { PostgresqlQuery } from '../query.ts';
 
 /**
  * An invalid index: it is updated but never read, and is the result of an interrupted CREATE INDEX or REINDEX
@@ -28,10 +28,10 @@ interface InvalidIndex {
  * An index of a partitioned table is left out: it is invalid until every partition has its own index, which is
  * harmless.
  */
-export const invalidIndexesQuery: PostgresqlPreflightQuery<readonly InvalidIndex[]> = {
+export const invalidIndexesQuery: PostgresqlQuery<readonly InvalidIndex[]> = {
   id: 'invalid-indexes',
   scope: 'database',
-  when: createDatabaseFeatureCondition('invalid-indexes'),
+  when: featureCondition('invalid-indexes'),
   sql: () => `
     SELECT
       i.indexrelid::regclass AS name,
@@ -51,22 +51,22 @@ export const invalidIndexesQuery: PostgresqlPreflightQuery<readonly InvalidIndex
         SELECT FROM pg_class c
         WHERE c.oid = i.indexrelid
           AND c.relkind = 'i'
-          AND c.relnamespace <> '${builtinSchemaOids.pg_toast}'
+          AND c.relnamespace <> '${schemaOids.pg_toast}'
           AND c.relpersistence <> 't'
       )
   `,
   decode: (rows) =>
     rows.map((row) => ({
-      name: decodeTextColumn(row, 'name'),
-      table: decodeTextColumn(row, 'on_table'),
-      unique: decodeBooleanColumn(row, 'indisunique'),
-      exclusion: decodeBooleanColumn(row, 'indisexclusion'),
-      busy: decodeBooleanColumn(row, 'busy'),
+      name: decodeText(row, 'name'),
+      table: decodeText(row, 'on_table'),
+      unique: decodeBoolean(row, 'indisunique'),
+      exclusion: decodeBoolean(row, 'indisexclusion'),
+      busy: decodeBoolean(row, 'busy'),
     })),
   absent: [],
 };
 
-export const invalidIndexCheck = declareDatabasePreflightCheck({
+export const invalidIndexCheck = declareDatabaseCheck({
   id: 'invalid-index',
   title: 'every index is valid',
   headline: 'An index is invalid',
@@ -80,8 +80,8 @@ export const invalidIndexCheck = declareDatabasePreflightCheck({
     const fixable = invalidIndexes.filter((index) => !index.busy && !uniques.includes(index));
     return warnOutcome(countOf(invalidIndexes.length, 'index', 'indexes'), {
       required: 'none',
-      detail: `An invalid index remains after a failed CREATE INDEX CONCURRENTLY or REINDEX CONCURRENTLY, or is being built now. An invalid index is left out of the migration without an error${uniques.length === 0 ? '' : '; a unique index is often invalid because of duplicate rows, and the target does not reject duplicates either'}.${buildUnlistedObjectsNote(invalidIndexes)}`,
-      objects: limitFindingObjects(invalidIndexes).map(
+      detail: `An invalid index remains after a failed CREATE INDEX CONCURRENTLY or REINDEX CONCURRENTLY, or is being built now. An invalid index is left out of the migration without an error${uniques.length === 0 ? '' : '; a unique index is often invalid because of duplicate rows, and the target does not reject duplicates either'}.${unlistedNote(invalidIndexes)}`,
+      objects: limitObjects(invalidIndexes).map(
         ({ name, table, unique }) => `${name} on ${table}${unique ? ' (unique)' : ''}`,
       ),
       fix: {
@@ -89,11 +89,11 @@ export const invalidIndexCheck = declareDatabasePreflightCheck({
           ? {}
           : {
               sql: fixable.map((index) => fixStatement(index, isOld)),
-              effects: [buildQueryRowRemovalFixEffect(invalidIndexesQuery, fixable)],
+              effects: [removalEffect(invalidIndexesQuery, fixable)],
             }),
         database,
         by: 'the owner of the tables, or a superuser',
-        text: `Rebuild the index or drop it; an index whose name ends in _ccnew or _ccold remains from a rebuild. ${uniques.length === 0 ? '' : `A unique index can be rebuilt only without duplicate rows: remove the duplicates and run REINDEX, or run DROP INDEX (${limitFindingObjects(uniques.map(({ name }) => name)).join(', ')}).${buildUnlistedObjectsNote(uniques)} `}${busy.length === 0 ? '' : `Indexes that are being built now, which the fix does not change (check again afterwards): ${limitFindingObjects(busy.map(({ name }) => name)).join(', ')}.${buildUnlistedObjectsNote(busy)} `}The fix needs no undo.`,
+        text: `Rebuild the index or drop it; an index whose name ends in _ccnew or _ccold remains from a rebuild. ${uniques.length === 0 ? '' : `A unique index can be rebuilt only without duplicate rows: remove the duplicates and run REINDEX, or run DROP INDEX (${limitObjects(uniques.map(({ name }) => name)).join(', ')}).${unlistedNote(uniques)} `}${busy.length === 0 ? '' : `Indexes that are being built now, which the fix does not change (check again afterwards): ${limitObjects(busy.map(({ name }) => name)).join(', ')}.${unlistedNote(busy)} `}The fix needs no undo.`,
       },
     });
   },
@@ -107,7 +107,7 @@ export const invalidIndexCheck = declareDatabasePreflightCheck({
 function fixStatement(index: InvalidIndex, isOld: boolean): string {
   const { name, exclusion } = index;
   if (isRemains(index)) return dropRemains(name);
-  return `REINDEX INDEX ${exclusion || isOld ? '' : 'CONCURRENTLY '}${requoteQualifiedName(name)}`;
+  return `REINDEX INDEX ${exclusion || isOld ? '' : 'CONCURRENTLY '}${requoteName(name)}`;
 }
 
 /**
@@ -118,8 +118,8 @@ function fixStatement(index: InvalidIndex, isOld: boolean): string {
 function dropRemains(name: string): string {
   const held =
     "SELECT FROM pg_locks l WHERE l.relation = i.indexrelid AND l.mode = 'ShareUpdateExclusiveLock' AND l.granted AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())";
-  const idle = `SELECT FROM pg_index i WHERE i.indexrelid = to_regclass(${quoteLiteral(requoteQualifiedName(name))}) AND NOT i.indisvalid AND NOT EXISTS (${held})`;
-  return `DO ${quoteLiteral(`BEGIN IF EXISTS (${idle}) THEN DROP INDEX ${requoteQualifiedName(name)}; END IF; END`)}`;
+  const idle = `SELECT FROM pg_index i WHERE i.indexrelid = to_regclass(${quoteLiteral(requoteName(name))}) AND NOT i.indisvalid AND NOT EXISTS (${held})`;
+  return `DO ${quoteLiteral(`BEGIN IF EXISTS (${idle}) THEN DROP INDEX ${requoteName(name)}; END IF; END`)}`;
 }
 
 function isRemains({ name }: InvalidIndex): boolean {

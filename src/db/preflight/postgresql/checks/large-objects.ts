@@ -1,9 +1,9 @@
 import { countOf } from '../../../../base/text.ts';
 import { infoOutcome, passOutcome, warnOutcome } from '../../finding.ts';
-import { declareDatabasePreflightCheck } from '../check.ts';
-import { largeObjectCountLimit, largeObjectsQuery } from '../queries/privileges.ts';
+import { declareDatabaseCheck } from '../check.ts';
+import { largeObjectLimit, largeObjectsQuery } from '../queries/privileges.ts';
 
-export const largeObjectsCheck = declareDatabasePreflightCheck({
+export const largeObjectsCheck = declareDatabaseCheck({
   id: 'large-objects',
   title: 'the database has no large objects',
   headline: 'Large objects are copied only when the migration is stopped',
@@ -12,8 +12,8 @@ export const largeObjectsCheck = declareDatabasePreflightCheck({
   evaluate({ largeObjects }, _database, _ground, { method }) {
     if (largeObjects === 0) return passOutcome('none');
     const observed =
-      largeObjects > largeObjectCountLimit
-        ? `more than ${largeObjectCountLimit} large objects`
+      largeObjects > largeObjectLimit
+        ? `more than ${largeObjectLimit} large objects`
         : countOf(largeObjects, 'large object');
     if (method === 'dump') return infoOutcome(observed, { detail: 'A dump contains large objects.' });
     return warnOutcome(observed, {

@@ -1,18 +1,13 @@
 import { countOf, formatBytes } from '../../../../base/text.ts';
-import { failOutcome, type PreflightCheckOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
-import {
-  buildIncompleteScanOutcome,
-  buildUnlistedObjectsNote,
-  declareDatabasePreflightCheck,
-  limitFindingObjects,
-} from '../check.ts';
+import { type CheckOutcome, failOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
+import { declareDatabaseCheck, incompleteScanOutcome, limitObjects, unlistedNote } from '../check.ts';
 
 import type { UnreadTable } from '../deep/results.ts';
 
-import { describeRowLengthQueriesForOwner } from '../owner-queries.ts';
+import { suggestLengthQueries } from '../owner-queries.ts';
 import { largeValuesQuery } from '../queries/tables.ts';
 
-export const largeValuesCheck = declareDatabasePreflightCheck({
+export const largeValuesCheck = declareDatabaseCheck({
   id: 'large-values',
   title: 'no row can be longer than 1 GB',
   headline: 'A row may be longer than 1 GB',
@@ -23,7 +18,7 @@ export const largeValuesCheck = declareDatabasePreflightCheck({
     const scan = scans?.get(database);
     const tooLarge = scan?.unread.filter(({ reason }) => reason === 'row_too_large') ?? [];
     if (tooLarge.length > 0) return tooLargeRows(tooLarge, database);
-    if (scan !== undefined && buildIncompleteScanOutcome(scan) === undefined)
+    if (scan !== undefined && incompleteScanOutcome(scan) === undefined)
       return passOutcome(`no long row, the longest one has ${formatBytes(scan.longestRow?.bytes ?? 0)}`);
     const isUnread = (name: string) => scan?.unread.some(({ table }) => table === name) ?? true;
     const large = scan?.failure === undefined ? suspected.filter(({ table }) => isUnread(table)) : suspected;
@@ -33,8 +28,8 @@ export const largeValuesCheck = declareDatabasePreflightCheck({
       premise: 'no row is longer than 1 GB',
       settledBy: '--deep',
       required: 'rows shorter than 1 GB in text format, in which a bytea value needs two characters for each byte',
-      detail: `A server cannot send a row of more than 1 GB, so the copy of such a row fails on every attempt: "invalid memory alloc request size", "out of memory … Cannot enlarge string buffer". The TOAST data of the listed tables is large enough for such a row, which does not prove that such a row exists.${describeRowLengthQueriesForOwner(large)}${buildUnlistedObjectsNote(large)}`,
-      objects: limitFindingObjects(large).map(({ table, bytes }) => `${table} (${formatBytes(bytes)} of TOAST)`),
+      detail: `A server cannot send a row of more than 1 GB, so the copy of such a row fails on every attempt: "invalid memory alloc request size", "out of memory … Cannot enlarge string buffer". The TOAST data of the listed tables is large enough for such a row, which does not prove that such a row exists.${suggestLengthQueries(large)}${unlistedNote(large)}`,
+      objects: limitObjects(large).map(({ table, bytes }) => `${table} (${formatBytes(bytes)} of TOAST)`),
       fix: {
         database,
         by: 'the owner of the tables',
@@ -47,12 +42,12 @@ export const largeValuesCheck = declareDatabasePreflightCheck({
 const splitValues =
   'Before the migration, split values that make a row longer than 1 GB into several rows, or move them to files.';
 
-function tooLargeRows(tables: readonly UnreadTable[], database: string): PreflightCheckOutcome {
+function tooLargeRows(tables: readonly UnreadTable[], database: string): CheckOutcome {
   return failOutcome(['continuous', 'dump'], `${countOf(tables.length, 'table')} with a row that is too long`, {
     headline: 'A row is longer than 1 GB',
     required: 'rows shorter than 1 GB in text format, in which a bytea value needs two characters for each byte',
-    detail: `The server cannot send the row, and reading stopped there: there may be more. The copy fails on every attempt.${buildUnlistedObjectsNote(tables)}`,
-    objects: limitFindingObjects(tables).map(({ table, message }) => `${table} (${message})`),
+    detail: `The server cannot send the row, and reading stopped there: there may be more. The copy fails on every attempt.${unlistedNote(tables)}`,
+    objects: limitObjects(tables).map(({ table, message }) => `${table} (${message})`),
     fix: { database, by: 'the owner of the tables', text: splitValues },
   });
 }

@@ -1,31 +1,31 @@
 import { countOf, formatBytes } from '../../../../base/text.ts';
 import { quoteIdentifier, quoteLiteral } from '../../../../postgresql/quote.ts';
 import {
-  buildQueryResultFixEffect,
-  buildQueryRowRemovalFixEffect,
   type FindingFix,
   failOutcome,
   infoOutcome,
   passOutcome,
+  removalEffect,
+  resultEffect,
   warnOutcome,
 } from '../../finding.ts';
 
-import { declareDatabasePreflightCheck } from '../check.ts';
+import { declareDatabaseCheck } from '../check.ts';
 import {
   isMigrationPublication,
   isMigrationSlot,
-  migrationSlotPattern,
   publicationsQuery,
   type ReplicationSlot,
-  replicationSlotsQuery,
+  slotPattern,
+  slotsQuery,
 } from '../queries/replication.ts';
 
-export const leftoversCheck = declareDatabasePreflightCheck({
+export const leftoversCheck = declareDatabaseCheck({
   id: 'leftovers',
   title: 'no replication slot or publication is left from an earlier migration',
   headline: 'Replication slots or publications of an earlier migration exist',
   severity: { continuous: 'blocker' },
-  queries: { slots: replicationSlotsQuery, publications: publicationsQuery },
+  queries: { slots: slotsQuery, publications: publicationsQuery },
   evaluate({ slots, publications }, database) {
     const own = slots.filter((slot) => slot.database === database);
     const oldSlots = own.filter(({ name }) => isMigrationSlot(name));
@@ -82,13 +82,13 @@ function dropFix(slots: readonly ReplicationSlot[], names: readonly string[], da
       ...names.map(dropIdlePublication),
     ],
     effects: [
-      buildQueryRowRemovalFixEffect(
-        replicationSlotsQuery,
+      removalEffect(
+        slotsQuery,
         slots.filter(({ active }) => !active),
       ),
       ...(slots.some(({ active }) => active)
         ? []
-        : [buildQueryResultFixEffect(publicationsQuery, (all) => all.filter(({ name }) => !names.includes(name)))]),
+        : [resultEffect(publicationsQuery, (all) => all.filter(({ name }) => !names.includes(name)))]),
     ],
     database,
     text: 'Drop the replication slots and publications of earlier migrations if no migration is running. An active slot and its publication are not dropped: disconnect the consumer of the slot first.',
@@ -101,7 +101,7 @@ function dropFix(slots: readonly ReplicationSlot[], names: readonly string[], da
  * string.
  */
 function dropIdlePublication(name: string): string {
-  const running = `SELECT FROM pg_catalog.pg_replication_slots WHERE active AND database = current_database() AND slot_name ~ ${quoteLiteral(migrationSlotPattern.source)}`;
+  const running = `SELECT FROM pg_catalog.pg_replication_slots WHERE active AND database = current_database() AND slot_name ~ ${quoteLiteral(slotPattern.source)}`;
   const body = `BEGIN IF NOT EXISTS (${running}) THEN DROP PUBLICATION IF EXISTS ${quoteIdentifier(name)}; END IF; END`;
   return `DO ${quoteLiteral(body)}`;
 }

@@ -1,21 +1,21 @@
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { isLoopbackAddress } from '../../network/addresses.ts';
-import { declareServerPreflightCheck } from '../check.ts';
-import { roleSessionActivityQuery } from '../queries/activity.ts';
-import { getPostgresqlSetting, postgresqlSettingsQuery } from '../queries/settings.ts';
-import { alterSystemFix, describeRestartImpact } from '../settings.ts';
-import type { PostgresqlSourceFacts } from '../source-facts.ts';
+import { declareServerCheck } from '../check.ts';
+import { sessionsQuery } from '../queries/activity.ts';
+import { getSetting, settingsQuery } from '../queries/settings.ts';
+import { alterSystemFix, describeRestart } from '../settings.ts';
+import type { PostgresqlFacts } from '../source-facts.ts';
 
-export const listenAddressesCheck = declareServerPreflightCheck({
+export const listenAddressesCheck = declareServerCheck({
   id: 'listen-addresses',
   title: 'the server listens on all interfaces',
   headline: 'The server does not listen on all interfaces',
   severity: { continuous: 'blocker', dump: 'blocker' },
   spec: 'S9.13',
   needs: 'connection',
-  queries: { settings: postgresqlSettingsQuery, activity: roleSessionActivityQuery },
+  queries: { settings: settingsQuery, activity: sessionsQuery },
   evaluate({ settings, activity }, facts, options) {
-    const value = getPostgresqlSetting(settings, 'listen_addresses');
+    const value = getSetting(settings, 'listen_addresses');
     const addresses = value.split(',').map((part) => part.trim());
     if (addresses.includes('*') || addresses.includes('0.0.0.0')) return passOutcome(value, { required: '*' });
     const local = addresses.every((address) => address === '' || address === 'localhost' || isLoopbackAddress(address));
@@ -26,7 +26,7 @@ export const listenAddressesCheck = declareServerPreflightCheck({
       { listen_addresses: '*' },
       'On a server that listens on all interfaces, only pg_hba.conf and the firewall decide who may connect.',
     );
-    const impact = describeRestartImpact(activity);
+    const impact = describeRestart(activity);
     if (!options.isOverInternet) {
       return warnOutcome(observed, {
         required: '*',
@@ -50,6 +50,6 @@ export const listenAddressesCheck = declareServerPreflightCheck({
   },
 });
 
-function connectedAddress({ address }: PostgresqlSourceFacts): string | undefined {
+function connectedAddress({ address }: PostgresqlFacts): string | undefined {
   return address.connects.find(({ error }) => error === undefined)?.address;
 }

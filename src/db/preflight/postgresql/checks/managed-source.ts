@@ -1,16 +1,16 @@
-import { failOutcome, type PreflightCheckOutcome, passOutcome, warnOutcome } from '../../finding.ts';
-import { declareServerPreflightCheck, postgresqlMigrationMethods } from '../check.ts';
-import { managedPostgresqlMarkersQuery } from '../queries/cluster.ts';
+import { type CheckOutcome, failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
+import { declareServerCheck, postgresqlMethods } from '../check.ts';
+import { managedMarkersQuery } from '../queries/cluster.ts';
 
-export const managedSourceCheck = declareServerPreflightCheck({
+export const managedSourceCheck = declareServerCheck({
   id: 'managed-source',
   title: 'the source is not a managed database cluster',
   headline: 'The source is a managed database cluster',
   severity: { continuous: 'blocker', dump: 'blocker' },
   spec: 'S9.12',
   needs: 'connection',
-  queries: { marks: managedPostgresqlMarkersQuery },
-  evaluate({ marks: found }, { address, connection }): PreflightCheckOutcome {
+  queries: { marks: managedMarkersQuery },
+  evaluate({ marks: found }, { address, connection }): CheckOutcome {
     const seen = [...hostMarks(address.host), ...found];
     if (seen.length === 0) return passOutcome('no signs of a managed service');
     const own = seen.filter((mark) => services[mark] === ownService);
@@ -35,7 +35,7 @@ function hostMarks(host: string): readonly string[] {
   return Object.keys(services).filter((mark) => mark.startsWith('host:') && name.endsWith(mark.slice('host:'.length)));
 }
 
-function otherService(names: string, seen: readonly string[]): PreflightCheckOutcome {
+function otherService(names: string, seen: readonly string[]): CheckOutcome {
   return warnOutcome(`managed by ${names}`, {
     detail:
       'The managed service does not grant superuser, and settings are changed in its console instead of with ALTER SYSTEM. The other findings of this report show which migration methods remain possible.',
@@ -46,8 +46,8 @@ function otherService(names: string, seen: readonly string[]): PreflightCheckOut
   });
 }
 
-function sameService(seen: readonly string[]): PreflightCheckOutcome {
-  return failOutcome(postgresqlMigrationMethods, `a managed cluster of this service (${seen.join(', ')})`, {
+function sameService(seen: readonly string[]): CheckOutcome {
+  return failOutcome(postgresqlMethods, `a managed cluster of this service (${seen.join(', ')})`, {
     required: 'an external database',
     detail: 'The service does not support migrations between managed clusters, even between accounts.',
     objects: seen,

@@ -1,19 +1,14 @@
 import { countOf } from '../../../../base/text.ts';
-import {
-  builtinLanguageOids,
-  firstNormalObjectId,
-  nonImmutableFunctionOidPattern,
-  oidsOfCatalogs,
-} from '../../../../postgresql/catalog-oids.ts';
-import { decodeTextColumn } from '../../../../postgresql/rows.ts';
+import { catalogOids, firstNormalOid, languageOids, mutableFunctions } from '../../../../postgresql/catalog-oids.ts';
+import { decodeText } from '../../../../postgresql/rows.ts';
 import { failOutcome, passOutcome } from '../../finding.ts';
-import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
+import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
 
-import { createDatabaseFeatureCondition } from '../queries/database-overview.ts';
-import type { PostgresqlPreflightQuery } from '../query.ts';
+import { featureCondition } from '../queries/database-overview.ts';
+import type { PostgresqlQuery } from '../query.ts';
 
 /** An expression that must be immutable, but calls a function that is not immutable on this server or on the target. */
-interface NonImmutableCall {
+interface MutableCall {
   /**
    * The object with the expression, such as `index public.t_name`, `column public.t.g`, `partition key of public.p`.
    */
@@ -31,7 +26,7 @@ const trees = [
   `
     SELECT 'index ' || i.indexrelid::regclass AS object, concat(i.indexprs::text, i.indpred::text) AS tree
     FROM pg_index i
-    WHERE i.indexrelid >= '${firstNormalObjectId}'
+    WHERE i.indexrelid >= '${firstNormalOid}'
       AND (i.indexprs IS NOT NULL OR i.indpred IS NOT NULL)
   `,
   `
@@ -45,7 +40,7 @@ const generated = `
   SELECT 'column ' || a.attrelid::regclass || '.' || quote_ident(a.attname), f.adbin::text
   FROM pg_attrdef f
   JOIN pg_attribute a ON a.attrelid = f.adrelid AND a.attnum = f.adnum
-  WHERE a.attrelid >= '${firstNormalObjectId}'
+  WHERE a.attrelid >= '${firstNormalOid}'
     AND a.attgenerated <> ''
 `;
 
@@ -53,10 +48,10 @@ const generated = `
  * PostgreSQL may inline functions in the language SQL, so the functions that their bodies call are examined instead.
  * The extension unaccent declares its functions STABLE, so expressions over them are not immutable on other servers.
  */
-const nonImmutableCallsQuery: PostgresqlPreflightQuery<readonly NonImmutableCall[]> = {
+const mutableCallsQuery: PostgresqlQuery<readonly MutableCall[]> = {
   id: 'non-immutable-calls',
   scope: 'database',
-  when: createDatabaseFeatureCondition('expressions', 'columns', 'relations'),
+  when: featureCondition('expressions', 'columns', 'relations'),
   sql: (version) =>
     version < 100_000
       ? undefined
@@ -66,22 +61,22 @@ const nonImmutableCallsQuery: PostgresqlPreflightQuery<readonly NonImmutableCall
           p.oid::regprocedure AS calls,
           CASE
             WHEN p.provolatile <> 'i' THEN 'here'
-            WHEN p.oid < '${firstNormalObjectId}' THEN 'system'
+            WHEN p.oid < '${firstNormalOid}' THEN 'system'
             ELSE 'extension'
           END AS immutable_where
         FROM (${(version < 120_000 ? trees : [...trees, generated]).join(' UNION ALL ')}) o
         CROSS JOIN LATERAL regexp_matches(o.tree, 'funcid ([0-9]+) ', 'g') m(found)
         JOIN pg_proc p ON p.oid = m.found[1]::oid
-        WHERE p.prolang <> '${builtinLanguageOids.sql}'
+        WHERE p.prolang <> '${languageOids.sql}'
           AND (
             p.provolatile <> 'i'
-              OR m.found[1] ~ '^(${nonImmutableFunctionOidPattern})$'
+              OR m.found[1] ~ '^(${mutableFunctions})$'
               OR (
                 p.proname = 'unaccent'
                   AND EXISTS (
                     SELECT FROM pg_depend d
                     JOIN pg_extension e ON e.oid = d.refobjid
-                    WHERE d.classid = '${oidsOfCatalogs.pg_proc}'
+                    WHERE d.classid = '${catalogOids.pg_proc}'
                       AND d.objid = p.oid
                       AND d.deptype = 'e'
                       AND e.extname = 'unaccent'
@@ -92,19 +87,19 @@ const nonImmutableCallsQuery: PostgresqlPreflightQuery<readonly NonImmutableCall
       `,
   decode: (rows) =>
     rows.map((row) => ({
-      object: decodeTextColumn(row, 'object'),
-      calls: decodeTextColumn(row, 'calls'),
+      object: decodeText(row, 'object'),
+      calls: decodeText(row, 'calls'),
       where: row.immutable_where === 'here' ? 'here' : row.immutable_where === 'system' ? 'system' : 'extension',
     })),
   absent: [],
 };
 
-export const mutableCallsCheck = declareDatabasePreflightCheck({
+export const mutableCallsCheck = declareDatabaseCheck({
   id: 'mutable-calls',
   title: 'indexes, generated columns and partition keys call only immutable functions',
   headline: 'An index, a generated column or a partition key calls a function that is not immutable',
   severity: { continuous: 'blocker', dump: 'blocker' },
-  queries: { mutableCalls: nonImmutableCallsQuery },
+  queries: { mutableCalls: mutableCallsQuery },
   evaluate({ mutableCalls }, database) {
     if (mutableCalls.length === 0) return passOutcome('all');
     const objects = [...new Set(mutableCalls.map(({ object }) => object))];
@@ -125,8 +120,8 @@ export const mutableCallsCheck = declareDatabasePreflightCheck({
     ];
     return failOutcome(['continuous', 'dump'], countOf(objects.length, 'object'), {
       required: 'functions that are IMMUTABLE on every server',
-      detail: `${made.length === 0 ? 'The called functions were IMMUTABLE when the listed objects were created, but no longer are' : 'A dump does not contain ALTER FUNCTION … IMMUTABLE of a function that belongs to the system or an extension'}, so the schema cannot be restored: "functions in index expression must be marked IMMUTABLE", "generation expression is not immutable".${buildUnlistedObjectsNote(objects)}`,
-      objects: limitFindingObjects(mutableCalls).map(({ object, calls }) => `${object} (${calls})`),
+      detail: `${made.length === 0 ? 'The called functions were IMMUTABLE when the listed objects were created, but no longer are' : 'A dump does not contain ALTER FUNCTION … IMMUTABLE of a function that belongs to the system or an extension'}, so the schema cannot be restored: "functions in index expression must be marked IMMUTABLE", "generation expression is not immutable".${unlistedNote(objects)}`,
+      objects: limitObjects(mutableCalls).map(({ object, calls }) => `${object} (${calls})`),
       fix: { database, by: 'the owner of the tables, or a superuser', text: texts.join(' ') },
     });
   },

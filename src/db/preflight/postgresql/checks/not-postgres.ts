@@ -1,9 +1,9 @@
-import { failOutcome, type PreflightCheckOutcome, passOutcome } from '../../finding.ts';
-import { declareServerPreflightCheck } from '../check.ts';
-import { buildFailedPostgresqlLoginOutcome, evaluatePostgresqlLoginStep } from '../login.ts';
+import { type CheckOutcome, failOutcome, passOutcome } from '../../finding.ts';
+import { declareServerCheck } from '../check.ts';
+import { evaluateLogin, failedLoginOutcome } from '../login.ts';
 import type { PostgresqlConnectionResult } from '../source-facts.ts';
 
-export const notPostgresCheck = declareServerPreflightCheck({
+export const notPostgresCheck = declareServerCheck({
   id: 'not-postgres',
   title: 'the source is PostgreSQL',
   headline: 'The source is not PostgreSQL',
@@ -11,13 +11,13 @@ export const notPostgresCheck = declareServerPreflightCheck({
   needs: 'address',
   queries: {},
   evaluate(_values, facts) {
-    return evaluatePostgresqlLoginStep(
+    return evaluateLogin(
       facts,
       'not-postgres',
       () =>
         facts.connection.kind === 'entered' ? evaluateProduct(facts.connection) : passOutcome('PostgreSQL protocol'),
       (why) =>
-        buildFailedPostgresqlLoginOutcome(why, {
+        failedLoginOutcome(why, {
           required: 'the PostgreSQL protocol',
           detail:
             'The service on this port does not use the PostgreSQL protocol: it is another database or a web server, or the port is wrong.',
@@ -27,9 +27,7 @@ export const notPostgresCheck = declareServerPreflightCheck({
   },
 });
 
-function evaluateProduct({
-  versionText,
-}: Extract<PostgresqlConnectionResult, { kind: 'entered' }>): PreflightCheckOutcome {
+function evaluateProduct({ versionText }: Extract<PostgresqlConnectionResult, { kind: 'entered' }>): CheckOutcome {
   const product = products.find(([, mark]) => mark.test(versionText))?.[0];
   if (product === undefined && /^PostgreSQL \d/.test(versionText)) return passOutcome(versionText);
   return failOutcome(['continuous'], versionText, {

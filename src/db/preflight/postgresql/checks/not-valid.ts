@@ -1,50 +1,45 @@
 import { countOf } from '../../../../base/text.ts';
-import { requoteQualifiedName } from '../../../../postgresql/quote.ts';
-import { decodeBooleanColumn } from '../../../../postgresql/rows.ts';
-import { isNullTextCopyField } from '../../../../postgresql/table-rows.ts';
+import { requoteName } from '../../../../postgresql/quote.ts';
+import { decodeBoolean } from '../../../../postgresql/rows.ts';
+import { isNullField } from '../../../../postgresql/table-rows.ts';
 import {
-  buildQueryRowRemovalFixEffect,
+  type CheckOutcome,
   failOutcome,
   infoOutcome,
-  type PreflightCheckOutcome,
   passOutcome,
+  removalEffect,
   unknownOutcome,
   warnOutcome,
 } from '../../finding.ts';
 
-import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
-import {
-  buildAlterTableOrDomainPrefix,
-  buildDropConstraintSql,
-  buildDropConstraintsFix,
-  quoteConstraintNameForMessage,
-} from '../owner-queries.ts';
+import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
+import { alterPrefix, dropConstraintSql, dropConstraintsFix, quoteName } from '../owner-queries.ts';
 
 import {
-  decodeNamedConstraint,
+  constraintColumnsSql,
+  decodeConstraint,
+  type InheritedColumn,
+  inheritedColumnsQuery,
   type NamedConstraint,
-  type NullableInheritedColumn,
-  namedConstraintSelectListSql,
-  nullableInheritedColumnsQuery,
 } from '../queries/constraints.ts';
-import { createDatabaseFeatureCondition } from '../queries/database-overview.ts';
+import { featureCondition } from '../queries/database-overview.ts';
 
 import {
-  completeResultsByRowSearch,
-  constraintHasStoredRowsSql,
+  completeBySearch,
+  constraintRowsSql,
   decodeSearchedTable,
-  domainTypeHasRowsSql,
-  type RowScanDependentResult,
-  searchedTableSelectListSql,
-  type TableViolationSearchResult,
+  domainRowsSql,
+  type PreliminaryResult,
+  searchedTableSql,
+  type ViolationResult,
 } from '../queries/row-scan.ts';
-import type { PostgresqlPreflightQuery } from '../query.ts';
+import type { PostgresqlQuery } from '../query.ts';
 
 /**
  * A constraint that is NOT VALID: existing rows were never checked. For NOT NULL constraints the rows are read. The
  * rows of a CHECK constraint are `unseen`, because preflight evaluates no expression of a user.
  */
-interface UnvalidatedConstraint extends NamedConstraint, RowScanDependentResult {
+interface UnvalidatedConstraint extends NamedConstraint, PreliminaryResult {
   /** Whether the domain of the constraint is used in arrays, because of which VALIDATE CONSTRAINT fails. */
   readonly inArrays: boolean;
   /** The initial copy does not check foreign keys, but all other constraints. */
@@ -55,22 +50,22 @@ interface UnvalidatedConstraint extends NamedConstraint, RowScanDependentResult 
  * NOT ENFORCED constraints of PostgreSQL 18 are left out, because they are never checked. A constraint of a partitioned
  * table is left out, because its partitions have it too.
  */
-export const unvalidatedConstraintsQuery: PostgresqlPreflightQuery<readonly UnvalidatedConstraint[]> = {
+export const unvalidatedConstraintsQuery: PostgresqlQuery<readonly UnvalidatedConstraint[]> = {
   id: 'unvalidated-constraints',
   scope: 'database',
-  when: createDatabaseFeatureCondition('odd-constraints'),
+  when: featureCondition('odd-constraints'),
   sql: (version) => {
-    const arrays = domainTypeHasRowsSql("t.typarray <> '0' AND a.atttypid = t.typarray");
+    const arrays = domainRowsSql("t.typarray <> '0' AND a.atttypid = t.typarray");
     return `
       SELECT
-        ${namedConstraintSelectListSql},
+        ${constraintColumnsSql},
         k.contype = 'f' AS foreign_key,
         ${arrays} AS in_arrays,
-        ${constraintHasStoredRowsSql(version)} AS filled,
+        ${constraintRowsSql(version)} AS filled,
         t.*
       FROM pg_constraint k
       LEFT JOIN LATERAL (
-        SELECT ${searchedTableSelectListSql(version)}
+        SELECT ${searchedTableSql(version)}
         FROM pg_class c
         JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.conkey[1]
         WHERE k.contype = 'n' AND c.oid = k.conrelid
@@ -81,26 +76,26 @@ export const unvalidatedConstraintsQuery: PostgresqlPreflightQuery<readonly Unva
   },
   decode: (rows) =>
     rows.map((row) => ({
-      ...decodeNamedConstraint(row),
-      inArrays: decodeBooleanColumn(row, 'in_arrays'),
-      foreignKey: decodeBooleanColumn(row, 'foreign_key'),
-      ...(decodeBooleanColumn(row, 'filled')
+      ...decodeConstraint(row),
+      inArrays: decodeBoolean(row, 'in_arrays'),
+      foreignKey: decodeBoolean(row, 'foreign_key'),
+      ...(decodeBoolean(row, 'filled')
         ? { rows: 'unseen', searched: decodeSearchedTable(row) }
-        : { rows: decodeBooleanColumn(row, 'in_arrays') ? 'unseen' : 'none' }),
+        : { rows: decodeBoolean(row, 'in_arrays') ? 'unseen' : 'none' }),
     })),
-  searchRows: (found, search) => completeResultsByRowSearch(found, search, isNullTextCopyField),
+  searchRows: (found, search) => completeBySearch(found, search, isNullField),
   absent: [],
 };
 
-export const notValidCheck = declareDatabasePreflightCheck({
+export const notValidCheck = declareDatabaseCheck({
   id: 'not-valid',
   title: 'every row satisfies every constraint',
   headline: 'A constraint is not validated for every row',
   severity: { continuous: 'blocker', dump: 'blocker' },
-  queries: { unvalidated: unvalidatedConstraintsQuery, looserColumns: nullableInheritedColumnsQuery },
+  queries: { unvalidated: unvalidatedConstraintsQuery, looserColumns: inheritedColumnsQuery },
   evaluate({ unvalidated, looserColumns }, database) {
     const copied = unvalidated.filter(({ foreignKey }) => !foreignKey);
-    const seen = (result: TableViolationSearchResult) => ({
+    const seen = (result: ViolationResult) => ({
       constraints: copied.filter(({ rows }) => rows === result),
       columns: looserColumns.filter(({ rows }) => rows === result),
     });
@@ -112,7 +107,7 @@ export const notValidCheck = declareDatabasePreflightCheck({
     if (looserColumns.length > 0) return nullableOutcome('fit', looserColumns, database);
     if (unvalidated.length === 0) return passOutcome('all');
     return infoOutcome(countOf(unvalidated.length, 'constraint'), {
-      detail: `Constraints that are NOT VALID on the source are NOT VALID on the target too. All rows satisfy the listed constraints; foreign keys are not checked during the copy.${buildUnlistedObjectsNote(unvalidated)}`,
+      detail: `Constraints that are NOT VALID on the source are NOT VALID on the target too. All rows satisfy the listed constraints; foreign keys are not checked during the copy.${unlistedNote(unvalidated)}`,
       objects: named(unvalidated, []),
     });
   },
@@ -122,12 +117,12 @@ function violatedOutcome(
   violated: readonly UnvalidatedConstraint[],
   all: readonly UnvalidatedConstraint[],
   database: string,
-): PreflightCheckOutcome {
+): CheckOutcome {
   return failOutcome(['continuous', 'dump'], countOf(violated.length, 'constraint'), {
     required: 'no row that violates a constraint',
-    detail: `NOT VALID exempts existing rows, but the target checks every copied row. A row that violates the constraint makes the copy fail on every attempt: ${violationError(violated[0]!)}.${buildUnlistedObjectsNote(all)}`,
+    detail: `NOT VALID exempts existing rows, but the target checks every copied row. A row that violates the constraint makes the copy fail on every attempt: ${violationError(violated[0]!)}.${unlistedNote(all)}`,
     objects: named(violated, all),
-    fix: buildDropConstraintsFix(
+    fix: dropConstraintsFix(
       unvalidatedConstraintsQuery,
       violated,
       database,
@@ -140,18 +135,18 @@ function uncheckedOutcome(
   unseen: readonly UnvalidatedConstraint[],
   all: readonly UnvalidatedConstraint[],
   database: string,
-): PreflightCheckOutcome {
-  const drops = unseen.filter(({ inArrays }) => inArrays).map((one) => buildDropConstraintSql(one));
+): CheckOutcome {
+  const drops = unseen.filter(({ inArrays }) => inArrays).map((one) => dropConstraintSql(one));
   const nested =
     drops.length === 0
       ? ''
-      : ` A domain constraint used in arrays cannot be validated: ${limitFindingObjects(drops).join('; ')}.`;
+      : ` A domain constraint used in arrays cannot be validated: ${limitObjects(drops).join('; ')}.`;
   const fix = {
     // The fix is for review: to validate a constraint, the server calls the functions of the constraint as the role
     // that runs the statement.
     review: unseen
       .filter(({ inArrays }) => !inArrays)
-      .map((one) => `${buildAlterTableOrDomainPrefix(one)} VALIDATE CONSTRAINT ${requoteQualifiedName(one.name)}`),
+      .map((one) => `${alterPrefix(one)} VALIDATE CONSTRAINT ${requoteName(one.name)}`),
     notSimulated: 'whether the rows satisfy the constraints is not known',
     database,
     by: 'the owner of the tables, or a superuser',
@@ -159,7 +154,7 @@ function uncheckedOutcome(
   };
   return {
     ...unknownOutcome(`${countOf(unseen.length, 'constraint')} NOT VALID; the rows were not checked`, fix),
-    detail: `A row that violates a constraint makes the copy fail on every attempt. Tables larger than 256 MB and tables that this role can read only in part are not checked, and expressions of CHECK constraints are not evaluated.${buildUnlistedObjectsNote(all)}`,
+    detail: `A row that violates a constraint makes the copy fail on every attempt. Tables larger than 256 MB and tables that this role can read only in part are not checked, and expressions of CHECK constraints are not evaluated.${unlistedNote(all)}`,
     objects: named(unseen, all),
   };
 }
@@ -167,26 +162,21 @@ function uncheckedOutcome(
 /** The constraints in `first`, then the rest of `all`, each with its owner. */
 function named(first: readonly UnvalidatedConstraint[], all: readonly UnvalidatedConstraint[]): readonly string[] {
   const others = all.filter((one) => !first.includes(one));
-  return limitFindingObjects([...first, ...others]).map(({ name, owner }) => `${name} on ${owner}`);
+  return limitObjects([...first, ...others]).map(({ name, owner }) => `${name} on ${owner}`);
 }
 
 function violationError({ name, owner, ofDomain, definition }: UnvalidatedConstraint): string {
   if (definition.startsWith('NOT NULL')) return '"null value in column … violates not-null constraint"';
   return ofDomain
-    ? `"value for domain ${owner} violates check constraint ${quoteConstraintNameForMessage(name)}"`
-    : `"new row for relation … violates check constraint ${quoteConstraintNameForMessage(name)}"`;
+    ? `"value for domain ${owner} violates check constraint ${quoteName(name)}"`
+    : `"new row for relation … violates check constraint ${quoteName(name)}"`;
 }
 
 /** When a dump is restored, a table that inherits from another gets the NOT NULL of its parent again. */
-function nullableOutcome(
-  rows: TableViolationSearchResult,
-  found: readonly NullableInheritedColumn[],
-  database: string,
-): PreflightCheckOutcome {
+function nullableOutcome(rows: ViolationResult, found: readonly InheritedColumn[], database: string): CheckOutcome {
   const turn = (how: string) =>
     found.map(
-      ({ table, column }) =>
-        `ALTER TABLE ${requoteQualifiedName(table)} ALTER COLUMN ${requoteQualifiedName(column)} ${how} NOT NULL`,
+      ({ table, column }) => `ALTER TABLE ${requoteName(table)} ALTER COLUMN ${requoteName(column)} ${how} NOT NULL`,
     );
   const observed = `${countOf(found.length, 'column')} without the NOT NULL of the parent`;
   const when = {
@@ -196,8 +186,8 @@ function nullableOutcome(
     none: '',
   }[rows];
   const more = {
-    detail: `On the target the restore adds the NOT NULL of the parent to the listed columns: ${when}: "null value in column ${quoteConstraintNameForMessage(found[0]!.column)} of relation … violates not-null constraint".${buildUnlistedObjectsNote(found)}`,
-    objects: limitFindingObjects(found).map(({ table, column }) => `${column} of ${table}`),
+    detail: `On the target the restore adds the NOT NULL of the parent to the listed columns: ${when}: "null value in column ${quoteName(found[0]!.column)} of relation … violates not-null constraint".${unlistedNote(found)}`,
+    objects: limitObjects(found).map(({ table, column }) => `${column} of ${table}`),
     headline: 'An inherited column lacks the NOT NULL of its parent',
     required: 'NOT NULL in every table that inherits a NOT NULL column',
     fix: {
@@ -206,7 +196,7 @@ function nullableOutcome(
       review: turn('SET'),
       undo: turn('DROP'),
       ...(rows === 'fit'
-        ? { effects: [buildQueryRowRemovalFixEffect(nullableInheritedColumnsQuery, found)] }
+        ? { effects: [removalEffect(inheritedColumnsQuery, found)] }
         : { notSimulated: 'whether the rows satisfy NOT NULL is not known' }),
       database,
       by: 'the owner of the tables, or a superuser',

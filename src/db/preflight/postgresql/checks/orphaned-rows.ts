@@ -1,31 +1,25 @@
 import { countOf } from '../../../../base/text.ts';
 import {
+  type CheckOutcome,
   failOutcome,
   infoOutcome,
-  type PreflightCheckOutcome,
   passOutcome,
   skipOutcome,
   unknownOutcome,
   warnOutcome,
 } from '../../finding.ts';
-import {
-  buildIncompleteScanOutcome,
-  buildUnlistedObjectsNote,
-  declareDatabasePreflightCheck,
-  getRowScanOrCheckOutcome,
-  limitFindingObjects,
-} from '../check.ts';
+import { declareDatabaseCheck, incompleteScanOutcome, limitObjects, scanOrOutcome, unlistedNote } from '../check.ts';
 import type { OrphanedRows } from '../deep/results.ts';
 
-import { suggestQueriesForOrphans } from '../owner-queries.ts';
-import { replicationRoleSettersQuery, switchedOffConstraintsQuery } from '../queries/constraints.ts';
+import { suggestOrphanQueries } from '../owner-queries.ts';
+import { roleSettersQuery, switchedOffConstraintsQuery } from '../queries/constraints.ts';
 
-export const orphanedRowsCheck = declareDatabasePreflightCheck({
+export const orphanedRowsCheck = declareDatabaseCheck({
   id: 'orphaned-rows',
   title: 'every foreign key references a row',
   headline: 'Rows reference rows that do not exist',
   severity: { dump: 'blocker' },
-  queries: { switchedOff: switchedOffConstraintsQuery, setters: replicationRoleSettersQuery },
+  queries: { switchedOff: switchedOffConstraintsQuery, setters: roleSettersQuery },
   readsRows: true,
   evaluate({ switchedOff, setters }, database, facts, options) {
     const disabled = switchedOff.filter(({ isDisabled }) => isDisabled).map(({ name }) => name);
@@ -37,24 +31,24 @@ export const orphanedRowsCheck = declareDatabasePreflightCheck({
       return {
         ...unknownOutcome(`${countOf(doubts.length, 'way', 'ways')} around foreign keys, and the rows were not read`),
         required: 'rows that satisfy every foreign key',
-        detail: `${harm}${buildUnlistedObjectsNote(doubts)}`,
-        objects: limitFindingObjects(doubts),
+        detail: `${harm}${unlistedNote(doubts)}`,
+        objects: limitObjects(doubts),
         settledBy: 'cloudctl db preflight --deep',
         fix: { text: 'Run the preflight with --deep, which compares the keys of the rows.' },
       };
     }
-    const read = getRowScanOrCheckOutcome(database, facts, options);
+    const read = scanOrOutcome(database, facts, options);
     if ('outcome' in read) return read.outcome;
     const { orphans, uncomparedForeignKeys, comparedForeignKeys } = read.scan;
     if (orphans.length > 0) return found(orphans, database);
-    const incomplete = buildIncompleteScanOutcome(read.scan);
+    const incomplete = incompleteScanOutcome(read.scan);
     if (incomplete !== undefined) return incomplete;
     if (disabled.length > 0) return notEnforced(disabled, database);
     const compared = countOf(comparedForeignKeys, 'foreign key');
     if (uncomparedForeignKeys.length === 0) return passOutcome(compared);
     return infoOutcome(`${compared} compared, ${uncomparedForeignKeys.length} not compared`, {
       headline: 'The rows of a foreign key were not compared',
-      objects: limitFindingObjects(uncomparedForeignKeys).map(
+      objects: limitObjects(uncomparedForeignKeys).map(
         ({ name, table, reason }) => `${name} on ${table} (${reason.replaceAll('_', ' ')})`,
       ),
     });
@@ -64,12 +58,12 @@ export const orphanedRowsCheck = declareDatabasePreflightCheck({
 const harm =
   'A dump is restored with its rows before its foreign keys, and the target then rejects the key: "insert or update on table … violates foreign key constraint". A continuous migration copies such rows without a check.';
 
-function notEnforced(disabled: readonly string[], database: string): PreflightCheckOutcome {
+function notEnforced(disabled: readonly string[], database: string): CheckOutcome {
   return warnOutcome(`${countOf(disabled.length, 'constraint')} with disabled triggers`, {
     headline: 'A constraint is not enforced on the source',
     required: 'none',
-    detail: `ALTER TABLE … DISABLE TRIGGER ALL also disables the triggers of foreign keys and deferrable constraints. A dump creates them enabled: statements of the application that succeed now fail after the cut-over ("violates foreign key constraint").${buildUnlistedObjectsNote(disabled)}`,
-    objects: limitFindingObjects(disabled),
+    detail: `ALTER TABLE … DISABLE TRIGGER ALL also disables the triggers of foreign keys and deferrable constraints. A dump creates them enabled: statements of the application that succeed now fail after the cut-over ("violates foreign key constraint").${unlistedNote(disabled)}`,
+    objects: limitObjects(disabled),
     fix: {
       database,
       by: 'a superuser',
@@ -78,13 +72,11 @@ function notEnforced(disabled: readonly string[], database: string): PreflightCh
   });
 }
 
-function found(orphans: readonly OrphanedRows[], database: string): PreflightCheckOutcome {
+function found(orphans: readonly OrphanedRows[], database: string): CheckOutcome {
   return failOutcome(['dump'], countOf(orphans.length, 'foreign key'), {
     required: 'none',
-    detail: `${harm}${suggestQueriesForOrphans(orphans)}${buildUnlistedObjectsNote(orphans)}`,
-    objects: limitFindingObjects(orphans).map(
-      ({ name, table, rows }) => `${name} on ${table} (${countOf(rows, 'row')})`,
-    ),
+    detail: `${harm}${suggestOrphanQueries(orphans)}${unlistedNote(orphans)}`,
+    objects: limitObjects(orphans).map(({ name, table, rows }) => `${name} on ${table} (${countOf(rows, 'row')})`),
     fix: {
       database,
       by: 'the data owner',

@@ -1,7 +1,7 @@
-import { decodeBooleanColumn, decodeTextColumn } from '../../../../postgresql/rows.ts';
+import { decodeBoolean, decodeText } from '../../../../postgresql/rows.ts';
 import { failOutcome, passOutcome, skipOutcome } from '../../finding.ts';
-import { declareServerPreflightCheck } from '../check.ts';
-import type { PostgresqlPreflightQuery } from '../query.ts';
+import { declareServerCheck } from '../check.ts';
+import type { PostgresqlQuery } from '../query.ts';
 
 interface PgoutputAvailability {
   readonly exists: boolean;
@@ -13,7 +13,7 @@ interface PgoutputAvailability {
  * Whether the library of pgoutput exists in a folder from which the server loads it; undefined if the role is not a
  * superuser, and so cannot list files.
  */
-const pgoutputAvailabilityQuery: PostgresqlPreflightQuery<PgoutputAvailability | undefined> = {
+const pgoutputQuery: PostgresqlQuery<PgoutputAvailability | undefined> = {
   id: 'output-plugin',
   scope: 'server',
   sql: (version, { superuser }) =>
@@ -35,17 +35,17 @@ const pgoutputAvailabilityQuery: PostgresqlPreflightQuery<PgoutputAvailability |
         ) d(folder)
         CROSS JOIN (VALUES ('.so'), ('.dylib'), ('.dll')) s(suffix)
       `,
-  decode: ([row = {}]) => ({ exists: decodeBooleanColumn(row, 'found'), path: decodeTextColumn(row, 'path') }),
+  decode: ([row = {}]) => ({ exists: decodeBoolean(row, 'found'), path: decodeText(row, 'path') }),
   absent: undefined,
 };
 
-export const outputPluginCheck = declareServerPreflightCheck({
+export const outputPluginCheck = declareServerCheck({
   id: 'output-plugin',
   title: 'the server can load the output plugin pgoutput',
   headline: 'The server cannot load the output plugin pgoutput',
   severity: { continuous: 'blocker' },
   needs: 'connection',
-  queries: { plugin: pgoutputAvailabilityQuery },
+  queries: { plugin: pgoutputQuery },
   evaluate({ plugin }) {
     if (plugin === undefined) return skipOutcome('only a superuser can see the libraries of the server');
     if (plugin.exists) return passOutcome('found');

@@ -1,12 +1,12 @@
 import { countOf } from '../../../../base/text.ts';
-import { firstNormalObjectId, oidsOfCatalogs } from '../../../../postgresql/catalog-oids.ts';
-import { quoteIdentifier, requoteQualifiedName, requoteSignature } from '../../../../postgresql/quote.ts';
-import { decodeTextColumn } from '../../../../postgresql/rows.ts';
-import { buildQueryRowRemovalFixEffect, passOutcome, unknownOutcome } from '../../finding.ts';
-import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
-import { isNotExtensionMemberSql } from '../queries/catalog-predicates.ts';
-import type { PostgresqlPreflightQuery } from '../query.ts';
-import { getPostgresqlTargetVersion } from '../source-facts.ts';
+import { catalogOids, firstNormalOid } from '../../../../postgresql/catalog-oids.ts';
+import { quoteIdentifier, requoteName, requoteSignature } from '../../../../postgresql/quote.ts';
+import { decodeText } from '../../../../postgresql/rows.ts';
+import { passOutcome, removalEffect, unknownOutcome } from '../../finding.ts';
+import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
+import { isNotMemberSql } from '../queries/catalog-predicates.ts';
+import type { PostgresqlQuery } from '../query.ts';
+import { targetVersionNumber } from '../source-facts.ts';
 import { accessCountsQuery } from './grants.ts';
 
 /** A privilege that the owner of a table lacks to write its rows. */
@@ -20,14 +20,14 @@ interface MissingRight {
   readonly on: string;
 }
 
-const { pg_attrdef, pg_class, pg_constraint, pg_operator, pg_proc } = oidsOfCatalogs;
+const { pg_attrdef, pg_class, pg_constraint, pg_operator, pg_proc } = catalogOids;
 
 /**
  * Tables of an owner who is no superuser, with what a subscription asks of him: the privileges of the table, USAGE of its
  * schema, and EXECUTE of functions in CHECKs, domains, indexes and generated columns. Only functions whose privileges were
  * changed can lack one.
  */
-export const ownerRightsQuery: PostgresqlPreflightQuery<readonly MissingRight[]> = {
+export const ownerRightsQuery: PostgresqlQuery<readonly MissingRight[]> = {
   id: 'owner-rights',
   scope: 'database',
   when: (known) => (known(accessCountsQuery)?.owners ?? 1) > 0,
@@ -36,15 +36,15 @@ export const ownerRightsQuery: PostgresqlPreflightQuery<readonly MissingRight[]>
       SELECT c.oid, c.relowner AS owner, c.relnamespace
       FROM pg_class c
       JOIN pg_roles r ON r.oid = c.relowner
-      WHERE c.oid >= '${firstNormalObjectId}'
+      WHERE c.oid >= '${firstNormalOid}'
         AND c.relkind = 'r'
         AND c.relpersistence = 'p'
         AND NOT r.rolsuper
-        AND ${isNotExtensionMemberSql('pg_class', 'c.oid')}
+        AND ${isNotMemberSql('pg_class', 'c.oid')}
     ), revoked AS (
       SELECT p.oid
       FROM pg_proc p
-      WHERE p.oid >= '${firstNormalObjectId}' AND p.proacl IS NOT NULL
+      WHERE p.oid >= '${firstNormalOid}' AND p.proacl IS NOT NULL
     ), callers AS (
       SELECT d.classid, d.objid, f.oid AS called
       FROM revoked f
@@ -96,23 +96,23 @@ export const ownerRightsQuery: PostgresqlPreflightQuery<readonly MissingRight[]>
   `,
   decode: (rows) =>
     rows.map((row) => ({
-      table: decodeTextColumn(row, 'relation'),
-      owner: decodeTextColumn(row, 'owner'),
-      rights: decodeTextColumn(row, 'rights').toUpperCase(),
+      table: decodeText(row, 'relation'),
+      owner: decodeText(row, 'owner'),
+      rights: decodeText(row, 'rights').toUpperCase(),
       kind: row.kind === 'FUNCTION' || row.kind === 'SCHEMA' ? row.kind : 'TABLE',
-      on: decodeTextColumn(row, 'name'),
+      on: decodeText(row, 'name'),
     })),
   absent: [],
 };
 
-export const ownerRightsCheck = declareDatabasePreflightCheck({
+export const ownerRightsCheck = declareDatabaseCheck({
   id: 'owner-rights',
   title: 'the owner of each table may write it',
   headline: 'The owner of a table may not write it',
   severity: { continuous: 'blocker' },
   queries: { missing: ownerRightsQuery },
   evaluate({ missing }, database, _facts, options) {
-    const version = getPostgresqlTargetVersion(options);
+    const version = targetVersionNumber(options);
     const read = options.target?.postgresql;
     if (missing.length === 0) return passOutcome('yes');
     // Older releases write as the owner of the subscription; a login that is no superuser owns what it creates.
@@ -121,7 +121,7 @@ export const ownerRightsCheck = declareDatabasePreflightCheck({
       ...new Set(
         missing.map(
           ({ rights, kind, on, owner }) =>
-            `${verb} ${rights} ON ${kind} ${kind === 'FUNCTION' ? requoteSignature(on) : requoteQualifiedName(on)} ${verb === 'GRANT' ? 'TO' : 'FROM'} ${quoteIdentifier(owner)}`,
+            `${verb} ${rights} ON ${kind} ${kind === 'FUNCTION' ? requoteSignature(on) : requoteName(on)} ${verb === 'GRANT' ? 'TO' : 'FROM'} ${quoteIdentifier(owner)}`,
         ),
       ),
     ];
@@ -131,15 +131,15 @@ export const ownerRightsCheck = declareDatabasePreflightCheck({
       premise: 'the service leaves out owners and privileges (pg_dump --no-owner --no-privileges)',
       settledBy: 'GRANT on the source',
       required: 'owners that may write their tables',
-      detail: `Since PostgreSQL 16 the owner of a table writes what is copied and replicated. With the owners and privileges of the source the server rejects it: "permission denied for ${missing[0]?.kind.toLowerCase()}", and the copy is retried endlessly.${buildUnlistedObjectsNote(missing)}`,
-      objects: limitFindingObjects(missing).map(
+      detail: `Since PostgreSQL 16 the owner of a table writes what is copied and replicated. With the owners and privileges of the source the server rejects it: "permission denied for ${missing[0]?.kind.toLowerCase()}", and the copy is retried endlessly.${unlistedNote(missing)}`,
+      objects: limitObjects(missing).map(
         ({ table, owner, rights, kind, on }) =>
           `${table}: ${owner} has no ${rights}${kind === 'TABLE' ? '' : ` on ${kind.toLowerCase()} ${on}`}`,
       ),
       fix: {
         sql: statements('GRANT'),
         undo: statements('REVOKE'),
-        effects: [buildQueryRowRemovalFixEffect(ownerRightsQuery, missing)],
+        effects: [removalEffect(ownerRightsQuery, missing)],
         database,
         by: 'the owners of tables, schemas and functions, or a superuser',
         text: 'Grant the owners what they lack until the cut-over.',

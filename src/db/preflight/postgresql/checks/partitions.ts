@@ -1,18 +1,18 @@
 import { countOf } from '../../../../base/text.ts';
-import { requoteQualifiedName } from '../../../../postgresql/quote.ts';
+import { requoteName } from '../../../../postgresql/quote.ts';
 import {
+  type CheckOutcome,
   failOutcome,
   infoOutcome,
-  type PreflightCheckOutcome,
   passOutcome,
   unknownOutcome,
   warnOutcome,
 } from '../../finding.ts';
-import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
+import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
 
 import { type PartitionedTable, partitionedTablesQuery } from '../queries/partitioned-tables.ts';
 
-export const partitionsCheck = declareDatabasePreflightCheck({
+export const partitionsCheck = declareDatabaseCheck({
   id: 'partitions',
   title: 'no partition is created during the migration, and each row belongs to the same partition on the target',
   headline: 'A partition created during the migration stops the replication',
@@ -37,7 +37,7 @@ export const partitionsCheck = declareDatabasePreflightCheck({
     const detaching = partitions.flatMap((one) => one.detaching.map((partition) => ({ table: one.name, partition })));
     if (detaching.length > 0) return interruptedDetach(detaching, database);
     const growing = partitions.filter(({ strategy, closed }) => strategy !== 'hash' && !closed);
-    const objects = limitFindingObjects(partitions).map(described);
+    const objects = limitObjects(partitions).map(described);
     if (partitions.length === 0) return passOutcome('no partitioned table');
     const observed = countOf(partitions.length, 'partitioned table');
     if (growing.length === 0) {
@@ -47,7 +47,7 @@ export const partitionsCheck = declareDatabasePreflightCheck({
     if (method === 'dump') return infoOutcome(observed, { objects });
     return warnOutcome(observed, {
       required: 'all partitions for the next two weeks exist already',
-      detail: `A partition that is created during the migration is published immediately but missing on the target, which stops the replication of the whole database: "logical replication target relation "…" does not exist".${buildUnlistedObjectsNote(partitions)}`,
+      detail: `A partition that is created during the migration is published immediately but missing on the target, which stops the replication of the whole database: "logical replication target relation "…" does not exist".${unlistedNote(partitions)}`,
       objects,
       fix: {
         by: 'the operator of the partitioning job',
@@ -60,30 +60,30 @@ export const partitionsCheck = declareDatabasePreflightCheck({
 function interruptedDetach(
   found: readonly { readonly table: string; readonly partition: string }[],
   database: string,
-): PreflightCheckOutcome {
+): CheckOutcome {
   return warnOutcome(countOf(found.length, 'partition'), {
     headline: 'A partition is being detached',
     required: 'no interrupted DETACH PARTITION … CONCURRENTLY',
-    detail: `Queries of these tables leave out the rows of the partitions. A dump contains the partitions as attached, so the tables have these rows again on the target.${buildUnlistedObjectsNote(found)}`,
-    objects: limitFindingObjects(found).map(({ table, partition }) => `${partition} of ${table}`),
+    detail: `Queries of these tables leave out the rows of the partitions. A dump contains the partitions as attached, so the tables have these rows again on the target.${unlistedNote(found)}`,
+    objects: limitObjects(found).map(({ table, partition }) => `${partition} of ${table}`),
     fix: {
       database,
       by: 'the owner of the tables',
       review: found.map(
         ({ table, partition }) =>
-          `ALTER TABLE ${requoteQualifiedName(table)} DETACH PARTITION ${requoteQualifiedName(partition)} FINALIZE`,
+          `ALTER TABLE ${requoteName(table)} DETACH PARTITION ${requoteName(partition)} FINALIZE`,
       ),
       text: 'Complete the detachment before the migration (DETACH PARTITION … FINALIZE).',
     },
   });
 }
 
-function enumHashed(found: readonly PartitionedTable[], database: string): PreflightCheckOutcome {
+function enumHashed(found: readonly PartitionedTable[], database: string): CheckOutcome {
   return failOutcome(['continuous', 'dump'], `${countOf(found.length, 'table')} partitioned by the hash of an enum`, {
     headline: 'A table is partitioned by the hash of an enum',
     required: 'no partitioning by the hash of an enum',
-    detail: `The hash of an enum value is computed from an OID that differs on the target, so rows belong to other partitions on the target: "new row for relation … violates partition constraint". The copy of each partition is retried endlessly.${buildUnlistedObjectsNote(found)}`,
-    objects: limitFindingObjects(found).map(described),
+    detail: `The hash of an enum value is computed from an OID that differs on the target, so rows belong to other partitions on the target: "new row for relation … violates partition constraint". The copy of each partition is retried endlessly.${unlistedNote(found)}`,
+    objects: limitObjects(found).map(described),
     fix: {
       by: 'the schema owner',
       text: `Partition the table by another column, by LIST, or by the enum as text; or exclude the database (--ignore-dbs ${database}) and migrate it with pg_dump --load-via-partition-root.`,
@@ -91,12 +91,12 @@ function enumHashed(found: readonly PartitionedTable[], database: string): Prefl
   });
 }
 
-function objectIdentifierKeys(found: readonly PartitionedTable[], database: string): PreflightCheckOutcome {
+function objectIdentifierKeys(found: readonly PartitionedTable[], database: string): CheckOutcome {
   return failOutcome(['continuous', 'dump'], `${countOf(found.length, 'table')} partitioned by an object identifier`, {
     headline: 'A table is partitioned by an object identifier',
     required: 'no HASH or RANGE partitioning by regclass, regtype, regrole or a similar type',
-    detail: `Tables, types, functions, schemas and roles have other OIDs on the target, so rows that contain an OID belong to other partitions on the target: "new row for relation … violates partition constraint". The copy of each partition is retried endlessly.${buildUnlistedObjectsNote(found)}`,
-    objects: limitFindingObjects(found).map(described),
+    detail: `Tables, types, functions, schemas and roles have other OIDs on the target, so rows that contain an OID belong to other partitions on the target: "new row for relation … violates partition constraint". The copy of each partition is retried endlessly.${unlistedNote(found)}`,
+    objects: limitObjects(found).map(described),
     fix: {
       by: 'the schema owner',
       text: `Partition the table by LIST, or by the name of the object as text; or exclude the database (--ignore-dbs ${database}) and migrate it with pg_dump --load-via-partition-root.`,
@@ -104,12 +104,12 @@ function objectIdentifierKeys(found: readonly PartitionedTable[], database: stri
   });
 }
 
-function exclusionConstraints(found: readonly PartitionedTable[], database: string): PreflightCheckOutcome {
+function exclusionConstraints(found: readonly PartitionedTable[], database: string): CheckOutcome {
   return failOutcome(['continuous', 'dump'], `${countOf(found.length, 'table')} with an EXCLUDE constraint`, {
     headline: 'A partitioned table has an EXCLUDE constraint',
     required: 'no EXCLUDE constraint on a partitioned table',
-    detail: `A dump creates the index of an EXCLUDE constraint separately for every partition, and no such index can be attached: "cannot attach index … as a partition of index …". The schema cannot be restored.${buildUnlistedObjectsNote(found)}`,
-    objects: limitFindingObjects(found).map(({ name, excluding }) => `${name} (${excluding})`),
+    detail: `A dump creates the index of an EXCLUDE constraint separately for every partition, and no such index can be attached: "cannot attach index … as a partition of index …". The schema cannot be restored.${unlistedNote(found)}`,
+    objects: limitObjects(found).map(({ name, excluding }) => `${name} (${excluding})`),
     fix: {
       database,
       by: 'the owner of the tables, or a superuser',

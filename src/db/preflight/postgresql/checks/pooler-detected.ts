@@ -1,9 +1,9 @@
 import { failOutcome, passOutcome } from '../../finding.ts';
-import { declareServerPreflightCheck, postgresqlMigrationMethods } from '../check.ts';
-import { evaluatePostgresqlLoginStep } from '../login.ts';
-import type { PostgresqlSourceFacts } from '../source-facts.ts';
+import { declareServerCheck, postgresqlMethods } from '../check.ts';
+import { evaluateLogin } from '../login.ts';
+import type { PostgresqlFacts } from '../source-facts.ts';
 
-export const poolerDetectedCheck = declareServerPreflightCheck({
+export const poolerDetectedCheck = declareServerCheck({
   id: 'pooler-detected',
   title: 'the connection is direct, without a connection pooler',
   headline: 'The connection goes through a connection pooler',
@@ -12,7 +12,7 @@ export const poolerDetectedCheck = declareServerPreflightCheck({
   needs: 'address',
   queries: {},
   evaluate(_values, facts) {
-    return evaluatePostgresqlLoginStep(
+    return evaluateLogin(
       facts,
       'pooler-detected',
       () => {
@@ -31,10 +31,10 @@ export const poolerDetectedCheck = declareServerPreflightCheck({
   },
 });
 
-function pooler(seen: string, { connection, address }: PostgresqlSourceFacts) {
+function pooler(seen: string, { connection, address }: PostgresqlFacts) {
   const behind =
     connection.kind === 'entered' && connection.serverPort !== undefined && connection.serverPort !== address.port;
-  return failOutcome(postgresqlMigrationMethods, seen, {
+  return failOutcome(postgresqlMethods, seen, {
     required: 'a direct connection',
     detail: `A connection pooler rejects replication connections (unsupported startup parameter: replication). Through a pooler in transaction mode pg_dump loses its settings and prepared statements between statements.${unpinnedLoginNote(connection)}`,
     fix: {
@@ -43,7 +43,7 @@ function pooler(seen: string, { connection, address }: PostgresqlSourceFacts) {
   });
 }
 
-function unpinnedLoginNote(connection: PostgresqlSourceFacts['connection']): string {
+function unpinnedLoginNote(connection: PostgresqlFacts['connection']): string {
   if (connection.kind !== 'entered' || connection.startupRefusal === undefined) return '';
   return ` The settings of the login were not accepted (${connection.startupRefusal}): a login event trigger ran with the role and the search_path that are stored for its sessions. All statements of this report ran with pg_catalog alone.`;
 }

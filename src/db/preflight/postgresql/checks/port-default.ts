@@ -1,7 +1,7 @@
-import { infoOutcome, type PreflightCheckOutcome, passOutcome } from '../../finding.ts';
-import { declareServerPreflightCheck } from '../check.ts';
+import { type CheckOutcome, infoOutcome, passOutcome } from '../../finding.ts';
+import { declareServerCheck } from '../check.ts';
 
-export const portDefaultPoolerCheck = declareServerPreflightCheck({
+export const portDefaultPoolerCheck = declareServerCheck({
   id: 'port-default',
   title: 'the port belongs to a server, not to a connection pooler',
   headline: 'The port is usually that of a connection pooler or a managed cluster',
@@ -9,7 +9,7 @@ export const portDefaultPoolerCheck = declareServerPreflightCheck({
   spec: 'S9.11',
   needs: 'address',
   queries: {},
-  evaluate(_values, { address: { port } }): PreflightCheckOutcome {
+  evaluate(_values, { address: { port } }): CheckOutcome {
     const known = knownPorts[port];
     return known === undefined
       ? passOutcome(String(port))

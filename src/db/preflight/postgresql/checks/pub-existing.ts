@@ -1,9 +1,9 @@
 import { countOf } from '../../../../base/text.ts';
 import { infoOutcome, passOutcome } from '../../finding.ts';
-import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
+import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
 import { isMigrationPublication, publicationsQuery } from '../queries/replication.ts';
 
-export const pubExistingCheck = declareDatabasePreflightCheck({
+export const pubExistingCheck = declareDatabaseCheck({
   id: 'pub-existing',
   title: 'the database has no publications for other subscribers',
   headline: 'The database has publications for other subscribers',
@@ -15,8 +15,8 @@ export const pubExistingCheck = declareDatabasePreflightCheck({
     if (own.length === 0) return passOutcome('none');
     const all = own.filter(({ allTables }) => allTables).length;
     return infoOutcome(countOf(own.length, 'publication'), {
-      detail: `Other subscribers receive changes of this database and must be moved to the target. The migration restores publications on the target, but not their replication slots.${all === 0 ? '' : ' Because of a publication FOR ALL TABLES, every table already needs a replica identity.'}${buildUnlistedObjectsNote(own)}`,
-      objects: limitFindingObjects(own).map(({ name, allTables }) => (allTables ? `${name} (FOR ALL TABLES)` : name)),
+      detail: `Other subscribers receive changes of this database and must be moved to the target. The migration restores publications on the target, but not their replication slots.${all === 0 ? '' : ' Because of a publication FOR ALL TABLES, every table already needs a replica identity.'}${unlistedNote(own)}`,
+      objects: limitObjects(own).map(({ name, allTables }) => (allTables ? `${name} (FOR ALL TABLES)` : name)),
     });
   },
 });

@@ -1,23 +1,19 @@
 import { countOf } from '../../../../base/text.ts';
-import { oidsOfCatalogs } from '../../../../postgresql/catalog-oids.ts';
-import { decodeTextColumn } from '../../../../postgresql/rows.ts';
-import { buildQueryRowRemovalFixEffect, passOutcome, unknownOutcome } from '../../finding.ts';
+import { catalogOids } from '../../../../postgresql/catalog-oids.ts';
+import { decodeText } from '../../../../postgresql/rows.ts';
+import { passOutcome, removalEffect, unknownOutcome } from '../../finding.ts';
 
-import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
-import {
-  createFunctionRelationReader,
-  type FunctionRelationRead,
-  type RelationsReadByFunction,
-} from '../function-body/unresolved-names.ts';
-import { buildAddConstraintNotValidSql, buildDropConstraintSql } from '../owner-queries.ts';
+import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
+import { createRelationReader, type FunctionReads, type RelationRead } from '../function-body/unresolved-names.ts';
+import { addConstraintSql, dropConstraintSql } from '../owner-queries.ts';
 
-import { createDatabaseFeatureCondition } from '../queries/database-overview.ts';
-import { functionAndViewBodiesQuery } from '../queries/function-bodies.ts';
-import { userFunctionDependentsCte } from '../queries/function-uses.ts';
-import type { PostgresqlPreflightQuery } from '../query.ts';
+import { featureCondition } from '../queries/database-overview.ts';
+import { bodiesQuery } from '../queries/function-bodies.ts';
+import { userDependentsCte } from '../queries/function-uses.ts';
+import type { PostgresqlQuery } from '../query.ts';
 
 /** A CHECK constraint that calls a function of a user, on a table with rows. The function may read other tables. */
-interface FunctionCallingConstraint {
+interface CallingConstraint {
   /** Object id of the function that the constraint calls. */
   readonly calls: string;
   /** Quoted. */
@@ -30,12 +26,12 @@ interface FunctionCallingConstraint {
   readonly definition: string;
 }
 
-export const functionCallingConstraintsQuery: PostgresqlPreflightQuery<readonly FunctionCallingConstraint[]> = {
+export const callingConstraintsQuery: PostgresqlQuery<readonly CallingConstraint[]> = {
   id: 'function-calling-constraints',
   scope: 'database',
-  when: createDatabaseFeatureCondition('called-functions'),
+  when: featureCondition('called-functions'),
   sql: (version) => `
-     ${userFunctionDependentsCte}
+     ${userDependentsCte}
     SELECT DISTINCT
       d.calls,
       quote_ident(k.conname) AS conname,
@@ -47,7 +43,7 @@ export const functionCallingConstraintsQuery: PostgresqlPreflightQuery<readonly 
     JOIN pg_constraint k ON k.oid = d.objid
     JOIN pg_class c ON c.oid = k.conrelid
     JOIN pg_namespace n ON n.oid = c.relnamespace
-    WHERE d.classid = '${oidsOfCatalogs.pg_constraint}'
+    WHERE d.classid = '${catalogOids.pg_constraint}'
       AND k.contype = 'c'
       AND c.relkind = 'r'
       AND c.relpersistence = 'p'
@@ -55,36 +51,36 @@ export const functionCallingConstraintsQuery: PostgresqlPreflightQuery<readonly 
   `,
   decode: (rows) =>
     rows.map((row) => ({
-      calls: decodeTextColumn(row, 'calls'),
-      name: decodeTextColumn(row, 'conname'),
-      table: decodeTextColumn(row, 'name'),
-      schema: decodeTextColumn(row, 'nspname'),
-      relation: decodeTextColumn(row, 'relname'),
-      definition: decodeTextColumn(row, 'definition'),
+      calls: decodeText(row, 'calls'),
+      name: decodeText(row, 'conname'),
+      table: decodeText(row, 'name'),
+      schema: decodeText(row, 'nspname'),
+      relation: decodeText(row, 'relname'),
+      definition: decodeText(row, 'definition'),
     })),
   absent: [],
 };
 
-export const readingChecksCheck = declareDatabasePreflightCheck({
+export const readingChecksCheck = declareDatabaseCheck({
   id: 'reading-checks',
   title: 'no CHECK constraint reads rows that are copied later',
   headline: 'A CHECK constraint can read rows that are copied later',
   severity: { continuous: 'blocker', dump: 'blocker' },
-  queries: { callingChecks: functionCallingConstraintsQuery, functionBodies: functionAndViewBodiesQuery },
+  queries: { callingChecks: callingConstraintsQuery, functionBodies: bodiesQuery },
   evaluate({ callingChecks, functionBodies }, database) {
-    const found = circularChecks(callingChecks, createFunctionRelationReader(functionBodies));
+    const found = circularChecks(callingChecks, createRelationReader(functionBodies));
     const [first] = found;
     if (first === undefined) return passOutcome('none');
     return {
       ...unknownOutcome(`${countOf(found.length, 'constraint')}, and it is not known whether the rows satisfy them`),
       premise: 'no CHECK constraint requires rows that are copied later',
       required: 'no CHECK constraint that reads its own table, or a table whose CHECK constraint reads this table',
-      detail: `A CHECK constraint is evaluated for every copied row, when the rows that its function reads may not be copied yet; rows of its own table that are copied together are not visible to the constraint. If the constraint requires such rows, the copy fails on every attempt: "new row for relation … violates check constraint ${first.name}". If the constraint requires that such rows do not exist, the copy succeeds.${buildUnlistedObjectsNote(found)}`,
-      objects: limitFindingObjects(found).map(({ name, table, definition }) => `${name} on ${table} ${definition}`),
+      detail: `A CHECK constraint is evaluated for every copied row, when the rows that its function reads may not be copied yet; rows of its own table that are copied together are not visible to the constraint. If the constraint requires such rows, the copy fails on every attempt: "new row for relation … violates check constraint ${first.name}". If the constraint requires that such rows do not exist, the copy succeeds.${unlistedNote(found)}`,
+      objects: limitObjects(found).map(({ name, table, definition }) => `${name} on ${table} ${definition}`),
       fix: {
-        sql: found.map((one) => buildDropConstraintSql({ ...one, owner: one.table, ofDomain: false })),
-        undoReview: found.map((one) => buildAddConstraintNotValidSql({ ...one, owner: one.table, ofDomain: false })),
-        effects: [buildQueryRowRemovalFixEffect(functionCallingConstraintsQuery, found)],
+        sql: found.map((one) => dropConstraintSql({ ...one, owner: one.table, ofDomain: false })),
+        undoReview: found.map((one) => addConstraintSql({ ...one, owner: one.table, ofDomain: false })),
+        effects: [removalEffect(callingConstraintsQuery, found)],
         database,
         by: 'the owner of the tables, or a superuser',
         text: 'Drop the CHECK constraints until the cut-over, or replace them with a trigger, which does not fire during the copy. Run `cloudctl db rehearse` to see whether the rows satisfy the CHECK constraints.',
@@ -98,9 +94,9 @@ export const readingChecksCheck = declareDatabasePreflightCheck({
  * wait for each other.
  */
 function circularChecks(
-  checks: readonly FunctionCallingConstraint[],
-  reach: (oid: string) => RelationsReadByFunction,
-): readonly FunctionCallingConstraint[] {
+  checks: readonly CallingConstraint[],
+  reach: (oid: string) => FunctionReads,
+): readonly CallingConstraint[] {
   const byFunction = new Map([...new Set(checks.map(({ calls }) => calls))].map((oid) => [oid, reach(oid).reads]));
   const read = new Map(
     checks.map((check) => [check, checks.filter((other) => names(byFunction.get(check.calls) ?? [], other))]),
@@ -113,6 +109,6 @@ function circularChecks(
   });
 }
 
-function names(reads: readonly FunctionRelationRead[], { schema, relation }: FunctionCallingConstraint): boolean {
+function names(reads: readonly RelationRead[], { schema, relation }: CallingConstraint): boolean {
   return reads.some((one) => one.name === relation && (one.schema ?? schema) === schema);
 }

@@ -1,18 +1,18 @@
 import { countOf } from '../../../../base/text.ts';
-import { failOutcome, type PreflightCheckOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
-import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
-import { tokenizeSqlFunctionBody } from '../function-body/tokenize.ts';
-import { createFunctionRelationReader, type FunctionRelationRead } from '../function-body/unresolved-names.ts';
+import { type CheckOutcome, failOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
+import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
+import { tokenizeBody } from '../function-body/tokenize.ts';
+import { createRelationReader, type RelationRead } from '../function-body/unresolved-names.ts';
 
-import { type FunctionOrViewBody, functionAndViewBodiesQuery } from '../queries/function-bodies.ts';
-import { type UserFunctionUse, userFunctionUsesQuery } from '../queries/function-uses.ts';
+import { bodiesQuery, type ObjectBody } from '../queries/function-bodies.ts';
+import { type FunctionUse, functionUsesQuery } from '../queries/function-uses.ts';
 
-export const tableReadingFunctionsCheck = declareDatabasePreflightCheck({
+export const tableReadingFunctionsCheck = declareDatabaseCheck({
   id: 'reading-functions',
   title: 'no generated column, index, partition key or domain calls a function that reads a table',
   headline: 'A generated column, an index, a partition key or a domain calls a function that reads a table',
   severity: { continuous: 'blocker', dump: 'blocker' },
-  queries: { functionUses: userFunctionUsesQuery, functionBodies: functionAndViewBodiesQuery },
+  queries: { functionUses: functionUsesQuery, functionBodies: bodiesQuery },
   evaluate({ functionUses, functionBodies }, database) {
     const found = readingUses(functionUses, functionBodies);
     const differing = found.filter(({ kind, reads }) => kind === 'generated' && reads.some(isCertainRead));
@@ -21,14 +21,14 @@ export const tableReadingFunctionsCheck = declareDatabasePreflightCheck({
   },
 });
 
-interface ReadingUse extends UserFunctionUse {
+interface ReadingUse extends FunctionUse {
   readonly signature: string;
-  readonly reads: readonly FunctionRelationRead[];
+  readonly reads: readonly RelationRead[];
 }
 
 /** Objects that the target evaluates for copied rows with a function that reads rows of a table, or may read them. */
-function readingUses(uses: readonly UserFunctionUse[], bodies: readonly FunctionOrViewBody[]): readonly ReadingUse[] {
-  const readsOf = createFunctionRelationReader(
+function readingUses(uses: readonly FunctionUse[], bodies: readonly ObjectBody[]): readonly ReadingUse[] {
+  const readsOf = createRelationReader(
     bodies.map((body) => ({ ...body, text: withoutTypeNames(body.text), bound: withoutTypeNames(body.bound) })),
   );
   const byOid = new Map(bodies.map((body) => [body.oid, body]));
@@ -43,7 +43,7 @@ function readingUses(uses: readonly UserFunctionUse[], bodies: readonly Function
 }
 
 /** CHECK constraints of tables are evaluated by the check `reading-checks`. */
-const computedKinds: ReadonlySet<UserFunctionUse['kind']> = new Set([
+const computedKinds: ReadonlySet<FunctionUse['kind']> = new Set([
   'generated',
   'index',
   'unique',
@@ -54,7 +54,7 @@ const computedKinds: ReadonlySet<UserFunctionUse['kind']> = new Set([
 
 /** Function bodies that EXECUTE a composed text, or call a function that runs the query in its argument. */
 function composesQuery(text: string): boolean {
-  return tokenizeSqlFunctionBody(text).some(({ kind, text: word }) => kind === 'word' && composingWord.test(word));
+  return tokenizeBody(text).some(({ kind, text: word }) => kind === 'word' && composingWord.test(word));
 }
 
 const composingWord = /^execute$|^(?:query|table|cursor|schema)_to_xml|^dblink/;
@@ -70,19 +70,19 @@ function withoutTypeNames(text: string): string {
  * Whether the function reads a table of users on every call. Reads of system catalogs do not count, because the target
  * may have the same rows in them.
  */
-function isCertainRead({ schema, name, certain }: FunctionRelationRead): boolean {
+function isCertainRead({ schema, name, certain }: RelationRead): boolean {
   return certain && !/^(?:pg_|information_schema$)/.test(schema ?? name);
 }
 
-function differingColumns(found: readonly ReadingUse[], database: string): PreflightCheckOutcome {
+function differingColumns(found: readonly ReadingUse[], database: string): CheckOutcome {
   return failOutcome(
     ['continuous', 'dump'],
     `${countOf(found.length, 'generated column')}, computed from rows of a table`,
     {
       headline: 'A generated column is computed by a function that reads a table',
       required: 'generated columns with functions that depend only on their arguments',
-      detail: `Generated columns are not copied: the target computes them when it copies their row, and the rows that the function reads may not be copied yet or have changed since. The functions are declared IMMUTABLE but are not, so values differ or are NULL on the target without an error.${buildUnlistedObjectsNote(found)}`,
-      objects: limitFindingObjects(found).map(described),
+      detail: `Generated columns are not copied: the target computes them when it copies their row, and the rows that the function reads may not be copied yet or have changed since. The functions are declared IMMUTABLE but are not, so values differ or are NULL on the target without an error.${unlistedNote(found)}`,
+      objects: limitObjects(found).map(described),
       fix: {
         database,
         by: 'the owner of the tables, or a superuser',
@@ -92,13 +92,13 @@ function differingColumns(found: readonly ReadingUse[], database: string): Prefl
   );
 }
 
-function unknownResults(found: readonly ReadingUse[], database: string): PreflightCheckOutcome {
+function unknownResults(found: readonly ReadingUse[], database: string): CheckOutcome {
   const indexes = found.filter(({ kind }) => kind === 'index' || kind === 'unique' || kind === 'support');
   const rebuild = indexes.flatMap(({ name }) => /^index (.+) on /.exec(name)?.[1] ?? []);
   const repair =
     rebuild.length === 0
       ? ''
-      : ` An index that was filled too early has wrong entries, so queries do not find rows; its owner can rebuild it on the target when every table is copied: ${limitFindingObjects(
+      : ` An index that was filled too early has wrong entries, so queries do not find rows; its owner can rebuild it on the target when every table is copied: ${limitObjects(
           rebuild,
         )
           .map((name) => `REINDEX INDEX ${name}`)
@@ -109,8 +109,8 @@ function unknownResults(found: readonly ReadingUse[], database: string): Preflig
     ),
     premise: 'the functions of indexes, partition keys and domains need no rows that are copied later',
     required: 'functions that depend only on their arguments',
-    detail: `The target calls these functions when it copies a row, and the rows that they read may not be copied yet. The copy of a table fails until these rows are copied: "duplicate key value violates unique constraint", "new row for relation … violates partition constraint", "value for domain … violates check constraint". The copy never succeeds when a function reads the table that is being copied.${repair}${buildUnlistedObjectsNote(found)}`,
-    objects: limitFindingObjects(found).map(described),
+    detail: `The target calls these functions when it copies a row, and the rows that they read may not be copied yet. The copy of a table fails until these rows are copied: "duplicate key value violates unique constraint", "new row for relation … violates partition constraint", "value for domain … violates check constraint". The copy never succeeds when a function reads the table that is being copied.${repair}${unlistedNote(found)}`,
+    objects: limitObjects(found).map(described),
     fix: {
       database,
       by: 'the owner of the tables, or a superuser',

@@ -1,50 +1,44 @@
 import { countOf } from '../../../../base/text.ts';
-import { formatSingleLinePsqlStatement } from '../../../../postgresql/psql-script.ts';
-import { requoteQualifiedName } from '../../../../postgresql/quote.ts';
-import {
-  buildQueryRowRemovalFixEffect,
-  failOutcome,
-  type PreflightCheckOutcome,
-  passOutcome,
-  warnOutcome,
-} from '../../finding.ts';
+import { singleLineSql } from '../../../../postgresql/psql-script.ts';
+import { requoteName } from '../../../../postgresql/quote.ts';
+import { type CheckOutcome, failOutcome, passOutcome, removalEffect, warnOutcome } from '../../finding.ts';
 
-import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
+import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
 
 import {
+  type IncompatibleObject,
+  incompatibleCallsQuery,
+  incompatibleFunctionsQuery,
+  incompatibleOperatorsQuery,
   removedExtensionOperatorsQuery,
-  type VersionIncompatibleObject,
-  versionIncompatibleCallsQuery,
-  versionIncompatibleFunctionsQuery,
-  versionIncompatibleOperatorsAndAggregatesQuery,
 } from '../queries/incompatible-calls.ts';
 import {
+  incompatibleDefinitionsQuery,
+  incompatibleViewsQuery,
   type RemovedTypeUse,
-  removedTypeUsesQuery,
-  versionIncompatibleDefinitionsQuery,
-  versionIncompatibleViewsQuery,
+  removedTypesQuery,
 } from '../queries/incompatible-definitions.ts';
 
-import { getPostgresqlTargetVersion } from '../source-facts.ts';
+import { targetVersionNumber } from '../source-facts.ts';
 
-export const removedTypesCheck = declareDatabasePreflightCheck({
+export const removedTypesCheck = declareDatabaseCheck({
   id: 'removed-types',
   title: 'no object needs a feature that the target version removed',
   headline: 'An object needs a feature that newer versions removed',
   severity: { continuous: 'blocker', dump: 'blocker' },
   queries: {
-    removedUses: removedTypeUsesQuery,
-    outdatedViews: versionIncompatibleViewsQuery,
-    outdatedOperators: versionIncompatibleOperatorsAndAggregatesQuery,
-    outdatedCalls: versionIncompatibleCallsQuery,
+    removedUses: removedTypesQuery,
+    outdatedViews: incompatibleViewsQuery,
+    outdatedOperators: incompatibleOperatorsQuery,
+    outdatedCalls: incompatibleCallsQuery,
     outdatedExtensions: removedExtensionOperatorsQuery,
-    outdatedDefinitions: versionIncompatibleDefinitionsQuery,
-    outdatedFunctions: versionIncompatibleFunctionsQuery,
+    outdatedDefinitions: incompatibleDefinitionsQuery,
+    outdatedFunctions: incompatibleFunctionsQuery,
   },
   evaluate(values, database, _ground, options) {
     const { removedUses, ...outdated } = values;
     if (removedUses.length > 0) return removedTypeUses(removedUses, database);
-    const target = getPostgresqlTargetVersion(options);
+    const target = targetVersionNumber(options);
     const found = [
       ...outdated.outdatedOperators,
       ...outdated.outdatedViews,
@@ -58,8 +52,8 @@ export const removedTypesCheck = declareDatabasePreflightCheck({
     const named = (object: string) => found.filter((one) => one.object === object);
     const more = {
       required: 'only features that the target version has',
-      detail: `${found[0]!.since === 0 ? 'No version can' : `PostgreSQL ${found[0]!.since} and newer cannot`} create ${objects[0]}, so the schema cannot be restored: ${restoreError(found[0]!)}.${buildUnlistedObjectsNote(objects)}`,
-      objects: limitFindingObjects(objects).map(
+      detail: `${found[0]!.since === 0 ? 'No version can' : `PostgreSQL ${found[0]!.since} and newer cannot`} create ${objects[0]}, so the schema cannot be restored: ${restoreError(found[0]!)}.${unlistedNote(objects)}`,
+      objects: limitObjects(objects).map(
         (object) =>
           `${object} (${named(object)
             .map(({ needs, since }) => (since === 0 ? needs : `${needs}, since ${since}`))
@@ -84,13 +78,13 @@ function dropExamples(objects: readonly string[]): string {
     .filter((object) => /^(materialized view|view|function|procedure|operator|aggregate|index) /.test(object))
     .slice(0, 3)
     .map((object) => `DROP ${object.replace(/^\w+( view)?/, (kind) => kind.toUpperCase())}`)
-    .filter((statement) => formatSingleLinePsqlStatement(statement) === `${statement};`);
+    .filter((statement) => singleLineSql(statement) === `${statement};`);
   return statements.length === 0 ? '' : ` (${statements.join('; ')})`;
 }
 
 /** Objects that the target rejects because of their definition can be altered instead of dropped. */
-function alterHints(found: readonly VersionIncompatibleObject[]): string {
-  const isNotAltered = (one: VersionIncompatibleObject) =>
+function alterHints(found: readonly IncompatibleObject[]): string {
+  const isNotAltered = (one: IncompatibleObject) =>
     /^(internal function|setting|no cast|no operator class) /.test(one.needs);
   const settings = found.some(({ needs }) => needs.startsWith('setting '));
   const definitions = found.some((one) => one.says !== undefined && one.since > 0 && !isNotAltered(one));
@@ -103,7 +97,7 @@ function alterHints(found: readonly VersionIncompatibleObject[]): string {
 }
 
 /** The error message with which the target rejects the object. */
-function restoreError({ object, needs, says }: VersionIncompatibleObject): string {
+function restoreError({ object, needs, says }: IncompatibleObject): string {
   if (says !== undefined) return `"${says}"`;
   if (needs.startsWith('column ')) return `"${needs} does not exist"`;
   if (needs.startsWith('columns of '))
@@ -114,18 +108,18 @@ function restoreError({ object, needs, says }: VersionIncompatibleObject): strin
     : '"operator right argument type must be specified"';
 }
 
-function removedTypeUses(removedUses: readonly RemovedTypeUse[], database: string): PreflightCheckOutcome {
+function removedTypeUses(removedUses: readonly RemovedTypeUse[], database: string): CheckOutcome {
   const withOids = removedUses.filter(({ column }) => column === undefined);
   const oids = withOids.map(({ table }) => table);
   const names = removedUses.map(({ table, column }) => `${table} (${column ?? 'WITH OIDS'})`);
   return failOutcome(['continuous', 'dump'], countOf(removedUses.length, 'use'), {
     required:
       'no tables WITH OIDS and no columns of the types abstime, reltime and tinterval, which PostgreSQL 12 and newer do not support',
-    detail: `The target cannot create the listed tables: "tables declared WITH OIDS are not supported", "type "abstime" does not exist".${buildUnlistedObjectsNote(names)}`,
-    objects: limitFindingObjects(names),
+    detail: `The target cannot create the listed tables: "tables declared WITH OIDS are not supported", "type "abstime" does not exist".${unlistedNote(names)}`,
+    objects: limitObjects(names),
     fix: {
-      sql: oids.map((table) => `ALTER TABLE ${requoteQualifiedName(table)} SET WITHOUT OIDS`),
-      effects: [buildQueryRowRemovalFixEffect(removedTypeUsesQuery, withOids)],
+      sql: oids.map((table) => `ALTER TABLE ${requoteName(table)} SET WITHOUT OIDS`),
+      effects: [removalEffect(removedTypesQuery, withOids)],
       database,
       by: 'the owner of the tables, or a superuser',
       text: 'SET WITHOUT OIDS removes the OIDs permanently. Change columns of a removed type to timestamptz or interval: ALTER TABLE … ALTER COLUMN … TYPE ….',

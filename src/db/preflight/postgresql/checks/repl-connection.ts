@@ -1,16 +1,16 @@
 import { quoteIdentifier } from '../../../../postgresql/quote.ts';
 import {
-  buildRoleChangeFixEffect,
+  type CheckOutcome,
   type FindingFix,
   failOutcome,
-  type PreflightCheckOutcome,
   passOutcome,
+  roleEffect,
   skipOutcome,
 } from '../../finding.ts';
 
-import { declareServerPreflightCheck } from '../check.ts';
+import { declareServerCheck } from '../check.ts';
 
-export const replConnectionCheck = declareServerPreflightCheck({
+export const replConnectionCheck = declareServerCheck({
   id: 'repl-connection',
   title: 'the role can open a replication connection',
   headline: 'The role cannot open a replication connection',
@@ -18,7 +18,7 @@ export const replConnectionCheck = declareServerPreflightCheck({
   spec: 'S9.13',
   needs: 'connection',
   queries: {},
-  evaluate(_values, { replication, username }): PreflightCheckOutcome {
+  evaluate(_values, { replication, username }): CheckOutcome {
     if (replication === undefined) return skipOutcome('no replication connection was attempted');
     if (replication.kind === 'entered') return passOutcome('IDENTIFY_SYSTEM succeeded');
     const { code, message } = replication;
@@ -36,7 +36,7 @@ function replicationFix(code: string, username: string): { readonly detail: stri
         fix: {
           sql: [`ALTER ROLE ${role} REPLICATION`],
           undo: [`ALTER ROLE ${role} NOREPLICATION`],
-          effects: [buildRoleChangeFixEffect({ replication: true })],
+          effects: [roleEffect({ replication: true })],
           text: `Give the role REPLICATION (on Amazon RDS: GRANT rds_replication TO ${role}).`,
         },
       };

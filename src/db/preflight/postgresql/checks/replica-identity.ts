@@ -1,28 +1,23 @@
 import { countOf } from '../../../../base/text.ts';
-import { decodeBooleanColumn, decodeOptionalNumberColumn, decodeTextColumn } from '../../../../postgresql/rows.ts';
+import { decodeBoolean, decodeOptionalNumber, decodeText } from '../../../../postgresql/rows.ts';
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
-import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
-import { laterConnectionInstanceIdentityQuery, type PostgresqlInstanceIdentity } from '../queries/cluster.ts';
+import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
+import { type InstanceIdentity, laterInstanceQuery } from '../queries/cluster.ts';
 
-import { createDatabaseFeatureCondition } from '../queries/database-overview.ts';
+import { featureCondition } from '../queries/database-overview.ts';
 import {
-  findColumnsWithNullsMissedByHashIndex,
-  noEqualityOperatorColumnsQuery,
-  nullableHashIndexColumnsQuery,
-  type TableWithUnsafeReplicaIdentity,
-  unsafeReplicaIdentitiesQuery,
+  hashColumnsQuery,
+  incomparableColumnsQuery,
+  missedNulls,
+  type UnsafeIdentity,
+  unsafeIdentitiesQuery,
 } from '../queries/replica-identities.ts';
-import type { PostgresqlPreflightQuery } from '../query.ts';
-import {
-  describeReplicaIdentityProblem,
-  generatedReplicaIdentityErrorVersion,
-  groupIncomparableColumnsByTable,
-  replicaIdentityFix,
-} from '../replica-identity-fix.ts';
-import { getPostgresqlSourceVersion } from '../source-facts.ts';
+import type { PostgresqlQuery } from '../query.ts';
+import { generatedIdentitySince, groupIncomparable, identityFix, identityProblem } from '../replica-identity-fix.ts';
+import { sourceVersionNumber } from '../source-facts.ts';
 
 /** The time at which the counters of inserted, updated and deleted rows began. */
-export interface WriteCountersStartTime {
+export interface CountersStart {
   /** Seconds since the counters of written rows began; undefined if not known. */
   readonly seconds: number | undefined;
   /** The time at which the counters of written rows began, as the server formats it. */
@@ -43,10 +38,10 @@ export interface WriteCountersStartTime {
  * two counters is used. The file PG_VERSION of a database is written when the database is created. Before PostgreSQL 15
  * the counters of a database began with its first session.
  */
-const writeCountersResetTimeQuery: PostgresqlPreflightQuery<WriteCountersStartTime> = {
+const countersStartQuery: PostgresqlQuery<CountersStart> = {
   id: 'write-counters',
   scope: 'database',
-  when: createDatabaseFeatureCondition('relations', 'columns'),
+  when: featureCondition('relations', 'columns'),
   sql: (version, { superuser }) => {
     // Roles other than superusers may not execute pg_ls_waldir and pg_stat_file, and the query would fail.
     const promoted =
@@ -84,52 +79,45 @@ const writeCountersResetTimeQuery: PostgresqlPreflightQuery<WriteCountersStartTi
     `;
   },
   decode: ([row = {}]) => ({
-    seconds: decodeOptionalNumberColumn(row, 'seconds'),
-    since: decodeTextColumn(row, 'since'),
-    start: decodeOptionalNumberColumn(row, 'start'),
-    sinceCreation: decodeBooleanColumn(row, 'since_creation'),
+    seconds: decodeOptionalNumber(row, 'seconds'),
+    since: decodeText(row, 'since'),
+    start: decodeOptionalNumber(row, 'start'),
+    sinceCreation: decodeBoolean(row, 'since_creation'),
   }),
   absent: { seconds: undefined, since: '', start: undefined, sinceCreation: false },
 };
 
-export const replicaIdentityCheck = declareDatabasePreflightCheck({
+export const replicaIdentityCheck = declareDatabaseCheck({
   id: 'replica-identity',
   title: 'every table has a usable replica identity',
   headline: 'A table has no usable replica identity',
   severity: { continuous: 'blocker' },
   queries: {
-    identities: unsafeReplicaIdentitiesQuery,
-    unequalColumns: noEqualityOperatorColumnsQuery,
-    hashedNulls: nullableHashIndexColumnsQuery,
-    counters: writeCountersResetTimeQuery,
-    server: laterConnectionInstanceIdentityQuery,
+    identities: unsafeIdentitiesQuery,
+    unequalColumns: incomparableColumnsQuery,
+    hashedNulls: hashColumnsQuery,
+    counters: countersStartQuery,
+    server: laterInstanceQuery,
   },
   evaluate({ identities, unequalColumns, hashedNulls, counters, server }, database, facts, options) {
-    const version = getPostgresqlSourceVersion(facts);
-    const lacking = identities.filter(
-      (table) => !table.unlogged && describeReplicaIdentityProblem(table, version) !== undefined,
-    );
+    const version = sourceVersionNumber(facts);
+    const lacking = identities.filter((table) => !table.unlogged && identityProblem(table, version) !== undefined);
     if (lacking.length === 0) return passOutcome('all tables');
     // Without statistics, or with statistics of only a few hours, the check assumes that the table is written to.
     const written = lacking.filter((table) => table.writes !== 0 || isTooYoung(counters, server, table));
     // With a generated column in the key, the source reports no error, but the whole replication stops. For such tables
     // past statistics do not reduce the severity.
-    const silent = lacking.filter(({ generatedKey }) => generatedKey && version < generatedReplicaIdentityErrorVersion);
+    const silent = lacking.filter(({ generatedKey }) => generatedKey && version < generatedIdentitySince);
     const ordered = lacking.toSorted((a, b) => Number(written.includes(b)) - Number(written.includes(a)));
     const unsure = written.some(({ writes }) => writes === 0) ? ' or of unknown state' : '';
     const observed = `${countOf(lacking.length, 'table')} without${written.length === 0 ? '' : `, ${written.length} with writes${unsure}`}`;
     const more = {
       required: 'in every table a primary key that is not deferrable, or REPLICA IDENTITY USING INDEX or FULL',
-      detail: `${impactOf(lacking, version)} ${writesOf(written, lacking.length, counters)}${buildUnlistedObjectsNote(lacking)}`,
-      objects: limitFindingObjects(ordered).map(
-        (table) => `${table.name} (${describeReplicaIdentityProblem(table, version)})`,
-      ),
-      fix: replicaIdentityFix(
+      detail: `${impactOf(lacking, version)} ${writesOf(written, lacking.length, counters)}${unlistedNote(lacking)}`,
+      objects: limitObjects(ordered).map((table) => `${table.name} (${identityProblem(table, version)})`),
+      fix: identityFix(
         ordered,
-        groupIncomparableColumnsByTable([
-          ...unequalColumns,
-          ...findColumnsWithNullsMissedByHashIndex(hashedNulls, options),
-        ]),
+        groupIncomparable([...unequalColumns, ...missedNulls(hashedNulls, options)]),
         database,
         version,
       ),
@@ -141,9 +129,8 @@ export const replicaIdentityCheck = declareDatabasePreflightCheck({
 });
 
 /** The error messages of the server, one for each kind of unusable replica identity. */
-function impactOf(lacking: readonly TableWithUnsafeReplicaIdentity[], version: number): string {
-  const isGenerated = (table: TableWithUnsafeReplicaIdentity) =>
-    describeReplicaIdentityProblem(table, version)?.includes('generated') === true;
+function impactOf(lacking: readonly UnsafeIdentity[], version: number): string {
+  const isGenerated = (table: UnsafeIdentity) => identityProblem(table, version)?.includes('generated') === true;
   const plain = lacking.find((table) => !isGenerated(table));
   const sentences: string[] = [];
   if (plain !== undefined) {
@@ -153,7 +140,7 @@ function impactOf(lacking: readonly TableWithUnsafeReplicaIdentity[], version: n
   }
   if (lacking.some(isGenerated)) {
     sentences.push(
-      version >= generatedReplicaIdentityErrorVersion
+      version >= generatedIdentitySince
         ? 'As soon as the publication exists, UPDATE and DELETE fail on the source: "Replica identity must not contain unpublished generated columns."'
         : 'Generated columns are not replicated, so the first UPDATE or DELETE stops the replication: "publisher did not send replica identity column expected by the logical replication target relation".',
     );
@@ -169,24 +156,20 @@ const trustedSeconds = 86_400;
  * rows of the table.
  */
 function isTooYoung(
-  { seconds, start, sinceCreation }: WriteCountersStartTime,
-  server: PostgresqlInstanceIdentity | undefined,
-  { olderThanCounters }: TableWithUnsafeReplicaIdentity,
+  { seconds, start, sinceCreation }: CountersStart,
+  server: InstanceIdentity | undefined,
+  { olderThanCounters }: UnsafeIdentity,
 ): boolean {
   const isComplete = sinceCreation || (start !== undefined && server !== undefined && start <= initdbTime(server) + 60);
   return seconds !== undefined && seconds < trustedSeconds && (!isComplete || olderThanCounters);
 }
 
 /** The upper 32 bits of the system identifier are the time of initdb, in seconds since 1970. */
-function initdbTime({ systemIdentifier }: PostgresqlInstanceIdentity): number {
+function initdbTime({ systemIdentifier }: InstanceIdentity): number {
   return Math.floor(Number(systemIdentifier) / 2 ** 32);
 }
 
-function writesOf(
-  written: readonly TableWithUnsafeReplicaIdentity[],
-  all: number,
-  { since }: WriteCountersStartTime,
-): string {
+function writesOf(written: readonly UnsafeIdentity[], all: number, { since }: CountersStart): string {
   if (written.some(({ writes }) => writes === undefined)) {
     return 'It is not known whether these tables are written to: track_counts is off.';
   }

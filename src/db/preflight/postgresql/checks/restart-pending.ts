@@ -1,25 +1,25 @@
-import { decodeTextColumn } from '../../../../postgresql/rows.ts';
+import { decodeText } from '../../../../postgresql/rows.ts';
 import { type FindingFix, failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
-import { declareServerPreflightCheck } from '../check.ts';
-import { roleSessionActivityQuery } from '../queries/activity.ts';
+import { declareServerCheck } from '../check.ts';
+import { sessionsQuery } from '../queries/activity.ts';
 import {
-  failedConfigLinesQuery,
-  getPostgresqlSetting,
-  getSettingOfServerSuppliedName,
-  type PostgresqlServerSettings,
-  pgFileSettingsRestartError,
-  postgresqlSettingsQuery,
-  type UnappliedConfigLine,
+  getSetting,
+  namedSetting,
+  restartError,
+  type ServerSettings,
+  settingsQuery,
+  type UnappliedLine,
+  unappliedLinesQuery,
 } from '../queries/settings.ts';
-import type { PostgresqlPreflightQuery } from '../query.ts';
-import { describeRestartImpact } from '../settings.ts';
+import type { PostgresqlQuery } from '../query.ts';
+import { describeRestart } from '../settings.ts';
 
 /** Start time of the server, as the server formats it. */
-const serverStartTimeQuery: PostgresqlPreflightQuery<string> = {
+const startTimeQuery: PostgresqlQuery<string> = {
   id: 'start-time',
   scope: 'server',
   sql: () => 'SELECT pg_postmaster_start_time()::timestamp(0)::text AS started',
-  decode: ([row = {}]) => decodeTextColumn(row, 'started'),
+  decode: ([row = {}]) => decodeText(row, 'started'),
   absent: '',
 };
 
@@ -32,7 +32,7 @@ const relevantSettings = [
   'max_worker_processes',
 ];
 
-export const restartPendingCheck = declareServerPreflightCheck({
+export const restartPendingCheck = declareServerCheck({
   id: 'restart-pending',
   title: 'no changed setting requires a restart',
   headline: 'A changed setting takes effect only after a restart',
@@ -40,28 +40,25 @@ export const restartPendingCheck = declareServerPreflightCheck({
   spec: 'S9.13',
   needs: 'connection',
   queries: {
-    settings: postgresqlSettingsQuery,
-    pending: failedConfigLinesQuery,
-    started: serverStartTimeQuery,
-    activity: roleSessionActivityQuery,
+    settings: settingsQuery,
+    pending: unappliedLinesQuery,
+    started: startTimeQuery,
+    activity: sessionsQuery,
   },
   evaluate({ settings, pending, started, activity }) {
     const pendingChanges = pendingSettings(settings, pending);
     const since = `The server was started at ${started}.`;
     if (pendingChanges.length === 0) return passOutcome('none', { detail: since });
-    const broken = pending.filter(({ error }) => error !== pgFileSettingsRestartError);
+    const broken = pending.filter(({ error }) => error !== restartError);
     const changes = pendingChanges.map(({ name, value }) =>
-      value === undefined
-        ? name
-        : `${name} (active: ${getSettingOfServerSuppliedName(settings, name)}, configured: ${value})`,
+      value === undefined ? name : `${name} (active: ${namedSetting(settings, name)}, configured: ${value})`,
     );
     const blocks =
-      pendingChanges.some(({ name }) => name === 'wal_level') &&
-      getPostgresqlSetting(settings, 'wal_level') !== 'logical';
+      pendingChanges.some(({ name }) => name === 'wal_level') && getSetting(settings, 'wal_level') !== 'logical';
     const more = {
       required: 'none',
       detail: [
-        `Settings that were changed in the configuration and are not active yet: ${changes.join(', ')}. ${since} ${describeRestartImpact(activity)}`,
+        `Settings that were changed in the configuration and are not active yet: ${changes.join(', ')}. ${since} ${describeRestart(activity)}`,
         ...broken.map(({ file, line, error }) => `${file}:${line}: ${error}.`),
         ...(blocks ? [] : ['Until a restart the migration uses the active values of the settings.']),
         ...afterwards(pendingChanges, settings),
@@ -76,7 +73,7 @@ export const restartPendingCheck = declareServerPreflightCheck({
 });
 
 /** How the next restart would affect a migration that is possible now. */
-function afterwards(pendingChanges: readonly PendingSetting[], settings: PostgresqlServerSettings): readonly string[] {
+function afterwards(pendingChanges: readonly PendingSetting[], settings: ServerSettings): readonly string[] {
   const worse = pendingChanges.filter((one) => isWorse(one, settings));
   if (worse.length === 0) return [];
   const changes = worse.map(({ name, value }) => `${name} ${value}`).join(', ');
@@ -91,8 +88,8 @@ function afterwards(pendingChanges: readonly PendingSetting[], settings: Postgre
  */
 function fixOf(
   pendingChanges: readonly PendingSetting[],
-  settings: PostgresqlServerSettings,
-  broken: readonly UnappliedConfigLine[],
+  settings: ServerSettings,
+  broken: readonly UnappliedLine[],
 ): FindingFix {
   if (broken.length > 0) {
     return {
@@ -119,9 +116,9 @@ function fixOf(
  * Whether the pending value is less than the active value. The pending value is unknown if it is in a configuration
  * file that this role cannot read.
  */
-function isWorse({ name, value }: PendingSetting, settings: PostgresqlServerSettings): boolean {
+function isWorse({ name, value }: PendingSetting, settings: ServerSettings): boolean {
   if (value === undefined || !relevantSettings.includes(name)) return false;
-  const now = getSettingOfServerSuppliedName(settings, name);
+  const now = namedSetting(settings, name);
   if (name === 'wal_level') return now === 'logical' && value !== 'logical';
   if (name === 'listen_addresses') return now === '*' && value !== '*';
   return Number(value) < Number(now);
@@ -136,10 +133,7 @@ interface PendingSetting {
 /**
  * A reload sets pg_settings.pending_restart; pg_file_settings also contains lines that were written after the reload.
  */
-function pendingSettings(
-  settings: PostgresqlServerSettings,
-  lines: readonly UnappliedConfigLine[],
-): readonly PendingSetting[] {
+function pendingSettings(settings: ServerSettings, lines: readonly UnappliedLine[]): readonly PendingSetting[] {
   const names = new Set([
     ...[...settings].filter(([, { pendingRestart }]) => pendingRestart).map(([name]) => name),
     ...lines.map(({ name }) => name).filter((name) => name !== ''),

@@ -1,15 +1,15 @@
 import { countOf } from '../../../../base/text.ts';
 import { passOutcome, warnOutcome } from '../../finding.ts';
-import { declareServerPreflightCheck } from '../check.ts';
-import { userLoginOrSuperuserRolesQuery } from '../queries/roles.ts';
+import { declareServerCheck } from '../check.ts';
+import { userRolesQuery } from '../queries/roles.ts';
 
-export const rolePasswordsCheck = declareServerPreflightCheck({
+export const rolePasswordsCheck = declareServerCheck({
   id: 'role-passwords',
   title: 'no other role can log in',
   headline: 'Other roles can log in',
   severity: { continuous: 'warning', dump: 'warning' },
   needs: 'connection',
-  queries: { logins: userLoginOrSuperuserRolesQuery },
+  queries: { logins: userRolesQuery },
   evaluate({ logins }, facts) {
     const others = logins.filter(({ name, canLogin }) => canLogin && name !== facts.username).map(({ name }) => name);
     if (others.length === 0) return passOutcome('none');

@@ -1,22 +1,18 @@
 import { failOutcome, passOutcome } from '../../finding.ts';
-import { declareServerPreflightCheck } from '../check.ts';
+import { declareServerCheck } from '../check.ts';
 import { migrationRoleQuery, roleSettingsQuery } from '../queries/roles.ts';
-import { postgresqlSettingsQuery } from '../queries/settings.ts';
-import {
-  buildSetRoleSettingFix,
-  computeEffectiveSettingPerDatabase,
-  describeEffectiveRoleSetting,
-} from '../settings.ts';
+import { settingsQuery } from '../queries/settings.ts';
+import { describeSetting, effectiveSettings, roleSettingFix } from '../settings.ts';
 
-export const roleReadonlyCheck = declareServerPreflightCheck({
+export const roleReadonlyCheck = declareServerCheck({
   id: 'role-readonly',
   title: 'default_transaction_read_only is off for the role',
   headline: 'default_transaction_read_only is on for the role',
   severity: { continuous: 'blocker' },
   needs: 'connection',
-  queries: { settings: postgresqlSettingsQuery, roleSettings: roleSettingsQuery, role: migrationRoleQuery },
+  queries: { settings: settingsQuery, roleSettings: roleSettingsQuery, role: migrationRoleQuery },
   evaluate({ settings, roleSettings, role }, facts) {
-    const all = computeEffectiveSettingPerDatabase('default_transaction_read_only', settings, roleSettings, facts);
+    const all = effectiveSettings('default_transaction_read_only', settings, roleSettings, facts);
     const on = all.filter(({ value }) => isOn(value));
     if (on.length === 0) return passOutcome('off');
     return failOutcome(
@@ -26,9 +22,9 @@ export const roleReadonlyCheck = declareServerPreflightCheck({
         required: 'off',
         detail:
           'CREATE PUBLICATION fails: "cannot execute CREATE PUBLICATION in a read-only transaction". The replication slot is still created, and remains after the failed migration.',
-        objects: on.map(describeEffectiveRoleSetting),
+        objects: on.map(describeSetting),
         ...(on.length === all.length ? {} : { only: on.map(({ database }) => database) }),
-        fix: buildSetRoleSettingFix('default_transaction_read_only', 'off', on, role),
+        fix: roleSettingFix('default_transaction_read_only', 'off', on, role),
       },
     );
   },

@@ -1,18 +1,12 @@
 import { formatDuration } from '../../../../base/text.ts';
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
-import { declareServerPreflightCheck } from '../check.ts';
-import { copyRateRangeOfOneWorker } from '../estimate.ts';
+import { declareServerCheck } from '../check.ts';
+import { workerCopyRate } from '../estimate.ts';
 import { migrationRoleQuery, roleSettingsQuery } from '../queries/roles.ts';
-import { postgresqlSettingsQuery } from '../queries/settings.ts';
-import {
-  buildSetRoleSettingFix,
-  combineRoleSettingFixes,
-  computeEffectiveSettingPerDatabase,
-  describeEffectiveRoleSetting,
-  parsePostgresqlDuration,
-} from '../settings.ts';
+import { settingsQuery } from '../queries/settings.ts';
+import { combineFixes, describeSetting, effectiveSettings, parseDuration, roleSettingFix } from '../settings.ts';
 
-import type { PostgresqlSourceFacts } from '../source-facts.ts';
+import type { PostgresqlFacts } from '../source-facts.ts';
 
 const timeouts = [
   'statement_timeout',
@@ -25,17 +19,17 @@ const timeouts = [
 /** The timeouts that cancel a running copy; other timeouts end only an idle or waiting connection. */
 const endsCopies: readonly string[] = ['statement_timeout', 'transaction_timeout'];
 
-export const roleTimeoutsCheck = declareServerPreflightCheck({
+export const roleTimeoutsCheck = declareServerCheck({
   id: 'role-timeouts',
   title: 'no timeout of the role cancels the initial copy',
   headline: 'A timeout of the role can cancel the initial copy',
   severity: { continuous: 'blocker' },
   needs: 'connection',
-  queries: { settings: postgresqlSettingsQuery, roleSettings: roleSettingsQuery, role: migrationRoleQuery },
+  queries: { settings: settingsQuery, roleSettings: roleSettingsQuery, role: migrationRoleQuery },
   evaluate({ settings, roleSettings, role }, facts) {
     const found = timeouts.flatMap((name) =>
-      computeEffectiveSettingPerDatabase(name, settings, roleSettings, facts).flatMap((one) => {
-        const span = parsePostgresqlDuration(one.value, 'ms') ?? 0;
+      effectiveSettings(name, settings, roleSettings, facts).flatMap((one) => {
+        const span = parseDuration(one.value, 'ms') ?? 0;
         return span > 0
           ? [{ ...one, name, span, needed: Math.max(copySpan(facts, one.database), minimumSpan[name] ?? 0) }]
           : [];
@@ -53,22 +47,22 @@ export const roleTimeoutsCheck = declareServerPreflightCheck({
     const fixes = timeouts.map((name) => ({ name, set: found.filter((one) => one.name === name) }));
     const more = {
       required: 'none',
-      objects: found.slice(0, 20).map((one) => `${one.name} ${describeEffectiveRoleSetting(one)}`),
-      fix: combineRoleSettingFixes(
-        fixes.filter(({ set }) => set.length > 0).map(({ name, set }) => buildSetRoleSettingFix(name, '0', set, role)),
+      objects: found.slice(0, 20).map((one) => `${one.name} ${describeSetting(one)}`),
+      fix: combineFixes(
+        fixes.filter(({ set }) => set.length > 0).map(({ name, set }) => roleSettingFix(name, '0', set, role)),
         `After this change, new sessions of ${role.name} have no such timeout. pg_dump sets these timeouts to 0 itself.`,
       ),
     };
     if (short.length === 0) {
       return warnOutcome(observed, {
         ...more,
-        detail: `The initial copy of each table is a statement of the role. A copy that takes longer than the timeout is cancelled with "canceling statement due to statement timeout" or "terminating connection due to transaction timeout" and starts again. At ${copyRateRangeOfOneWorker.slow / 1e6} MB/s the largest table finishes in time.`,
+        detail: `The initial copy of each table is a statement of the role. A copy that takes longer than the timeout is cancelled with "canceling statement due to statement timeout" or "terminating connection due to transaction timeout" and starts again. At ${workerCopyRate.slow / 1e6} MB/s the largest table finishes in time.`,
       });
     }
     const [worst] = short.toSorted((a, b) => b.needed - a.needed);
     return failOutcome(['continuous'], observed, {
       ...more,
-      detail: `The largest table of ${worst!.database} takes about ${formatDuration(worst!.needed)} at ${copyRateRangeOfOneWorker.slow / 1e6} MB/s; ${worst!.name} cancels the copy after ${formatDuration(worst!.span)}: "${errorMessages[worst!.name]}". The copy is retried endlessly.`,
+      detail: `The largest table of ${worst!.database} takes about ${formatDuration(worst!.needed)} at ${workerCopyRate.slow / 1e6} MB/s; ${worst!.name} cancels the copy after ${formatDuration(worst!.span)}: "${errorMessages[worst!.name]}". The copy is retried endlessly.`,
       only: [...new Set(short.map(({ database }) => database))],
     });
   },
@@ -89,7 +83,7 @@ const minimumSpan: Readonly<Record<string, number>> = { transaction_timeout: 10 
  * Estimated milliseconds to copy the largest table of a database; if table sizes are unknown, the database counts as
  * one table.
  */
-function copySpan({ copy }: PostgresqlSourceFacts, database: string): number {
+function copySpan({ copy }: PostgresqlFacts, database: string): number {
   const found = copy?.perDatabase.get(database);
-  return ((found?.largest?.bytes ?? found?.bytes ?? 0) / copyRateRangeOfOneWorker.slow) * 1000;
+  return ((found?.largest?.bytes ?? found?.bytes ?? 0) / workerCopyRate.slow) * 1000;
 }

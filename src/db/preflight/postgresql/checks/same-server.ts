@@ -1,14 +1,14 @@
 import { failOutcome, passOutcome, skipOutcome } from '../../finding.ts';
-import { declareServerPreflightCheck, postgresqlMigrationMethods } from '../check.ts';
-import { firstConnectionInstanceIdentityQuery, type PostgresqlInstanceIdentity } from '../queries/cluster.ts';
+import { declareServerCheck, postgresqlMethods } from '../check.ts';
+import { firstInstanceQuery, type InstanceIdentity } from '../queries/cluster.ts';
 
-export const sameServerPerConnectionCheck = declareServerPreflightCheck({
+export const sameServerPerConnectionCheck = declareServerCheck({
   id: 'same-server',
   title: 'every connection reaches the same server',
   headline: 'Connections reach different servers',
   severity: { continuous: 'blocker', dump: 'blocker' },
   needs: 'connection',
-  queries: { first: firstConnectionInstanceIdentityQuery },
+  queries: { first: firstInstanceQuery },
   evaluate({ first }, { replication, access, walRate }) {
     if (first === undefined) return skipOutcome('the role cannot read which server a connection reached');
     const connections = [replication, ...access.values()];
@@ -17,7 +17,7 @@ export const sameServerPerConnectionCheck = declareServerPreflightCheck({
     const other = others.find((one) => !isSameServer(first, one));
     if (other === undefined) return passOutcome('the same server');
     // A dump may connect to the primary or to any of its standbys, because all of them have the same rows.
-    const blocks = first.systemIdentifier === other.systemIdentifier ? continuousOnly : postgresqlMigrationMethods;
+    const blocks = first.systemIdentifier === other.systemIdentifier ? continuousOnly : postgresqlMethods;
     return failOutcome(blocks, `${described(first)}; ${described(other)}`, {
       required: 'one server',
       detail:
@@ -33,7 +33,7 @@ const continuousOnly = ['continuous'] as const;
  * A server that was restarted between the two queries is still the same server: its start time is later than the first
  * query.
  */
-function isSameServer(first: PostgresqlInstanceIdentity, other: PostgresqlInstanceIdentity): boolean {
+function isSameServer(first: InstanceIdentity, other: InstanceIdentity): boolean {
   const wasRestarted = other.started > first.readAt || first.started > other.readAt;
   return (
     first.systemIdentifier === other.systemIdentifier &&
@@ -42,7 +42,7 @@ function isSameServer(first: PostgresqlInstanceIdentity, other: PostgresqlInstan
   );
 }
 
-function described({ systemIdentifier, inRecovery, started }: PostgresqlInstanceIdentity): string {
+function described({ systemIdentifier, inRecovery, started }: InstanceIdentity): string {
   const since = new Date(started * 1000).toISOString().slice(0, 19).replace('T', ' ');
   return `system ${systemIdentifier}, ${inRecovery ? 'standby' : 'primary'}, started ${since} UTC`;
 }

@@ -2,39 +2,39 @@ import { countOf } from '../../../../base/text.ts';
 import { quoteIdentifier, requoteSignature } from '../../../../postgresql/quote.ts';
 
 import {
-  buildQueryResultFixEffect,
+  type CheckOutcome,
   type FindingFix,
+  type FixEffect,
   failOutcome,
-  type PreflightCheckOutcome,
-  type PreflightFixEffect,
   passOutcome,
+  resultEffect,
   unknownOutcome,
   warnOutcome,
 } from '../../finding.ts';
 
-import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
-import { findUnresolvedFunctionBodyNames, type UnresolvedFunctionBodyName } from '../function-body/unresolved-names.ts';
+import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
+import { findUnresolved, type UnresolvedName } from '../function-body/unresolved-names.ts';
 
 import {
-  functionAndViewBodiesQuery,
-  objectsNamedInFunctionBodiesQuery,
-  searchPathOperatorsQuery,
+  bodiesQuery,
+  namedObjectsQuery,
+  pathOperatorsQuery,
   type UnqualifiedOperatorUse,
   unqualifiedOperatorUsesQuery,
 } from '../queries/function-bodies.ts';
-import { userFunctionUsesQuery } from '../queries/function-uses.ts';
-import { getPostgresqlTargetVersion } from '../source-facts.ts';
+import { functionUsesQuery } from '../queries/function-uses.ts';
+import { targetVersionNumber } from '../source-facts.ts';
 
-export const searchPathCheck = declareDatabasePreflightCheck({
+export const searchPathCheck = declareDatabaseCheck({
   id: 'search-path',
   title: 'functions that are called for each row, and definitions, need no search_path',
   headline: 'A function that is called for each row, or a definition, needs a search_path',
   severity: { continuous: 'blocker', dump: 'blocker' },
   queries: {
-    functionUses: userFunctionUsesQuery,
-    functionBodies: functionAndViewBodiesQuery,
-    meanings: objectsNamedInFunctionBodiesQuery,
-    lostOperators: searchPathOperatorsQuery,
+    functionUses: functionUsesQuery,
+    functionBodies: bodiesQuery,
+    meanings: namedObjectsQuery,
+    lostOperators: pathOperatorsQuery,
     bareOperators: unqualifiedOperatorUsesQuery,
   },
   evaluate({ functionUses, functionBodies, meanings, lostOperators, bareOperators }, database, _facts, options) {
@@ -42,7 +42,7 @@ export const searchPathCheck = declareDatabasePreflightCheck({
     if (missing.length > 0) return missingOperators(missing, database);
     // The check `function-results` reports names that mean another object.
     const unresolved = (isRefresh: boolean) =>
-      findUnresolvedFunctionBodyNames(
+      findUnresolved(
         functionUses.filter(({ kind }) => (kind === 'refresh') === isRefresh),
         functionBodies,
         meanings,
@@ -50,7 +50,7 @@ export const searchPathCheck = declareDatabasePreflightCheck({
       ).filter(({ isReplaced }) => !isReplaced);
     const lost = unresolved(false);
     const [first] = lost;
-    const target = getPostgresqlTargetVersion(options);
+    const target = targetVersionNumber(options);
     if (first === undefined && bareOperators.length === 0 && (target === undefined || target >= 170_000))
       return judgeRefreshes(unresolved(true), database);
     if (first === undefined || (bareOperators.some(({ stores }) => stores) && !lost.some(({ fails }) => fails)))
@@ -59,7 +59,7 @@ export const searchPathCheck = declareDatabasePreflightCheck({
     const isCertain = functions.some(({ fails }) => fails);
     const more = {
       required: 'schema-qualified names, or a search_path of the function',
-      detail: `Rows are copied and applied, and indexes are built, with an empty search_path. CHECK constraints, indexes, generated columns, domains, partition keys and triggers call these functions, whose bodies contain names without a schema: "${nameError(first)}". ${isCertain ? 'The copy fails on every attempt.' : 'The copy fails as soon as a function uses one of these names for a row. Until now the tables have no rows, or only some calls use one of these names.'}${buildUnlistedObjectsNote(functions)}`,
+      detail: `Rows are copied and applied, and indexes are built, with an empty search_path. CHECK constraints, indexes, generated columns, domains, partition keys and triggers call these functions, whose bodies contain names without a schema: "${nameError(first)}". ${isCertain ? 'The copy fails on every attempt.' : 'The copy fails as soon as a function uses one of these names for a row. Until now the tables have no rows, or only some calls use one of these names.'}${unlistedNote(functions)}`,
       objects: describeFunctions(functions),
       fix: setPath(
         functions,
@@ -74,17 +74,15 @@ export const searchPathCheck = declareDatabasePreflightCheck({
   },
 });
 
-function firstOfEach(lost: readonly UnresolvedFunctionBodyName[]): readonly UnresolvedFunctionBodyName[] {
+function firstOfEach(lost: readonly UnresolvedName[]): readonly UnresolvedName[] {
   return lost.filter(({ signature }, at) => lost.findIndex((one) => one.signature === signature) === at);
 }
 
-function describeFunctions(functions: readonly UnresolvedFunctionBodyName[]): readonly string[] {
-  return limitFindingObjects(functions).map(
-    ({ signature, kind, name, use }) => `${signature} (${kind} ${name}; ${use})`,
-  );
+function describeFunctions(functions: readonly UnresolvedName[]): readonly string[] {
+  return limitObjects(functions).map(({ signature, kind, name, use }) => `${signature} (${kind} ${name}; ${use})`);
 }
 
-function setPath(functions: readonly UnresolvedFunctionBodyName[], database: string, note = ''): FindingFix {
+function setPath(functions: readonly UnresolvedName[], database: string, note = ''): FindingFix {
   const fixable = functions.filter(({ path }) => path !== undefined);
   return {
     ...(fixable.length === 0
@@ -103,36 +101,36 @@ function setPath(functions: readonly UnresolvedFunctionBodyName[], database: str
   };
 }
 
-function judgeRefreshes(lost: readonly UnresolvedFunctionBodyName[], database: string): PreflightCheckOutcome {
+function judgeRefreshes(lost: readonly UnresolvedName[], database: string): CheckOutcome {
   const [first] = lost;
   if (first === undefined) return passOutcome('all');
   const functions = firstOfEach(lost);
   return warnOutcome(countOf(functions.length, 'function'), {
     headline: 'A materialized view cannot be refreshed on the target',
     required: 'schema-qualified names, or a search_path of the function',
-    detail: `Since PostgreSQL 17 REFRESH MATERIALIZED VIEW uses an empty search_path, whatever the session has: "${nameError(first)}". The materialized views stay empty on the target.${buildUnlistedObjectsNote(functions)}`,
+    detail: `Since PostgreSQL 17 REFRESH MATERIALIZED VIEW uses an empty search_path, whatever the session has: "${nameError(first)}". The materialized views stay empty on the target.${unlistedNote(functions)}`,
     objects: describeFunctions(functions),
     fix: setPath(functions, database),
   });
 }
 
-function missingOperators(uses: readonly UnqualifiedOperatorUse[], database: string): PreflightCheckOutcome {
+function missingOperators(uses: readonly UnqualifiedOperatorUse[], database: string): CheckOutcome {
   return failOutcome(['continuous', 'dump'], countOf(uses.length, 'definition'), {
     headline: 'A definition needs a search_path',
     required: 'comparisons that a dump can write with the schema of their operator',
-    detail: `A dump has no place for the schema of the operator in IS DISTINCT FROM, NULLIF, CASE … WHEN, JOIN … USING and comparisons of rows, and is restored with an empty search_path, so the schema cannot be restored: "operator does not exist: ${uses[0]!.operator}".${buildUnlistedObjectsNote(uses)}`,
+    detail: `A dump has no place for the schema of the operator in IS DISTINCT FROM, NULLIF, CASE … WHEN, JOIN … USING and comparisons of rows, and is restored with an empty search_path, so the schema cannot be restored: "operator does not exist: ${uses[0]!.operator}".${unlistedNote(uses)}`,
     objects: describeUses(uses),
     fix: { database, ...comparisonFix },
   });
 }
 
-function otherOperators(uses: readonly UnqualifiedOperatorUse[], database: string): PreflightCheckOutcome {
+function otherOperators(uses: readonly UnqualifiedOperatorUse[], database: string): CheckOutcome {
   if (uses.length === 0) return passOutcome('all');
   const observed = `${countOf(uses.length, 'definition')} with another operator on the target`;
   const more = {
     headline: 'A definition uses another operator on the target',
     required: 'comparisons that a dump can write with the schema of their operator',
-    detail: `A dump has no place for the schema of the operator in IS DISTINCT FROM, NULLIF, CASE … WHEN, JOIN … USING and comparisons of rows, and is restored with an empty search_path. There PostgreSQL finds another operator without an error: citext is compared as text, with regard to upper and lower case. The definition has the same text on both servers, and other results.${buildUnlistedObjectsNote(uses)}`,
+    detail: `A dump has no place for the schema of the operator in IS DISTINCT FROM, NULLIF, CASE … WHEN, JOIN … USING and comparisons of rows, and is restored with an empty search_path. There PostgreSQL finds another operator without an error: citext is compared as text, with regard to upper and lower case. The definition has the same text on both servers, and other results.${unlistedNote(uses)}`,
     objects: describeUses(uses),
     fix: { database, ...comparisonFix },
   };
@@ -150,16 +148,16 @@ const comparisonFix = {
 };
 
 function describeUses(uses: readonly UnqualifiedOperatorUse[]): readonly string[] {
-  return limitFindingObjects(uses).map(({ object, operator }) => `${object} (${operator})`);
+  return limitObjects(uses).map(({ object, operator }) => `${object} (${operator})`);
 }
 
-function setsSearchPath(signatures: readonly string[]): PreflightFixEffect {
-  return buildQueryResultFixEffect(functionAndViewBodiesQuery, (all) =>
+function setsSearchPath(signatures: readonly string[]): FixEffect {
+  return resultEffect(bodiesQuery, (all) =>
     all.map((body) => (signatures.includes(body.signature) ? { ...body, hasPath: true, inlined: false } : body)),
   );
 }
 
-function nameError({ kind, name }: UnresolvedFunctionBodyName): string {
+function nameError({ kind, name }: UnresolvedName): string {
   if (kind === 'operator') return `operator does not exist: … ${name} …`;
   return `${kind} ${kind === 'function' ? `${name}(…)` : `"${name}"`} does not exist`;
 }

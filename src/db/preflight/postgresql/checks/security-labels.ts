@@ -1,40 +1,39 @@
-import { decodeTextColumn } from '../../../../postgresql/rows.ts';
+import { decodeText } from '../../../../postgresql/rows.ts';
 import { failOutcome, passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
 import { namedExtensions } from '../../options.ts';
-import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
+import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
 
-import { createDatabaseFeatureCondition } from '../queries/database-overview.ts';
-import type { PostgresqlPreflightQuery } from '../query.ts';
+import { featureCondition } from '../queries/database-overview.ts';
+import type { PostgresqlQuery } from '../query.ts';
 import type { PostgresqlTarget } from '../target.ts';
 
 /** A security label provider: a library of the server, which a dump does not contain. */
-interface SecurityLabelProvider {
+interface LabelProvider {
   readonly provider: string;
   /** One labelled object: `table public.people`. */
   readonly object: string;
 }
 
-const securityLabelProvidersQuery: PostgresqlPreflightQuery<readonly SecurityLabelProvider[]> = {
+const labelProvidersQuery: PostgresqlQuery<readonly LabelProvider[]> = {
   id: 'security-label-providers',
   scope: 'database',
-  when: createDatabaseFeatureCondition('labels'),
+  when: featureCondition('labels'),
   sql: () => `
     SELECT l.provider, min(pg_describe_object(l.classoid, l.objoid, l.objsubid)) AS object
     FROM pg_seclabel l
     GROUP BY 1
     ORDER BY 1
   `,
-  decode: (rows) =>
-    rows.map((row) => ({ provider: decodeTextColumn(row, 'provider'), object: decodeTextColumn(row, 'object') })),
+  decode: (rows) => rows.map((row) => ({ provider: decodeText(row, 'provider'), object: decodeText(row, 'object') })),
   absent: [],
 };
 
-export const securityLabelsCheck = declareDatabasePreflightCheck({
+export const securityLabelsCheck = declareDatabaseCheck({
   id: 'security-labels',
   title: 'no object has a security label',
   headline: 'Objects have security labels',
   severity: { continuous: 'blocker', dump: 'blocker' },
-  queries: { labelProviders: securityLabelProvidersQuery },
+  queries: { labelProviders: labelProvidersQuery },
   evaluate({ labelProviders }, database, _ground, { target, targetExtensions }) {
     if (labelProviders.length === 0) return passOutcome('none');
     const named = namedExtensions(targetExtensions);
@@ -52,8 +51,8 @@ export const securityLabelsCheck = declareDatabasePreflightCheck({
     const observed = `labels of ${providers}`;
     const more = {
       required: 'no security label, or a target that loads the label provider',
-      detail: `A security label can be restored only if the target has loaded its label provider: "security label provider "${unmet[0]?.provider}" is not loaded". Otherwise the schema cannot be restored.${buildUnlistedObjectsNote(unmet)}`,
-      objects: limitFindingObjects(unmet).map(({ provider, object }) => `${object} (${provider})`),
+      detail: `A security label can be restored only if the target has loaded its label provider: "security label provider "${unmet[0]?.provider}" is not loaded". Otherwise the schema cannot be restored.${unlistedNote(unmet)}`,
+      objects: limitObjects(unmet).map(({ provider, object }) => `${object} (${provider})`),
       fix: {
         database,
         by: 'the owner of the objects',

@@ -1,14 +1,14 @@
 import { countOf } from '../../../../base/text.ts';
 import { infoOutcome, passOutcome, warnOutcome } from '../../finding.ts';
-import { declareDatabasePreflightCheck } from '../check.ts';
-import { databaseFeatureOverviewQuery } from '../queries/database-overview.ts';
+import { declareDatabaseCheck } from '../check.ts';
+import { featuresQuery } from '../queries/database-overview.ts';
 
-export const sequencesCheck = declareDatabasePreflightCheck({
+export const sequencesCheck = declareDatabaseCheck({
   id: 'sequences',
   title: 'the database has no sequences',
   headline: 'The database has sequences',
   severity: { continuous: 'warning', dump: 'info' },
-  queries: { overview: databaseFeatureOverviewQuery },
+  queries: { overview: featuresQuery },
   evaluate({ overview }, _database, _ground, { method }) {
     if (overview.sequences === 0) return passOutcome('none');
     const observed = countOf(overview.sequences, 'sequence');

@@ -1,8 +1,8 @@
 import { passOutcome, skipOutcome } from '../../finding.ts';
-import { evaluateTlsServerIdentity } from '../../network/evaluate.ts';
-import { declareServerPreflightCheck } from '../check.ts';
+import { evaluateServerIdentity } from '../../network/evaluate.ts';
+import { declareServerCheck } from '../check.ts';
 
-export const postgresqlServerIdentityVerifiedCheck = declareServerPreflightCheck({
+export const postgresqlServerIdentityVerifiedCheck = declareServerCheck({
   id: 'server-identity',
   title: 'the identity of the server was verified',
   headline: 'The identity of the server was not verified',
@@ -14,7 +14,7 @@ export const postgresqlServerIdentityVerifiedCheck = declareServerPreflightCheck
     // SCRAM with channel binding: the server proved that it knows the password, on a connection with exactly this
     // certificate.
     if (connection.authentication === 'scram-sha-256-plus') return passOutcome('SCRAM-SHA-256-PLUS (channel binding)');
-    return evaluateTlsServerIdentity(
+    return evaluateServerIdentity(
       address,
       tls,
       connection.ssl,

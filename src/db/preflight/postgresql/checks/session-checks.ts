@@ -1,18 +1,18 @@
 import { countOf } from '../../../../base/text.ts';
-import { firstNormalObjectId } from '../../../../postgresql/catalog-oids.ts';
-import { decodeBooleanColumn } from '../../../../postgresql/rows.ts';
+import { firstNormalOid } from '../../../../postgresql/catalog-oids.ts';
+import { decodeBoolean } from '../../../../postgresql/rows.ts';
 import { failOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
-import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
-import { buildDropConstraintsFix, describeConstraintQueriesForOwner } from '../owner-queries.ts';
+import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
+import { dropConstraintsFix, suggestConstraintQueries } from '../owner-queries.ts';
 
-import { checkConstraintDependsOnSessionSql } from '../queries/catalog-predicates.ts';
-import { decodeNamedConstraint, type NamedConstraint, namedConstraintSelectListSql } from '../queries/constraints.ts';
-import { createDatabaseFeatureCondition } from '../queries/database-overview.ts';
-import { constraintHasStoredRowsSql } from '../queries/row-scan.ts';
-import type { PostgresqlPreflightQuery } from '../query.ts';
+import { sessionCheckSql } from '../queries/catalog-predicates.ts';
+import { constraintColumnsSql, decodeConstraint, type NamedConstraint } from '../queries/constraints.ts';
+import { featureCondition } from '../queries/database-overview.ts';
+import { constraintRowsSql } from '../queries/row-scan.ts';
+import type { PostgresqlQuery } from '../query.ts';
 
 /** A CHECK constraint that depends on the session (its role, its settings, its search_path) or on the server. */
-export interface SessionDependentConstraint extends NamedConstraint {
+export interface SessionConstraint extends NamedConstraint {
   /**
    * Whether the constraint applies to existing rows. The rows are not checked, because preflight evaluates no
    * expression of a user.
@@ -20,33 +20,33 @@ export interface SessionDependentConstraint extends NamedConstraint {
   readonly filled: boolean;
 }
 
-export const sessionDependentConstraintsQuery: PostgresqlPreflightQuery<readonly SessionDependentConstraint[]> = {
+export const sessionConstraintsQuery: PostgresqlQuery<readonly SessionConstraint[]> = {
   id: 'session-dependent-constraints',
   scope: 'database',
-  when: createDatabaseFeatureCondition('odd-constraints'),
+  when: featureCondition('odd-constraints'),
   sql: (version) => `
     SELECT
-      ${namedConstraintSelectListSql},
-      ${constraintHasStoredRowsSql(version)} AS filled
+      ${constraintColumnsSql},
+      ${constraintRowsSql(version)} AS filled
     FROM pg_constraint k
-    WHERE k.oid >= '${firstNormalObjectId}'
-      AND ${checkConstraintDependsOnSessionSql}${version < 180_000 ? '' : ' AND k.conenforced'}
+    WHERE k.oid >= '${firstNormalOid}'
+      AND ${sessionCheckSql}${version < 180_000 ? '' : ' AND k.conenforced'}
     ORDER BY 2, 1
   `,
   decode: (rows) =>
     rows.map((row) => ({
-      ...decodeNamedConstraint(row),
-      filled: decodeBooleanColumn(row, 'filled'),
+      ...decodeConstraint(row),
+      filled: decodeBoolean(row, 'filled'),
     })),
   absent: [],
 };
 
-export const sessionChecksCheck = declareDatabasePreflightCheck({
+export const sessionChecksCheck = declareDatabaseCheck({
   id: 'session-checks',
   title: 'no CHECK constraint depends on the session, the role or the server',
   headline: 'A CHECK constraint depends on the session, the role or the server',
   severity: { continuous: 'blocker', dump: 'blocker' },
-  queries: { sessionChecks: sessionDependentConstraintsQuery },
+  queries: { sessionChecks: sessionConstraintsQuery },
   evaluate({ sessionChecks }, database) {
     const unseen = sessionChecks.filter(({ filled }) => filled);
     const broken = unseen.filter(({ definition }) => customSetting.test(definition));
@@ -55,10 +55,10 @@ export const sessionChecksCheck = declareDatabasePreflightCheck({
     const observed = countOf(named.length, 'constraint');
     const more = {
       required: 'no such constraint in tables with rows',
-      detail: `A CHECK constraint is evaluated for every copied or applied row, on another server of a newer version, by another role, with an empty search_path and without the settings of the application: "new row for relation … violates check constraint", "unrecognized configuration parameter", "relation … does not exist". The copy fails on the target on every attempt.${buildUnlistedObjectsNote(named)}`,
-      objects: limitFindingObjects(named).map(({ name, owner, definition }) => `${name} on ${owner} ${definition}`),
-      fix: buildDropConstraintsFix(
-        sessionDependentConstraintsQuery,
+      detail: `A CHECK constraint is evaluated for every copied or applied row, on another server of a newer version, by another role, with an empty search_path and without the settings of the application: "new row for relation … violates check constraint", "unrecognized configuration parameter", "relation … does not exist". The copy fails on the target on every attempt.${unlistedNote(named)}`,
+      objects: limitObjects(named).map(({ name, owner, definition }) => `${name} on ${owner} ${definition}`),
+      fix: dropConstraintsFix(
+        sessionConstraintsQuery,
         named,
         database,
         'Drop the CHECK constraints until the cut-over, or replace them with a trigger, which does not fire during the copy.',
@@ -69,7 +69,7 @@ export const sessionChecksCheck = declareDatabasePreflightCheck({
       ...unknownOutcome(`${observed}, and it is not known whether every row satisfies the constraints`),
       premise: 'every row satisfies the CHECK constraints in a session on the target',
       ...more,
-      detail: `${more.detail}${valuesOfTarget(named)}${describeConstraintQueriesForOwner(named, "SET search_path = ''")}`,
+      detail: `${more.detail}${valuesOfTarget(named)}${suggestConstraintQueries(named, "SET search_path = ''")}`,
     };
   },
 });
@@ -81,7 +81,7 @@ const customSetting = /current_setting\('[^']*\.[^']*'(::text)?\)/;
  * Returns a note if a constraint uses values that the server computes or that its administrator has set, because such
  * values of the target are known only there.
  */
-function valuesOfTarget(constraints: readonly SessionDependentConstraint[]): string {
+function valuesOfTarget(constraints: readonly SessionConstraint[]): string {
   return constraints.some(({ definition }) => serverPattern.test(definition))
     ? ' Values such as versions, settings and WAL positions differ on the target: `cloudctl db rehearse` shows whether the rows satisfy the constraint on the target.'
     : '';

@@ -1,23 +1,23 @@
 import { countOf } from '../../../../base/text.ts';
 import { quoteIdentifier } from '../../../../postgresql/quote.ts';
-import { decodeBooleanColumn } from '../../../../postgresql/rows.ts';
-import { failOutcome, type PreflightCheckOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
-import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
-import { hasFunctionTimeZoneDependency } from '../function-body/time-zone.ts';
-import { buildDropConstraintsFix, describeConstraintQueriesForOwner } from '../owner-queries.ts';
-import { checkConstraintDependsOnSettingsSql } from '../queries/catalog-predicates.ts';
-import { decodeNamedConstraint, type NamedConstraint, namedConstraintSelectListSql } from '../queries/constraints.ts';
-import { createDatabaseFeatureCondition } from '../queries/database-overview.ts';
-import { type FunctionOrViewBody, functionAndViewBodiesQuery } from '../queries/function-bodies.ts';
-import { type UserFunctionUse, userFunctionUsesQuery } from '../queries/function-uses.ts';
+import { decodeBoolean } from '../../../../postgresql/rows.ts';
+import { type CheckOutcome, failOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
+import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
+import { usesZone } from '../function-body/time-zone.ts';
+import { dropConstraintsFix, suggestConstraintQueries } from '../owner-queries.ts';
+import { settingsCheckSql } from '../queries/catalog-predicates.ts';
+import { constraintColumnsSql, decodeConstraint, type NamedConstraint } from '../queries/constraints.ts';
+import { featureCondition } from '../queries/database-overview.ts';
+import { bodiesQuery, type ObjectBody } from '../queries/function-bodies.ts';
+import { type FunctionUse, functionUsesQuery } from '../queries/function-uses.ts';
 import { roleSettingsQuery } from '../queries/roles.ts';
-import { constraintHasStoredRowsSql } from '../queries/row-scan.ts';
-import { postgresqlSettingsQuery } from '../queries/settings.ts';
-import type { PostgresqlPreflightQuery } from '../query.ts';
+import { constraintRowsSql } from '../queries/row-scan.ts';
+import { settingsQuery } from '../queries/settings.ts';
+import type { PostgresqlQuery } from '../query.ts';
 import { listSettingsOfSource } from '../settings.ts';
 
 /** A CHECK constraint that depends on the time zone or the date style of the session. */
-export interface SettingsDependentConstraint extends NamedConstraint {
+export interface SettingsConstraint extends NamedConstraint {
   /**
    * Whether the constraint applies to existing rows. The rows are not checked, because preflight evaluates no
    * expression of a user.
@@ -26,7 +26,7 @@ export interface SettingsDependentConstraint extends NamedConstraint {
 }
 
 /** The default values of TimeZone, DateStyle and IntervalStyle, which a target has. */
-const defaultTargetFormatSettings = {
+const targetFormats = {
   TimeZone: 'UTC',
   DateStyle: 'ISO, MDY',
   IntervalStyle: 'postgres',
@@ -45,90 +45,87 @@ const mentionsDatesSql = `
   )
 `;
 
-export const settingsDependentConstraintsQuery: PostgresqlPreflightQuery<readonly SettingsDependentConstraint[]> = {
+export const settingsConstraintsQuery: PostgresqlQuery<readonly SettingsConstraint[]> = {
   id: 'settings-dependent-constraints',
   scope: 'database',
-  when: createDatabaseFeatureCondition('odd-constraints'),
+  when: featureCondition('odd-constraints'),
   sql: (version) => `
     SELECT
-      ${namedConstraintSelectListSql},
-      ${constraintHasStoredRowsSql(version)} AS filled
+      ${constraintColumnsSql},
+      ${constraintRowsSql(version)} AS filled
     FROM pg_constraint k
-    WHERE ${checkConstraintDependsOnSettingsSql}
+    WHERE ${settingsCheckSql}
       AND ${mentionsDatesSql}${version < 180_000 ? '' : ' AND k.conenforced'}
     ORDER BY 2, 1
   `,
   decode: (rows) =>
     rows.map((row) => ({
-      ...decodeNamedConstraint(row),
-      filled: decodeBooleanColumn(row, 'filled'),
+      ...decodeConstraint(row),
+      filled: decodeBoolean(row, 'filled'),
     })),
   absent: [],
 };
 
-export const settingDependentChecksCheck = declareDatabasePreflightCheck({
+export const settingDependentChecksCheck = declareDatabaseCheck({
   id: 'setting-checks',
   title: 'no CHECK constraint or stored value depends on session settings',
   headline: 'A CHECK constraint or a stored value depends on session settings',
   severity: { continuous: 'blocker', dump: 'blocker' },
   queries: {
-    swayedChecks: settingsDependentConstraintsQuery,
-    functionUses: userFunctionUsesQuery,
-    functionBodies: functionAndViewBodiesQuery,
-    settings: postgresqlSettingsQuery,
+    swayedChecks: settingsConstraintsQuery,
+    functionUses: functionUsesQuery,
+    functionBodies: bodiesQuery,
+    settings: settingsQuery,
     roleSettings: roleSettingsQuery,
   },
   evaluate({ swayedChecks, functionUses, functionBodies, settings, roleSettings }, database, facts) {
     const found = swayedChecks.filter(({ filled }) => filled);
     const own = listSettingsOfSource(database, settings, roleSettings, facts).filter(({ name }) =>
-      Object.hasOwn(defaultTargetFormatSettings, name),
+      Object.hasOwn(targetFormats, name),
     );
     const zone = own.find(({ name }) => name === 'TimeZone');
-    const uses = zone === undefined ? [] : zoneDependentUses(functionUses, functionBodies);
-    if (zone !== undefined && uses.length > 0) return zoneDependentOutcome(uses, zone.value);
+    const uses = zone === undefined ? [] : zoneUses(functionUses, functionBodies);
+    if (zone !== undefined && uses.length > 0) return zoneOutcome(uses, zone.value);
     if (found.length === 0) return passOutcome(swayedChecks.length === 0 ? 'none' : 'none with rows');
     const settingTexts = own.map(({ name, value }) => `${name} ${value}`).join(', ');
     const observed = `${countOf(found.length, 'constraint')}${settingTexts === '' ? '' : `; ${settingTexts}`}`;
     const harm = `Settings of the server, a database or a role are not migrated: the target evaluates a CHECK constraint with ${Object.entries(
-      defaultTargetFormatSettings,
+      targetFormats,
     )
       .map(([name, value]) => `${name} ${value}`)
       .join(', ')}`;
-    const defaults = Object.entries(defaultTargetFormatSettings).map(([name, value]) => `SET ${name} = '${value}'`);
+    const defaults = Object.entries(targetFormats).map(([name, value]) => `SET ${name} = '${value}'`);
     return {
       ...unknownOutcome(`${observed}; it is not known whether every row satisfies the constraints`),
       premise: 'every row satisfies the CHECK constraints with the settings of the target',
       required: 'no dependence on session settings, or default settings',
-      objects: limitFindingObjects(found).map(({ name, owner, definition }) => `${name} on ${owner} ${definition}`),
-      fix: buildDropConstraintsFix(
-        settingsDependentConstraintsQuery,
+      objects: limitObjects(found).map(({ name, owner, definition }) => `${name} on ${owner} ${definition}`),
+      fix: dropConstraintsFix(
+        settingsConstraintsQuery,
         found,
         database,
         `Drop the constraints until the cut-over, or rewrite them with an explicit time zone (AT TIME ZONE 'UTC'). A target with the same settings accepts the rows: run ALTER DATABASE ${quoteIdentifier(database)} SET … on the target, or change the settings of the role that applies changes, then use --accept setting-checks.`,
       ),
-      detail: `${harm}, and rows that are valid on the source may not be copied: "new row for relation … violates check constraint".${buildUnlistedObjectsNote(found)}${describeConstraintQueriesForOwner(found, defaults.join('; '))}`,
+      detail: `${harm}, and rows that are valid on the source may not be copied: "new row for relation … violates check constraint".${unlistedNote(found)}${suggestConstraintQueries(found, defaults.join('; '))}`,
     };
   },
 });
 
-interface ZoneDependentUse extends UserFunctionUse {
+interface ZoneUse extends FunctionUse {
   readonly signature: string;
 }
 
 /** Functions that the target calls again for copied rows, to compute a value, a key or a partition. */
-function zoneDependentUses(
-  uses: readonly UserFunctionUse[],
-  bodies: readonly FunctionOrViewBody[],
-): readonly ZoneDependentUse[] {
+function zoneUses(uses: readonly FunctionUse[], bodies: readonly ObjectBody[]): readonly ZoneUse[] {
   const byOid = new Map(bodies.map((body) => [body.oid, body]));
-  const zoneDependent = (calls: string): FunctionOrViewBody | undefined => {
+  const zoneDependent = (calls: string): ObjectBody | undefined => {
     // Each function is visited once; the loop also visits elements that are added to the set during the iteration.
     const reached = new Set([calls]);
     for (const oid of reached) {
       const body = byOid.get(oid);
       // A function with SET timezone passes its time zone on to the functions that it calls.
       if (body === undefined || body.hasZone) continue;
-      if (hasFunctionTimeZoneDependency(`${body.text} ${body.bound}`, body.types)) return body;
+      if (usesZone(`${body.text} ${body.bound}`, body.types)) return body;
       for (const one of body.calls) reached.add(one);
     }
     return undefined;
@@ -142,15 +139,15 @@ function zoneDependentUses(
 }
 
 /** Uses of a function (such as in an index) in which its result changes no stored row. */
-const rowNeutralUses: ReadonlySet<UserFunctionUse['kind']> = new Set(['index', 'support', 'trigger', 'event']);
+const rowNeutralUses: ReadonlySet<FunctionUse['kind']> = new Set(['index', 'support', 'trigger', 'event']);
 
-function zoneDependentOutcome(uses: readonly ZoneDependentUse[], zone: string): PreflightCheckOutcome {
+function zoneOutcome(uses: readonly ZoneUse[], zone: string): CheckOutcome {
   const isCheckOnly = uses.every(({ kind }) => kind === 'check' || kind === 'domain');
   const observed = `${countOf(uses.length, 'use')} of functions that depend on TimeZone ${zone}`;
   const more = {
     required: 'functions with an explicit time zone',
-    detail: `These functions are declared IMMUTABLE but depend on the time zone. The time zone of the source is not migrated, so the target computes other values, keys or partitions for the same rows: the values differ without an error, or the copy fails with "duplicate key value violates unique constraint", "new row for relation … violates partition constraint".${buildUnlistedObjectsNote(uses)}`,
-    objects: limitFindingObjects(uses).map(({ signature, name }) => `${signature} (${name})`),
+    detail: `These functions are declared IMMUTABLE but depend on the time zone. The time zone of the source is not migrated, so the target computes other values, keys or partitions for the same rows: the values differ without an error, or the copy fails with "duplicate key value violates unique constraint", "new row for relation … violates partition constraint".${unlistedNote(uses)}`,
+    objects: limitObjects(uses).map(({ signature, name }) => `${signature} (${name})`),
     fix: {
       by: 'the owner of the functions',
       text: `Write the time zone into the functions: … AT TIME ZONE '${zone}'. Stored values stay unchanged. SET timezone for the function has the same effect.`,

@@ -1,14 +1,9 @@
 import { countOf, formatBytes, formatDuration } from '../../../../base/text.ts';
 import { failOutcome, infoOutcome, skipOutcome, warnOutcome } from '../../finding.ts';
-import { declareServerPreflightCheck } from '../check.ts';
-import {
-  copyRateRangeOfOneWorker,
-  estimatePostgresqlCopyTime,
-  maxMigrationSeconds,
-  secondsOfOneTable,
-} from '../estimate.ts';
+import { declareServerCheck } from '../check.ts';
+import { estimateCopyTime, maxMigrationSeconds, tableSeconds, workerCopyRate } from '../estimate.ts';
 
-export const sizeEstimateCheck = declareServerPreflightCheck({
+export const sizeEstimateCheck = declareServerCheck({
   id: 'size-estimate',
   title: 'the initial copy finishes within two weeks',
   headline: 'The initial copy can take longer than two weeks',
@@ -18,7 +13,7 @@ export const sizeEstimateCheck = declareServerPreflightCheck({
   queries: {},
   evaluate(_values, { copy }) {
     if (copy === undefined) return skipOutcome('no table sizes are known');
-    const { low, high } = estimatePostgresqlCopyTime(copy);
+    const { low, high } = estimateCopyTime(copy);
     const largest =
       copy.largest === undefined
         ? ''
@@ -27,7 +22,7 @@ export const sizeEstimateCheck = declareServerPreflightCheck({
       copy.unseen.length === 0
         ? ''
         : ` ${countOf(copy.unseen.length, 'database')} without known sizes: ${copy.unseen.slice(0, 10).join(', ')}.`;
-    const rates = `${copyRateRangeOfOneWorker.slow / 1e6} to ${copyRateRangeOfOneWorker.fast / 1e6} MB/s and ${secondsOfOneTable.fast * 1000} to ${secondsOfOneTable.slow * 1000} ms for each table`;
+    const rates = `${workerCopyRate.slow / 1e6} to ${workerCopyRate.fast / 1e6} MB/s and ${tableSeconds.fast * 1000} to ${tableSeconds.slow * 1000} ms for each table`;
     const more = {
       required: 'an initial copy that takes at most two weeks',
       detail: `${formatBytes(copy.bytes)} in ${countOf(copy.tables, 'table')}${largest}. One worker copies one table, and two workers run at a time: ${formatDuration(low * 1000)} to ${formatDuration(high * 1000)} at ${rates}. The target needs 25% to 50% more space for indexes and WAL.${unseen}`,

@@ -1,17 +1,17 @@
 import { countOf } from '../../../../base/text.ts';
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
-import { declareServerPreflightCheck } from '../check.ts';
-import { type RoleSessionActivity, roleSessionActivityQuery } from '../queries/activity.ts';
+import { declareServerCheck } from '../check.ts';
+import { type RoleSessions, sessionsQuery } from '../queries/activity.ts';
 import { databasesQuery } from '../queries/cluster.ts';
-import { type ReplicationSlot, replicationSlotsQuery } from '../queries/replication.ts';
-import { getNumericPostgresqlSetting, postgresqlSettingsQuery } from '../queries/settings.ts';
-import { buildRaiseReplicationSlotsFix, computeReplicationSlotDemand, describeRestartImpact } from '../settings.ts';
+import { type ReplicationSlot, slotsQuery } from '../queries/replication.ts';
+import { numericSetting, settingsQuery } from '../queries/settings.ts';
+import { describeRestart, raiseSlotsFix, slotDemand } from '../settings.ts';
 
 /**
  * Initial copies need replication slots too. Without free slots the copies never start, and only the log of the target
  * reports the reason.
  */
-export const slotsFreeCheck = declareServerPreflightCheck({
+export const slotsFreeCheck = declareServerCheck({
   id: 'slots-free',
   title: 'enough replication slots are free',
   headline: 'Too few replication slots are free',
@@ -19,20 +19,20 @@ export const slotsFreeCheck = declareServerPreflightCheck({
   spec: 'S9.13',
   needs: 'connection',
   queries: {
-    settings: postgresqlSettingsQuery,
-    slots: replicationSlotsQuery,
+    settings: settingsQuery,
+    slots: slotsQuery,
     databases: databasesQuery,
-    activity: roleSessionActivityQuery,
+    activity: sessionsQuery,
   },
   evaluate({ settings, slots, databases, activity }, facts) {
-    const max = getNumericPostgresqlSetting(settings, 'max_replication_slots');
+    const max = numericSetting(settings, 'max_replication_slots');
     const free = Math.max(0, max - slots.length);
-    const { needed, full, sum } = computeReplicationSlotDemand(facts.databases.length);
+    const { needed, full, sum } = slotDemand(facts.databases.length);
     const observed = `${countOf(free, 'slot')} free of ${max} (${slots.length} used)`;
     const detail = `${observed}; ${sum}.`;
     const more = { required: `${needed} free slots, ${full} for full speed`, objects: slots.map(nameOf) };
     if (free >= full) return passOutcome(observed, { required: more.required, detail });
-    const fix = buildRaiseReplicationSlotsFix(settings, slots, facts.databases.length, databases.length);
+    const fix = raiseSlotsFix(settings, slots, facts.databases.length, databases.length);
     if (free >= needed) {
       return warnOutcome(observed, {
         ...more,
@@ -55,8 +55,8 @@ function slotError(max: number, used: number): string {
     : 'The initial copies are retried endlessly: could not create replication slot "pg_…_sync_…": all replication slots are in use.';
 }
 
-function impact(restart: boolean | undefined, groups: readonly RoleSessionActivity[]): string {
-  return restart === true ? describeRestartImpact(groups) : '';
+function impact(restart: boolean | undefined, groups: readonly RoleSessions[]): string {
+  return restart === true ? describeRestart(groups) : '';
 }
 
 function nameOf({ name, kind, database, active }: ReplicationSlot): string {

@@ -1,17 +1,17 @@
 import { countOf } from '../../../../base/text.ts';
 import { failOutcome, passOutcome } from '../../finding.ts';
-import { declareServerPreflightCheck } from '../check.ts';
-import { roleSessionActivityQuery } from '../queries/activity.ts';
+import { declareServerCheck } from '../check.ts';
+import { sessionsQuery } from '../queries/activity.ts';
 import { databasesQuery } from '../queries/cluster.ts';
-import { replicationSlotsQuery } from '../queries/replication.ts';
-import { getNumericPostgresqlSetting, postgresqlSettingsQuery } from '../queries/settings.ts';
-import { buildRaiseReplicationSlotsFix, describeRestartImpact } from '../settings.ts';
+import { slotsQuery } from '../queries/replication.ts';
+import { numericSetting, settingsQuery } from '../queries/settings.ts';
+import { describeRestart, raiseSlotsFix } from '../settings.ts';
 
 /**
  * Checks the minimum of max_replication_slots in docs/service.md S9.13. Every database of the server counts,
  * including ignored ones.
  */
-export const slotsVsDbsCheck = declareServerPreflightCheck({
+export const slotsVsDbsCheck = declareServerCheck({
   id: 'slots-vs-dbs',
   title: 'max_replication_slots is at least the number of databases',
   headline: 'max_replication_slots is less than the number of databases',
@@ -19,19 +19,19 @@ export const slotsVsDbsCheck = declareServerPreflightCheck({
   spec: 'S9.13',
   needs: 'connection',
   queries: {
-    settings: postgresqlSettingsQuery,
-    slots: replicationSlotsQuery,
+    settings: settingsQuery,
+    slots: slotsQuery,
     databases: databasesQuery,
-    activity: roleSessionActivityQuery,
+    activity: sessionsQuery,
   },
   evaluate({ settings, slots, databases, activity }, facts) {
-    const max = getNumericPostgresqlSetting(settings, 'max_replication_slots');
+    const max = numericSetting(settings, 'max_replication_slots');
     const least = databases.length;
     if (max >= least) return passOutcome(String(max), { required: String(least) });
     return failOutcome(['continuous'], String(max), {
       required: String(least),
-      detail: `max_replication_slots is ${max}, and the server has ${countOf(least, 'database')} (without templates, including ignored ones). ${describeRestartImpact(activity)}`,
-      fix: buildRaiseReplicationSlotsFix(settings, slots, facts.databases.length, least),
+      detail: `max_replication_slots is ${max}, and the server has ${countOf(least, 'database')} (without templates, including ignored ones). ${describeRestart(activity)}`,
+      fix: raiseSlotsFix(settings, slots, facts.databases.length, least),
     });
   },
 });

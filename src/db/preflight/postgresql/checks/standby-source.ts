@@ -1,24 +1,24 @@
 import { failOutcome, passOutcome } from '../../finding.ts';
-import { declareServerPreflightCheck } from '../check.ts';
-import { getPostgresqlSetting, postgresqlSettingsQuery } from '../queries/settings.ts';
-import { getPostgresqlSourceVersion } from '../source-facts.ts';
+import { declareServerCheck } from '../check.ts';
+import { getSetting, settingsQuery } from '../queries/settings.ts';
+import { sourceVersionNumber } from '../source-facts.ts';
 
-export const standbySourceCheck = declareServerPreflightCheck({
+export const standbySourceCheck = declareServerCheck({
   id: 'standby-source',
   title: 'the source is a primary',
   headline: 'The source is a standby',
   severity: { continuous: 'blocker', dump: 'warning' },
   needs: 'connection',
-  queries: { settings: postgresqlSettingsQuery },
+  queries: { settings: settingsQuery },
   evaluate({ settings }, facts) {
     if (facts.connection.kind !== 'entered' || !facts.connection.inRecovery) return passOutcome('primary');
     const decoding =
-      getPostgresqlSourceVersion(facts) < 160_000
+      sourceVersionNumber(facts) < 160_000
         ? ' Before version 16, a standby does not support logical decoding: "logical decoding cannot be used while in recovery".'
         : '';
-    const delay = getPostgresqlSetting(settings, 'max_standby_streaming_delay');
+    const delay = getSetting(settings, 'max_standby_streaming_delay');
     const cancelled =
-      delay === '-1' || getPostgresqlSetting(settings, 'hot_standby_feedback') === 'on'
+      delay === '-1' || getSetting(settings, 'hot_standby_feedback') === 'on'
         ? ''
         : ` A dump query that conflicts with recovery for longer than max_standby_streaming_delay (${delay} ms) is cancelled: "canceling statement due to conflict with recovery".`;
     return failOutcome(['continuous'], 'in recovery', {

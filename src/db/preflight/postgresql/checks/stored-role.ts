@@ -1,15 +1,15 @@
-import { decodeBooleanColumn, decodeTextColumn } from '../../../../postgresql/rows.ts';
+import { decodeBoolean, decodeText } from '../../../../postgresql/rows.ts';
 import { failOutcome, passOutcome } from '../../finding.ts';
-import { declareServerPreflightCheck } from '../check.ts';
+import { declareServerCheck } from '../check.ts';
 import { migrationRoleQuery, roleSettingsQuery } from '../queries/roles.ts';
-import type { PostgresqlPreflightQuery } from '../query.ts';
-import { buildSetRoleSettingFix, describeEffectiveRoleSetting, listStoredRolePerDatabase } from '../settings.ts';
+import type { PostgresqlQuery } from '../query.ts';
+import { describeSetting, roleSettingFix, storedRoles } from '../settings.ts';
 
 /**
  * The existing roles that are named in a stored setting `role` (ALTER ROLE or ALTER DATABASE … SET role), and whether
  * they are superusers.
  */
-export const rolesNamedInStoredSettingsQuery: PostgresqlPreflightQuery<ReadonlyMap<string, boolean>> = {
+export const storedRolesQuery: PostgresqlQuery<ReadonlyMap<string, boolean>> = {
   id: 'stored-roles',
   scope: 'server',
   sql: () => `
@@ -21,29 +21,28 @@ export const rolesNamedInStoredSettingsQuery: PostgresqlPreflightQuery<ReadonlyM
       WHERE left(assignment, 5) = 'role='
     )
   `,
-  decode: (rows) =>
-    new Map(rows.map((row) => [decodeTextColumn(row, 'rolname'), decodeBooleanColumn(row, 'rolsuper')])),
+  decode: (rows) => new Map(rows.map((row) => [decodeText(row, 'rolname'), decodeBoolean(row, 'rolsuper')])),
   absent: new Map(),
 };
 
-export const storedRoleCheck = declareServerPreflightCheck({
+export const storedRoleCheck = declareServerCheck({
   id: 'stored-role',
   title: 'sessions of the role keep the privileges of the role',
   headline: 'Sessions of the role switch to another role',
   severity: { continuous: 'blocker', dump: 'warning' },
   needs: 'connection',
-  queries: { roleSettings: roleSettingsQuery, stored: rolesNamedInStoredSettingsQuery, role: migrationRoleQuery },
+  queries: { roleSettings: roleSettingsQuery, stored: storedRolesQuery, role: migrationRoleQuery },
   evaluate({ roleSettings, stored, role }, facts) {
-    const all = listStoredRolePerDatabase(roleSettings, facts);
+    const all = storedRoles(roleSettings, facts);
     const weaker = all.filter(({ value }) => value !== role.name && stored.get(value) === false);
     if (weaker.length === 0) return passOutcome('no other role');
     return failOutcome(['continuous'], `another role in ${weaker.length} of ${facts.databases.length} databases`, {
       required: 'no stored setting of role, or role = none',
       detail:
         'ALTER ROLE or ALTER DATABASE … SET role gives every session of the migration the privileges of another role: CREATE PUBLICATION, the replication slot or the copy of a table fails with "permission denied". The preflight does not use the stored role, so its other findings are those of the role that logs in.',
-      objects: weaker.map(describeEffectiveRoleSetting),
+      objects: weaker.map(describeSetting),
       ...(weaker.length === facts.databases.length ? {} : { only: weaker.map(({ database }) => database) }),
-      fix: buildSetRoleSettingFix('role', 'none', weaker, role),
+      fix: roleSettingFix('role', 'none', weaker, role),
     });
   },
 });

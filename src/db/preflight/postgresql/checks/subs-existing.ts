@@ -1,9 +1,9 @@
 import { countOf } from '../../../../base/text.ts';
-import { decodeBooleanColumn, decodeTextColumn } from '../../../../postgresql/rows.ts';
+import { decodeBoolean, decodeText } from '../../../../postgresql/rows.ts';
 import { passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
-import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
+import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
 
-import type { PostgresqlPreflightQuery } from '../query.ts';
+import type { PostgresqlQuery } from '../query.ts';
 
 interface Subscription {
   readonly database: string;
@@ -15,7 +15,7 @@ interface Subscription {
  * The subscriptions of all databases, because pg_subscription is a shared catalog. The query names each column that it
  * needs instead of `*`, because ordinary roles cannot read the column subconninfo.
  */
-const subscriptionsQuery: PostgresqlPreflightQuery<readonly Subscription[]> = {
+const subscriptionsQuery: PostgresqlQuery<readonly Subscription[]> = {
   id: 'subscriptions',
   scope: 'server',
   sql: (version) =>
@@ -29,14 +29,14 @@ const subscriptionsQuery: PostgresqlPreflightQuery<readonly Subscription[]> = {
       `,
   decode: (rows) =>
     rows.map((row) => ({
-      database: decodeTextColumn(row, 'datname'),
-      name: decodeTextColumn(row, 'subname'),
-      enabled: decodeBooleanColumn(row, 'subenabled'),
+      database: decodeText(row, 'datname'),
+      name: decodeText(row, 'subname'),
+      enabled: decodeBoolean(row, 'subenabled'),
     })),
   absent: [],
 };
 
-export const subsExistingCheck = declareDatabasePreflightCheck({
+export const subsExistingCheck = declareDatabaseCheck({
   id: 'subs-existing',
   title: 'the database has no subscriptions',
   headline: 'The database has subscriptions',
@@ -48,8 +48,8 @@ export const subsExistingCheck = declareDatabasePreflightCheck({
     const observed = countOf(own.length, 'subscription');
     const more = {
       required: 'none',
-      detail: `The database receives changes from another server. The changes are replicated to the target, the subscription is not: pg_dump reports "subscriptions not dumped because current user is not a superuser", or the subscription is restored disabled. If the target also publishes the same data to that server, changes are replicated in a loop.${buildUnlistedObjectsNote(own)}`,
-      objects: limitFindingObjects(own).map(({ name, enabled }) => (enabled ? name : `${name} (disabled)`)),
+      detail: `The database receives changes from another server. The changes are replicated to the target, the subscription is not: pg_dump reports "subscriptions not dumped because current user is not a superuser", or the subscription is restored disabled. If the target also publishes the same data to that server, changes are replicated in a loop.${unlistedNote(own)}`,
+      objects: limitObjects(own).map(({ name, enabled }) => (enabled ? name : `${name} (disabled)`)),
       fix: {
         by: 'the replication administrator',
         text: 'If the target needs the subscription, create it there; disable the subscription of the source before the cut-over: ALTER SUBSCRIPTION … DISABLE.',

@@ -1,13 +1,13 @@
 import { countOf } from '../../../../base/text.ts';
-import { failOutcome, type PreflightCheckOutcome, passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
+import { type CheckOutcome, failOutcome, passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
 import type { PreflightOptions } from '../../options.ts';
-import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
+import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
 import { isMigrationPublication, type Publication, publicationsQuery } from '../queries/replication.ts';
 
 import { superuserObjectsQuery } from '../queries/superuser-created-functions.ts';
 import { describeMissingSuperuser, isTargetSuperuser } from '../target.ts';
 
-export const superuserObjectsCheck = declareDatabasePreflightCheck({
+export const superuserObjectsCheck = declareDatabaseCheck({
   id: 'superuser-objects',
   title: 'no object needs a superuser of the target',
   headline: 'Only a superuser of the target can create some objects',
@@ -16,8 +16,8 @@ export const superuserObjectsCheck = declareDatabasePreflightCheck({
   evaluate({ superuserObjects, publications }, database, _facts, options) {
     if (superuserObjects.length === 0) return judgePublications(publications, options);
     const observed = countOf(superuserObjects.length, 'object');
-    const objects = limitFindingObjects(superuserObjects);
-    const rest = buildUnlistedObjectsNote(superuserObjects);
+    const objects = limitObjects(superuserObjects);
+    const rest = unlistedNote(superuserObjects);
     if (isTargetSuperuser(options))
       return warnOutcome(observed, {
         detail: `The login of the target is a superuser and can create these objects; code of the source may then run as a superuser. \`db rehearse\` creates them with --allow-superuser-objects.${rest}`,
@@ -38,7 +38,7 @@ export const superuserObjectsCheck = declareDatabasePreflightCheck({
 });
 
 /** No object needs a publication, so the engine of the sandbox leaves it out; a restore that stops at an error does not. */
-function judgePublications(publications: readonly Publication[], { target }: PreflightOptions): PreflightCheckOutcome {
+function judgePublications(publications: readonly Publication[], { target }: PreflightOptions): CheckOutcome {
   const found = publications.filter(({ name, allTables }) => allTables && !isMigrationPublication(name));
   if (found.length === 0 || target?.postgresql?.isSuperuser !== false) return passOutcome('none');
   return {
@@ -46,7 +46,7 @@ function judgePublications(publications: readonly Publication[], { target }: Pre
     premise: 'the migration continues without the publications FOR ALL TABLES',
     settledBy: '--accept superuser-objects',
     detail: `Only a superuser can create a publication FOR ALL TABLES, and ${target.postgresql.login} is none on the target: the migration stops, or continues without the publication.`,
-    objects: limitFindingObjects(found.map(({ name }) => name)),
+    objects: limitObjects(found.map(({ name }) => name)),
     fix: { text: 'Drop the publications before the migration, and create them on the target later.' },
   };
 }

@@ -1,13 +1,13 @@
 import { quoteIdentifier } from '../../../../postgresql/quote.ts';
-import { buildRoleChangeFixEffect, failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
+import { failOutcome, passOutcome, roleEffect, warnOutcome } from '../../finding.ts';
 
-import { declareServerPreflightCheck } from '../check.ts';
+import { declareServerCheck } from '../check.ts';
 import { migrationRoleQuery } from '../queries/roles.ts';
 
 /** Roles of managed services that can create a publication for all tables without being superuser. */
 const nearSuperusers = ['rds_superuser', 'cloudsqlsuperuser', 'alloydbsuperuser', 'azure_pg_admin', 'neon_superuser'];
 
-export const superuserCheck = declareServerPreflightCheck({
+export const superuserCheck = declareServerCheck({
   id: 'superuser',
   title: 'the role is a superuser',
   headline: 'The role is not a superuser',
@@ -32,7 +32,7 @@ export const superuserCheck = declareServerPreflightCheck({
       fix: {
         sql: [`ALTER ROLE ${name} SUPERUSER`],
         undo: [`ALTER ROLE ${name} NOSUPERUSER`],
-        effects: [buildRoleChangeFixEffect({ superuser: true })],
+        effects: [roleEffect({ superuser: true })],
         text: 'Make the role a superuser for the duration of the migration; on Amazon RDS: GRANT rds_superuser, rds_replication. As an alternative, migrate with a dump, which needs fewer privileges.',
       },
     });

@@ -1,15 +1,15 @@
 import { countOf } from '../../../../base/text.ts';
 import { quoteIdentifier } from '../../../../postgresql/quote.ts';
-import { decodeTextColumn } from '../../../../postgresql/rows.ts';
-import { failOutcome, type PreflightCheckOutcome, passOutcome } from '../../finding.ts';
-import { declareServerPreflightCheck } from '../check.ts';
+import { decodeText } from '../../../../postgresql/rows.ts';
+import { type CheckOutcome, failOutcome, passOutcome } from '../../finding.ts';
+import { declareServerCheck } from '../check.ts';
 import { type WalSender, walSendersQuery } from '../queries/replication.ts';
-import { getPostgresqlSetting, type PostgresqlServerSettings, postgresqlSettingsQuery } from '../queries/settings.ts';
-import type { PostgresqlPreflightQuery } from '../query.ts';
+import { getSetting, type ServerSettings, settingsQuery } from '../queries/settings.ts';
+import type { PostgresqlQuery } from '../query.ts';
 import { alterSystemFix } from '../settings.ts';
 
 /** The values of synchronous_commit that ALTER ROLE and ALTER DATABASE store, for any role and database, as they were written. */
-const storedSynchronousCommitQuery: PostgresqlPreflightQuery<readonly string[]> = {
+const synchronousCommitQuery: PostgresqlQuery<readonly string[]> = {
   id: 'stored-commit-modes',
   scope: 'server',
   sql: () => `
@@ -18,27 +18,27 @@ const storedSynchronousCommitQuery: PostgresqlPreflightQuery<readonly string[]> 
     CROSS JOIN LATERAL unnest(s.setconfig) g(setting)
     WHERE left(g.setting, 19) = 'synchronous_commit='
   `,
-  decode: (rows) => rows.map((row) => decodeTextColumn(row, 'mode')),
+  decode: (rows) => rows.map((row) => decodeText(row, 'mode')),
   absent: [],
 };
 
-export const syncStandbyNamesCheck = declareServerPreflightCheck({
+export const syncStandbyNamesCheck = declareServerCheck({
   id: 'sync-standby-names',
   title: 'no COMMIT waits for the target or for a standby that is not connected',
   headline: 'COMMIT waits, or will wait, for a standby that does not confirm',
   severity: { continuous: 'blocker' },
   needs: 'connection',
-  queries: { settings: postgresqlSettingsQuery, senders: walSendersQuery, commitModes: storedSynchronousCommitQuery },
+  queries: { settings: settingsQuery, senders: walSendersQuery, commitModes: synchronousCommitQuery },
   evaluate({ settings, senders, commitModes }) {
-    const observed = getPostgresqlSetting(settings, 'synchronous_standby_names');
+    const observed = getSetting(settings, 'synchronous_standby_names');
     if (observed.trim() === '') return passOutcome('empty');
     if (!commitsWait(settings, commitModes)) {
-      const mode = getPostgresqlSetting(settings, 'synchronous_commit');
+      const mode = getSetting(settings, 'synchronous_commit');
       return passOutcome(`${observed}; synchronous_commit ${mode}`, {
         detail: 'No COMMIT waits for a standby, unless a session sets synchronous_commit itself.',
       });
     }
-    if (!hasAnyStandbyWildcard(observed)) return evaluateNames(observed, settings, senders);
+    if (!hasWildcard(observed)) return evaluateNames(observed, settings, senders);
     const named = standbysOf(senders);
     const counted = /^\s*((?:any|first)\s+)?(\d+)\s*\(/i.exec(observed);
     const list = named.map(quoteIdentifier).join(', ');
@@ -60,11 +60,7 @@ export const syncStandbyNamesCheck = declareServerPreflightCheck({
 });
 
 /** If too few of the listed standbys are connected, every COMMIT waits, including those of the migration. */
-function evaluateNames(
-  observed: string,
-  settings: PostgresqlServerSettings,
-  senders: readonly WalSender[],
-): PreflightCheckOutcome {
+function evaluateNames(observed: string, settings: ServerSettings, senders: readonly WalSender[]): CheckOutcome {
   const wanted = Number(/^\s*(?:(?:any|first)\s+)?(\d+)\s*\(/i.exec(observed)?.[1] ?? 1);
   const confirming = senders.filter(({ syncState }) => syncState === 'sync' || syncState === 'quorum').length;
   const isHidden = senders.some(({ syncState }) => syncState === undefined);
@@ -86,7 +82,7 @@ function evaluateNames(
  * Whether any session waits for standbys at COMMIT, according to the settings of the server, the roles and the
  * databases.
  */
-function commitsWait(settings: PostgresqlServerSettings, stored: readonly string[]): boolean {
+function commitsWait(settings: ServerSettings, stored: readonly string[]): boolean {
   const own = settings.get('synchronous_commit');
   // A value that ALTER ROLE or ALTER DATABASE sets for the session of this program hides the value of the server.
   const isServerValue = own !== undefined && !/user|database/.test(own.source);
@@ -96,7 +92,7 @@ function commitsWait(settings: PostgresqlServerSettings, stored: readonly string
 const localModes: ReadonlySet<string> = new Set(['off', 'local', 'false', 'no', '0']);
 
 /** Whether the list of standby names contains `*`; a quoted `"*"` is a name. */
-function hasAnyStandbyWildcard(value: string): boolean {
+function hasWildcard(value: string): boolean {
   return /(^|[\s,(])\*($|[\s,)])/.test(value.replace(/"(?:[^"]|"")*"/g, 'x'));
 }
 

@@ -1,23 +1,23 @@
 import { countOf } from '../../../../base/text.ts';
-import { requoteQualifiedName } from '../../../../postgresql/quote.ts';
-import { failOutcome, type PreflightCheckOutcome, passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
-import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
+import { requoteName } from '../../../../postgresql/quote.ts';
+import { type CheckOutcome, failOutcome, passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
+import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
 
 import {
   changedCastsQuery,
-  systemSchemaTablesQuery,
-  type UserObjectInSystemSchema,
-  userObjectsInSystemSchemasQuery,
+  type SystemSchemaObject,
+  systemObjectsQuery,
+  systemTablesQuery,
 } from '../queries/system-schema.ts';
 
-export const systemTablesCheck = declareDatabasePreflightCheck({
+export const systemTablesCheck = declareDatabaseCheck({
   id: 'system-tables',
   title: 'no user object is in a system schema',
   headline: 'A user object is in a system schema',
   severity: { continuous: 'blocker', dump: 'blocker' },
   queries: {
-    systemTables: systemSchemaTablesQuery,
-    systemObjects: userObjectsInSystemSchemasQuery,
+    systemTables: systemTablesQuery,
+    systemObjects: systemObjectsQuery,
     changedCasts: changedCastsQuery,
   },
   evaluate({ systemTables, systemObjects, changedCasts }, database) {
@@ -30,14 +30,13 @@ export const systemTablesCheck = declareDatabasePreflightCheck({
     const names = systemTables.map(({ name }) => name);
     return failOutcome(['continuous'], observed, {
       required: 'no user table in information_schema, pg_catalog or another system schema',
-      detail: `A publication FOR ALL TABLES contains tables in system schemas but a dump omits them, so the subscription does not find them on the target and the whole database is not replicated: "relation "${names[0]}" does not exist". A dump omits tables in system schemas without an error.${buildUnlistedObjectsNote(systemTables)}`,
-      objects: limitFindingObjects(names),
+      detail: `A publication FOR ALL TABLES contains tables in system schemas but a dump omits them, so the subscription does not find them on the target and the whole database is not replicated: "relation "${names[0]}" does not exist". A dump omits tables in system schemas without an error.${unlistedNote(systemTables)}`,
+      objects: limitObjects(names),
       dataLoss: `the rows of ${observed} in system schemas`,
       fix: {
-        sql: systemTables.map(({ name }) => `ALTER TABLE IF EXISTS ${requoteQualifiedName(name)} SET SCHEMA public`),
+        sql: systemTables.map(({ name }) => `ALTER TABLE IF EXISTS ${requoteName(name)} SET SCHEMA public`),
         undo: systemTables.map(
-          ({ moved, schema }) =>
-            `ALTER TABLE IF EXISTS ${requoteQualifiedName(moved)} SET SCHEMA ${requoteQualifiedName(schema)}`,
+          ({ moved, schema }) => `ALTER TABLE IF EXISTS ${requoteName(moved)} SET SCHEMA ${requoteName(schema)}`,
         ),
         notSimulated: 'no other check sees tables in system schemas',
         database,
@@ -53,24 +52,24 @@ const moveFix = {
   text: 'Move the objects to a user schema (ALTER FUNCTION, OPERATOR, TYPE or VIEW … SET SCHEMA): dependent objects follow, and names without a schema are resolved by search_path. Drop unused objects.',
 };
 
-function requiredObjects(needed: readonly UserObjectInSystemSchema[], database: string): PreflightCheckOutcome {
+function requiredObjects(needed: readonly SystemSchemaObject[], database: string): CheckOutcome {
   const [first] = needed;
   return failOutcome(['continuous', 'dump'], `${countOf(needed.length, 'object')} with dependent objects`, {
     required: 'no user object in information_schema or pg_catalog',
-    detail: `A dump omits objects in system schemas, so the schema cannot be restored: ${first?.user} needs ${first?.name}, which "does not exist" on the target.${buildUnlistedObjectsNote(needed)}`,
-    objects: limitFindingObjects(needed).map(({ name, user }) => `${name} (${user})`),
+    detail: `A dump omits objects in system schemas, so the schema cannot be restored: ${first?.user} needs ${first?.name}, which "does not exist" on the target.${unlistedNote(needed)}`,
+    objects: limitObjects(needed).map(({ name, user }) => `${name} (${user})`),
     fix: { database, ...moveFix },
   });
 }
 
-function alteredCasts(casts: readonly string[], database: string): PreflightCheckOutcome {
+function alteredCasts(casts: readonly string[], database: string): CheckOutcome {
   return {
     ...unknownOutcome(countOf(casts.length, 'changed cast')),
     headline: 'A cast of PostgreSQL was changed',
     premise: 'no definition and no statement of the application needs the changed casts',
     required: 'none',
-    detail: `A dump omits casts of PostgreSQL itself, so the target has them unchanged: a DEFAULT or a view that uses a changed cast implicitly cannot be restored ("column … is of type boolean but default expression is of type integer"), and statements of the application fail in the same way.${buildUnlistedObjectsNote(casts)}`,
-    objects: limitFindingObjects(casts),
+    detail: `A dump omits casts of PostgreSQL itself, so the target has them unchanged: a DEFAULT or a view that uses a changed cast implicitly cannot be restored ("column … is of type boolean but default expression is of type integer"), and statements of the application fail in the same way.${unlistedNote(casts)}`,
+    objects: limitObjects(casts),
     fix: {
       database,
       by: 'a superuser',
@@ -79,11 +78,11 @@ function alteredCasts(casts: readonly string[], database: string): PreflightChec
   };
 }
 
-function omittedObjects(objects: readonly UserObjectInSystemSchema[], database: string): PreflightCheckOutcome {
+function omittedObjects(objects: readonly SystemSchemaObject[], database: string): CheckOutcome {
   return warnOutcome(countOf(objects.length, 'object'), {
     required: 'none in information_schema or pg_catalog',
-    detail: `A dump omits objects in system schemas without an error: the objects are missing on the target, and functions whose body refers to them fail there.${buildUnlistedObjectsNote(objects)}`,
-    objects: limitFindingObjects(objects).map(({ name }) => name),
+    detail: `A dump omits objects in system schemas without an error: the objects are missing on the target, and functions whose body refers to them fail there.${unlistedNote(objects)}`,
+    objects: limitObjects(objects).map(({ name }) => name),
     fix: { database, ...moveFix },
   });
 }

@@ -1,31 +1,31 @@
 import { countOf } from '../../../../base/text.ts';
-import { builtinTypeOids, serverSpecificTypeOids } from '../../../../postgresql/catalog-oids.ts';
+import { serverSpecificTypes, typeOids } from '../../../../postgresql/catalog-oids.ts';
 import { quoteIdentifier } from '../../../../postgresql/quote.ts';
-import { decodeBooleanColumn, decodeTextArrayColumn } from '../../../../postgresql/rows.ts';
-import { buildQueryRowRemovalFixEffect, failOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
+import { decodeBoolean, decodeTextArray } from '../../../../postgresql/rows.ts';
+import { failOutcome, passOutcome, removalEffect, unknownOutcome } from '../../finding.ts';
 
-import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
+import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
 
-import { suggestValueQueriesForTableOwner } from '../owner-queries.ts';
-import { createDatabaseFeatureCondition } from '../queries/database-overview.ts';
+import { suggestValueQueries } from '../owner-queries.ts';
+import { featureCondition } from '../queries/database-overview.ts';
 import { migrationRoleQuery } from '../queries/roles.ts';
 import {
-  completeResultsByRowSearch,
-  decodeNestedValueColumn,
+  completeBySearch,
+  decodeNestedColumn,
   decodeSearchedTable,
-  extractNestedValuesOfType,
-  type NestedValueColumn,
-  nestedValueColumnsSql,
-  type RowScanDependentResult,
+  type NestedColumn,
+  nestedColumnsSql,
+  nestedValues,
+  type PreliminaryResult,
 } from '../queries/row-scan.ts';
 
-import type { PostgresqlPreflightQuery } from '../query.ts';
+import type { PostgresqlQuery } from '../query.ts';
 
 /**
  * A column whose values another server may not accept. `violate`: at least one row has a value that another server does
  * not accept.
  */
-interface ColumnWithServerSpecificValues extends RowScanDependentResult, NestedValueColumn {
+interface ServerSpecificColumn extends PreliminaryResult, NestedColumn {
   /** The roles of the server whose names look like object ids. */
   readonly numericRoles: readonly string[];
 }
@@ -40,33 +40,32 @@ const asUsual = `
       THEN 1234.56::numeric::money::text = '$1,234.56' AND (-1234.56)::numeric::money::text = '-$1,234.56'
   END`;
 
-export const columnsWithServerSpecificValuesQuery: PostgresqlPreflightQuery<readonly ColumnWithServerSpecificValues[]> =
-  {
-    id: 'server-specific-columns',
-    scope: 'database',
-    when: createDatabaseFeatureCondition('callables'),
-    sql: (version) =>
-      nestedValueColumnsSql(version, serverSpecificTypeOids, [
-        `v.type IN ('${builtinTypeOids.money}', '${builtinTypeOids.moneyArray}') AS is_money`,
-        `${asUsual} AS is_usual_money`,
-        "ARRAY(SELECT rolname FROM pg_roles WHERE rolname ~ '^[0-9]+$') AS numeric_roles",
-      ]),
-    decode: (rows) =>
-      rows.map((row) => ({
-        ...decodeNestedValueColumn(row),
-        numericRoles: decodeTextArrayColumn(row, 'numeric_roles'),
-        ...(decodeBooleanColumn(row, 'is_money')
-          ? { rows: decodeBooleanColumn(row, 'is_usual_money') ? 'fit' : 'violate' }
-          : { rows: 'unseen', searched: decodeSearchedTable(row) }),
-      })),
-    searchRows: (found, search) =>
-      completeResultsByRowSearch(found, search, (row, column) =>
-        extractNestedValuesOfType(row, column).some((value) => isServerSpecific(value, column)),
-      ),
-    absent: [],
-  };
+export const serverSpecificQuery: PostgresqlQuery<readonly ServerSpecificColumn[]> = {
+  id: 'server-specific-columns',
+  scope: 'database',
+  when: featureCondition('callables'),
+  sql: (version) =>
+    nestedColumnsSql(version, serverSpecificTypes, [
+      `v.type IN ('${typeOids.money}', '${typeOids.moneyArray}') AS is_money`,
+      `${asUsual} AS is_usual_money`,
+      "ARRAY(SELECT rolname FROM pg_roles WHERE rolname ~ '^[0-9]+$') AS numeric_roles",
+    ]),
+  decode: (rows) =>
+    rows.map((row) => ({
+      ...decodeNestedColumn(row),
+      numericRoles: decodeTextArray(row, 'numeric_roles'),
+      ...(decodeBoolean(row, 'is_money')
+        ? { rows: decodeBoolean(row, 'is_usual_money') ? 'fit' : 'violate' }
+        : { rows: 'unseen', searched: decodeSearchedTable(row) }),
+    })),
+  searchRows: (found, search) =>
+    completeBySearch(found, search, (row, column) =>
+      nestedValues(row, column).some((value) => isServerSpecific(value, column)),
+    ),
+  absent: [],
+};
 
-function isServerSpecific(value: string, { type, numericRoles }: ColumnWithServerSpecificValues): boolean {
+function isServerSpecific(value: string, { type, numericRoles }: ServerSpecificColumn): boolean {
   // Matches names of relations that the target does not have: TOAST tables and temporary tables.
   if (type.startsWith('regclass')) return /^"?pg_(toast|temp_\d+|toast_temp_\d+)"?\./.test(value);
   // Values of the other types that contain the id of an object of the server are always rejected by the target.
@@ -76,12 +75,12 @@ function isServerSpecific(value: string, { type, numericRoles }: ColumnWithServe
   return ids.some((id) => id !== undefined && !numericRoles.includes(id));
 }
 
-export const systemValuesCheck = declareDatabasePreflightCheck({
+export const systemValuesCheck = declareDatabaseCheck({
   id: 'system-values',
   title: 'no column contains values that only this server can read',
   headline: 'A column can contain values that only this server can read',
   severity: { continuous: 'blocker', dump: 'blocker' },
-  queries: { systemValues: columnsWithServerSpecificValuesQuery, role: migrationRoleQuery },
+  queries: { systemValues: serverSpecificQuery, role: migrationRoleQuery },
   evaluate({ systemValues, role }, database) {
     const found = systemValues.filter(({ rows }) => rows === 'violate');
     const unseen = systemValues.filter(({ rows }) => rows === 'unseen');
@@ -93,8 +92,8 @@ export const systemValuesCheck = declareDatabasePreflightCheck({
     const settings = `ALTER ROLE ${quoteIdentifier(role.name)} IN DATABASE ${quoteIdentifier(database)}`;
     const more = {
       required: 'none with values',
-      detail: `${kinds.map((kind) => impactByKind[kind]).join(' ')} The copy fails on the target on every attempt.${buildUnlistedObjectsNote(named)}`,
-      objects: limitFindingObjects(named).map(({ table, column, type }) => `${column} of ${table} (${type})`),
+      detail: `${kinds.map((kind) => impactByKind[kind]).join(' ')} The copy fails on the target on every attempt.${unlistedNote(named)}`,
+      objects: limitObjects(named).map(({ table, column, type }) => `${column} of ${table} (${type})`),
       fix: {
         ...(money.length === 0
           ? {}
@@ -103,7 +102,7 @@ export const systemValuesCheck = declareDatabasePreflightCheck({
               undo: [`${settings} RESET lc_monetary`],
               effects: [
                 { kind: 'role-setting', role: role.name, database, name: 'lc_monetary', value: 'C' } as const,
-                buildQueryRowRemovalFixEffect(columnsWithServerSpecificValuesQuery, money),
+                removalEffect(serverSpecificQuery, money),
               ],
             }),
         database,
@@ -126,7 +125,7 @@ export const systemValuesCheck = declareDatabasePreflightCheck({
     return {
       ...unknownOutcome(`${observed}, and their rows were not checked`),
       ...more,
-      detail: `${more.detail}${suggestValueQueriesForTableOwner(named)}`,
+      detail: `${more.detail}${suggestValueQueries(named)}`,
     };
   },
 });
@@ -142,12 +141,12 @@ const impactByKind: Readonly<Record<Kind, string>> = {
   internal: 'Values of internal types can be written but not read: "cannot accept a value of type pg_node_tree".',
 };
 
-function kindOf({ type }: ColumnWithServerSpecificValues): Kind {
+function kindOf({ type }: ServerSpecificColumn): Kind {
   if (type.startsWith('money')) return 'money';
   if (type.startsWith('aclitem')) return 'privileges';
   return type.startsWith('regclass') ? 'relation' : 'internal';
 }
 
-function isMoney(value: ColumnWithServerSpecificValues): boolean {
+function isMoney(value: ServerSpecificColumn): boolean {
   return kindOf(value) === 'money';
 }

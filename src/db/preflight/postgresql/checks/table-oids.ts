@@ -1,18 +1,18 @@
 import { countOf } from '../../../../base/text.ts';
-import { firstNormalObjectId } from '../../../../postgresql/catalog-oids.ts';
-import { decodeTextColumn } from '../../../../postgresql/rows.ts';
+import { firstNormalOid } from '../../../../postgresql/catalog-oids.ts';
+import { decodeText } from '../../../../postgresql/rows.ts';
 import { failOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
-import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
+import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
 
-import { buildOidDependenceNodeTreePattern } from '../queries/catalog-predicates.ts';
-import { createDatabaseFeatureCondition } from '../queries/database-overview.ts';
-import type { PostgresqlPreflightQuery } from '../query.ts';
+import { oidPattern } from '../queries/catalog-predicates.ts';
+import { featureCondition } from '../queries/database-overview.ts';
+import type { PostgresqlQuery } from '../query.ts';
 
 /**
  * An expression with the system column tableoid, which has another value on the target. Expressions of indexes and
  * partition keys cannot contain tableoid.
  */
-interface TableoidColumnUse {
+interface TableoidUse {
   readonly kind: 'generated' | 'check';
   /** The object with the expression: `column public.t.g`, `c on public.t`. */
   readonly name: string;
@@ -20,19 +20,19 @@ interface TableoidColumnUse {
   readonly definition: string;
 }
 
-const tableoidColumnUsesQuery: PostgresqlPreflightQuery<readonly TableoidColumnUse[]> = {
+const tableoidUsesQuery: PostgresqlQuery<readonly TableoidUse[]> = {
   id: 'table-oid-uses',
   scope: 'database',
-  when: createDatabaseFeatureCondition('columns', 'odd-constraints'),
+  when: featureCondition('columns', 'odd-constraints'),
   sql: (version) => {
-    const pattern = buildOidDependenceNodeTreePattern(version);
+    const pattern = oidPattern(version);
     const checks = `
         SELECT
           'check' AS kind,
           quote_ident(k.conname) || ' on ' || k.conrelid::regclass AS name,
           pg_get_constraintdef(k.oid) AS definition
         FROM pg_constraint k
-        WHERE k.oid >= '${firstNormalObjectId}'
+        WHERE k.oid >= '${firstNormalOid}'
           AND k.contype = 'c'
           AND k.conrelid <> '0'
           AND k.conbin::text ~ '${pattern}'${version < 180_000 ? '' : ' AND k.conenforced'}
@@ -45,7 +45,7 @@ const tableoidColumnUsesQuery: PostgresqlPreflightQuery<readonly TableoidColumnU
         pg_get_expr(f.adbin, f.adrelid)
       FROM pg_attrdef f
       JOIN pg_attribute a ON a.attrelid = f.adrelid AND a.attnum = f.adnum
-      WHERE a.attrelid >= '${firstNormalObjectId}'
+      WHERE a.attrelid >= '${firstNormalOid}'
         AND a.attgenerated <> ''
         AND f.adbin::text ~ '${pattern}'
     `;
@@ -53,24 +53,24 @@ const tableoidColumnUsesQuery: PostgresqlPreflightQuery<readonly TableoidColumnU
   decode: (rows) =>
     rows.map((row) => ({
       kind: row.kind === 'generated' ? 'generated' : 'check',
-      name: decodeTextColumn(row, 'name'),
-      definition: decodeTextColumn(row, 'definition'),
+      name: decodeText(row, 'name'),
+      definition: decodeText(row, 'definition'),
     })),
   absent: [],
 };
 
-export const tableoidDependenceCheck = declareDatabasePreflightCheck({
+export const tableoidDependenceCheck = declareDatabaseCheck({
   id: 'table-oids',
   title: 'no generated column or CHECK constraint depends on object ids',
   headline: 'A generated column or a CHECK constraint depends on object ids',
   severity: { continuous: 'blocker', dump: 'blocker' },
-  queries: { uses: tableoidColumnUsesQuery },
+  queries: { uses: tableoidUsesQuery },
   evaluate({ uses }, database) {
     const found = uses.filter(dependsOnNumber);
     if (found.length === 0) return passOutcome('none');
     const columns = found.filter(({ kind }) => kind === 'generated');
     const named = columns.length > 0 ? columns : found;
-    const objects = limitFindingObjects(named).map(({ name, definition }) => `${name}: ${definition}`);
+    const objects = limitObjects(named).map(({ name, definition }) => `${name}: ${definition}`);
     const fix = {
       database,
       by: 'the owner of the tables, or a superuser',
@@ -80,7 +80,7 @@ export const tableoidDependenceCheck = declareDatabasePreflightCheck({
     if (columns.length > 0) {
       return failOutcome(['continuous', 'dump'], countOf(columns.length, 'generated column'), {
         ...more,
-        detail: `A table has another OID on the target, and the target computes generated columns itself, so their values differ without an error.${buildUnlistedObjectsNote(columns)}`,
+        detail: `A table has another OID on the target, and the target computes generated columns itself, so their values differ without an error.${unlistedNote(columns)}`,
       });
     }
     return {
@@ -89,7 +89,7 @@ export const tableoidDependenceCheck = declareDatabasePreflightCheck({
       ),
       premise: 'every row satisfies the CHECK constraints with the table OIDs of the target',
       ...more,
-      detail: `A table has another OID on the target, which evaluates the constraint for every row: "new row for relation … violates check constraint". Run \`cloudctl db rehearse\` to see whether the rows can be copied.${buildUnlistedObjectsNote(found)}`,
+      detail: `A table has another OID on the target, which evaluates the constraint for every row: "new row for relation … violates check constraint". Run \`cloudctl db rehearse\` to see whether the rows can be copied.${unlistedNote(found)}`,
     };
   },
 });
@@ -97,7 +97,7 @@ export const tableoidDependenceCheck = declareDatabasePreflightCheck({
 /**
  * A comparison of tableoid with the name of a table is dumped with that name, and has the same result on every server.
  */
-function dependsOnNumber({ definition }: TableoidColumnUse): boolean {
+function dependsOnNumber({ definition }: TableoidUse): boolean {
   const rest = definition.replace(comparisonWithName, '');
   return /\btableoid\b/.test(rest) || convertedName.test(rest);
 }

@@ -1,11 +1,11 @@
 import { countOf } from '../../../../base/text.ts';
-import { builtinTablespaceOids } from '../../../../postgresql/catalog-oids.ts';
-import { decodeOptionalTextColumn, decodeTextColumn } from '../../../../postgresql/rows.ts';
+import { tablespaceOids } from '../../../../postgresql/catalog-oids.ts';
+import { decodeOptionalText, decodeText } from '../../../../postgresql/rows.ts';
 import { passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
-import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
+import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
 
-import { relationsWithUnusualPropertiesQuery } from '../queries/relations.ts';
-import type { PostgresqlPreflightQuery } from '../query.ts';
+import { unusualRelationsQuery } from '../queries/relations.ts';
+import type { PostgresqlQuery } from '../query.ts';
 
 interface Tablespaces {
   /** Names of tablespaces by object id. */
@@ -14,32 +14,32 @@ interface Tablespaces {
   readonly databases: ReadonlyMap<string, string>;
 }
 
-const tablespacesQuery: PostgresqlPreflightQuery<Tablespaces> = {
+const tablespacesQuery: PostgresqlQuery<Tablespaces> = {
   id: 'tablespaces',
   scope: 'server',
   sql: () => `
     SELECT t.oid, t.spcname, d.datname
     FROM pg_tablespace t
-    LEFT JOIN pg_database d ON d.dattablespace = t.oid AND t.oid <> ${builtinTablespaceOids.pg_default}
+    LEFT JOIN pg_database d ON d.dattablespace = t.oid AND t.oid <> ${tablespaceOids.pg_default}
   `,
   decode: (rows) => ({
-    names: new Map(rows.map((row) => [decodeTextColumn(row, 'oid'), decodeTextColumn(row, 'spcname')])),
+    names: new Map(rows.map((row) => [decodeText(row, 'oid'), decodeText(row, 'spcname')])),
     databases: new Map(
       rows.flatMap((row) => {
-        const database = decodeOptionalTextColumn(row, 'datname');
-        return database === undefined ? [] : [[database, decodeTextColumn(row, 'spcname')] as const];
+        const database = decodeOptionalText(row, 'datname');
+        return database === undefined ? [] : [[database, decodeText(row, 'spcname')] as const];
       }),
     ),
   }),
   absent: { names: new Map(), databases: new Map() },
 };
 
-export const tablespacesCheck = declareDatabasePreflightCheck({
+export const tablespacesCheck = declareDatabaseCheck({
   id: 'tablespaces',
   title: 'all objects are in the tablespace pg_default',
   headline: 'Objects are in another tablespace than pg_default',
   severity: { continuous: 'blocker', dump: 'blocker' },
-  queries: { relations: relationsWithUnusualPropertiesQuery, tablespaces: tablespacesQuery },
+  queries: { relations: unusualRelationsQuery, tablespaces: tablespacesQuery },
   evaluate({ relations: { placed }, tablespaces: { names, databases } }, database) {
     const whole = databases.get(database);
     if (placed.length === 0 && whole === undefined) return passOutcome('pg_default');
@@ -51,10 +51,8 @@ export const tablespacesCheck = declareDatabasePreflightCheck({
     ];
     const more = {
       required: 'pg_default',
-      detail: `${whole === undefined ? '' : `The default tablespace of the database is "${whole}". `}${countOf(placed.length, 'table or index', 'tables and indexes')} in other tablespaces. A managed target does not have these tablespaces: "tablespace "${spaces[0]}" does not exist". If the restore continues, the objects are created in pg_default.${buildUnlistedObjectsNote(placed)}`,
-      objects: limitFindingObjects(placed).map(
-        ({ name, tablespace }) => `${name} (${names.get(tablespace) ?? tablespace})`,
-      ),
+      detail: `${whole === undefined ? '' : `The default tablespace of the database is "${whole}". `}${countOf(placed.length, 'table or index', 'tables and indexes')} in other tablespaces. A managed target does not have these tablespaces: "tablespace "${spaces[0]}" does not exist". If the restore continues, the objects are created in pg_default.${unlistedNote(placed)}`,
+      objects: limitObjects(placed).map(({ name, tablespace }) => `${name} (${names.get(tablespace) ?? tablespace})`),
       fix: {
         by: 'the owner of the tables',
         text: 'To make the restore independent of its options, run ALTER TABLE or ALTER INDEX … SET TABLESPACE pg_default, which copies and locks the whole object.',

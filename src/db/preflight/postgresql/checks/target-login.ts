@@ -1,14 +1,14 @@
-import { failOutcome, type PreflightCheckOutcome, passOutcome, skipOutcome, unknownOutcome } from '../../finding.ts';
-import { declareServerPreflightCheck } from '../check.ts';
+import { type CheckOutcome, failOutcome, passOutcome, skipOutcome, unknownOutcome } from '../../finding.ts';
+import { declareServerCheck } from '../check.ts';
 
-export const targetLoginCheck = declareServerPreflightCheck({
+export const targetLoginCheck = declareServerCheck({
   id: 'target-login',
   title: 'the login of the target may create databases and subscriptions',
   headline: 'The login of the target may not create a database or a subscription',
   severity: { continuous: 'blocker', dump: 'blocker' },
   needs: 'connection',
   queries: {},
-  evaluate(_values, { databases }, { target }): PreflightCheckOutcome {
+  evaluate(_values, { databases }, { target }): CheckOutcome {
     const read = target?.postgresql;
     if (read === undefined) return skipOutcome('the target was not read');
     const { login, mayCreateDatabases, maySubscribe, isManaged } = read;

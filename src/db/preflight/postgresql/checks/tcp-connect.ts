@@ -1,14 +1,9 @@
-import { failOutcome, type PreflightCheckOutcome } from '../../finding.ts';
-import { evaluateTcpConnections } from '../../network/evaluate.ts';
-import { declareServerPreflightCheck, postgresqlMigrationMethods } from '../check.ts';
-import {
-  buildFailedPostgresqlLoginOutcome,
-  evaluatePostgresqlLoginStep,
-  explainRefusedPostgresqlLogin,
-  explainUnansweredPostgresqlLogin,
-} from '../login.ts';
+import { type CheckOutcome, failOutcome } from '../../finding.ts';
+import { evaluateConnections } from '../../network/evaluate.ts';
+import { declareServerCheck, postgresqlMethods } from '../check.ts';
+import { evaluateLogin, explainRefusedLogin, explainUnansweredLogin, failedLoginOutcome } from '../login.ts';
 
-export const tcpConnectCheck = declareServerPreflightCheck({
+export const tcpConnectCheck = declareServerCheck({
   id: 'tcp-connect',
   title: 'the server accepts connections',
   headline: 'The server does not accept connections',
@@ -17,24 +12,24 @@ export const tcpConnectCheck = declareServerPreflightCheck({
   needs: 'address',
   queries: {},
   evaluate(_values, facts) {
-    const network = evaluateTcpConnections(facts.address, postgresqlMigrationMethods);
+    const network = evaluateConnections(facts.address, postgresqlMethods);
     if (network.status === 'fail' || network.status === 'skip') return network;
-    return evaluatePostgresqlLoginStep(
+    return evaluateLogin(
       facts,
       'tcp-connect',
       () => (facts.lost === undefined ? network : connectionLost(facts.lost)),
       (why) =>
-        buildFailedPostgresqlLoginOutcome(why, {
+        failedLoginOutcome(why, {
           required: 'a session',
-          ...(explainUnansweredPostgresqlLogin(why) ?? explainRefusedPostgresqlLogin(why.code)),
+          ...(explainUnansweredLogin(why) ?? explainRefusedLogin(why.code)),
         }),
     );
   },
 });
 
 /** Queries without a result leave facts unknown, so the migration must not be reported as possible. */
-function connectionLost(lost: string): PreflightCheckOutcome {
-  return failOutcome(postgresqlMigrationMethods, `the connection was lost while queries ran: ${lost}`, {
+function connectionLost(lost: string): CheckOutcome {
+  return failOutcome(postgresqlMethods, `the connection was lost while queries ran: ${lost}`, {
     headline: 'The connection was lost during the queries',
     required: 'a response',
     detail:

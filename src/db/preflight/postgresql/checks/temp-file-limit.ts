@@ -1,11 +1,11 @@
 import { formatBytes } from '../../../../base/text.ts';
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
-import { declareServerPreflightCheck } from '../check.ts';
+import { declareServerCheck } from '../check.ts';
 import { migrationRoleQuery, roleSettingsQuery } from '../queries/roles.ts';
-import { postgresqlSettingsQuery } from '../queries/settings.ts';
-import { buildSetRoleSettingFix, computeEffectiveSettingPerDatabase, parsePostgresqlSize } from '../settings.ts';
+import { settingsQuery } from '../queries/settings.ts';
+import { effectiveSettings, parseSize, roleSettingFix } from '../settings.ts';
 
-import type { PostgresqlSourceFacts } from '../source-facts.ts';
+import type { PostgresqlFacts } from '../source-facts.ts';
 
 /** Bytes that pg_dump sorts even in an empty database: the descriptions of built-in objects. */
 const minimumSort = 640 * 1024;
@@ -13,24 +13,25 @@ const minimumSort = 640 * 1024;
 /** Bytes that a table with few columns adds to a sort of pg_dump. */
 const sortPerTable = 1536;
 
-export const tempFileLimitCheck = declareServerPreflightCheck({
+export const tempFileLimitCheck = declareServerCheck({
   id: 'temp-file-limit',
   title: 'temp_file_limit and work_mem are sufficient for pg_dump',
   headline: 'temp_file_limit is too low for pg_dump',
   severity: { continuous: 'blocker', dump: 'blocker' },
   needs: 'connection',
-  queries: { settings: postgresqlSettingsQuery, roleSettings: roleSettingsQuery, role: migrationRoleQuery },
+  queries: { settings: settingsQuery, roleSettings: roleSettingsQuery, role: migrationRoleQuery },
   evaluate({ settings, roleSettings, role }, facts) {
-    const limits = computeEffectiveSettingPerDatabase('temp_file_limit', settings, roleSettings, facts, '-1');
+    const limits = effectiveSettings('temp_file_limit', settings, roleSettings, facts, '-1');
     const memory = new Map(
-      computeEffectiveSettingPerDatabase('work_mem', settings, roleSettings, facts, '4MB').map(
-        ({ database, value }) => [database, value],
-      ),
+      effectiveSettings('work_mem', settings, roleSettings, facts, '4MB').map(({ database, value }) => [
+        database,
+        value,
+      ]),
     );
     const tight = limits.flatMap((one) => {
-      const limit = parsePostgresqlSize(one.value, 'kB') ?? -1;
+      const limit = parseSize(one.value, 'kB') ?? -1;
       if (limit < 0) return [];
-      const work = parsePostgresqlSize(memory.get(one.database) ?? '', 'kB') ?? 0;
+      const work = parseSize(memory.get(one.database) ?? '', 'kB') ?? 0;
       return [{ ...one, limit, work, room: Math.max(limit, work), sorted: sortedIn(facts, one.database) }];
     });
     const [worst] = tight.toSorted((a, b) => a.room / a.sorted - b.room / b.sorted);
@@ -41,7 +42,7 @@ export const tempFileLimitCheck = declareServerPreflightCheck({
       required: 'temp_file_limit -1',
       detail: `A sort that exceeds work_mem uses a temporary file. pg_dump sorts at least ${formatBytes(worst.sorted)} of the catalogs of ${worst.database}: "temporary file size exceeds temp_file_limit". After this error neither the schema nor the list of tables can be read.`,
       // Only a superuser can set temp_file_limit, unlike a timeout.
-      fix: { ...buildSetRoleSettingFix('temp_file_limit', '-1', tight, role), by: 'a superuser' },
+      fix: { ...roleSettingFix('temp_file_limit', '-1', tight, role), by: 'a superuser' },
     };
     const failing = tight.filter(({ room, sorted }) => room < sorted);
     if (failing.length === 0) return warnOutcome(observed, more);
@@ -49,6 +50,6 @@ export const tempFileLimitCheck = declareServerPreflightCheck({
   },
 });
 
-function sortedIn({ copy }: PostgresqlSourceFacts, database: string): number {
+function sortedIn({ copy }: PostgresqlFacts, database: string): number {
   return Math.max(minimumSort, (copy?.perDatabase.get(database)?.tables ?? 0) * sortPerTable);
 }

@@ -1,20 +1,16 @@
 import { countOf } from '../../../../base/text.ts';
 import { failOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
-import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
-import {
-  buildDropConstraintsFix,
-  describeConstraintQueriesForOwner,
-  quoteConstraintNameForMessage,
-} from '../owner-queries.ts';
+import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
+import { dropConstraintsFix, quoteName, suggestConstraintQueries } from '../owner-queries.ts';
 
-import { type NamedConstraint, timeDependentConstraintsQuery } from '../queries/constraints.ts';
+import { clockConstraintsQuery, type NamedConstraint } from '../queries/constraints.ts';
 
-export const timeChecksCheck = declareDatabasePreflightCheck({
+export const timeChecksCheck = declareDatabaseCheck({
   id: 'time-checks',
   title: 'no CHECK constraint requires a future timestamp',
   headline: 'A CHECK constraint requires a future timestamp',
   severity: { continuous: 'blocker', dump: 'blocker' },
-  queries: { clockChecks: timeDependentConstraintsQuery },
+  queries: { clockChecks: clockConstraintsQuery },
   evaluate({ clockChecks }, database) {
     const found = clockChecks.filter(requiresFuture);
     if (found.length === 0)
@@ -27,10 +23,10 @@ export const timeChecksCheck = declareDatabasePreflightCheck({
     const observed = countOf(named.length, 'constraint');
     const more = {
       required: 'no such constraint in tables with rows',
-      detail: `A CHECK constraint is evaluated when a row is written, and again on the target. A row whose time is no longer in the future makes the copy fail on every attempt: "new row for relation … violates check constraint ${quoteConstraintNameForMessage(named[0]!.name)}".${buildUnlistedObjectsNote(named)}`,
-      objects: limitFindingObjects(named).map(({ name, owner, definition }) => `${name} on ${owner} ${definition}`),
-      fix: buildDropConstraintsFix(
-        timeDependentConstraintsQuery,
+      detail: `A CHECK constraint is evaluated when a row is written, and again on the target. A row whose time is no longer in the future makes the copy fail on every attempt: "new row for relation … violates check constraint ${quoteName(named[0]!.name)}".${unlistedNote(named)}`,
+      objects: limitObjects(named).map(({ name, owner, definition }) => `${name} on ${owner} ${definition}`),
+      fix: dropConstraintsFix(
+        clockConstraintsQuery,
         named,
         database,
         'Drop the CHECK constraints until the cut-over, or replace them with a trigger, which does not fire during the copy. If the time of every row stays in the future for the next two weeks, use --accept time-checks.',
@@ -41,7 +37,7 @@ export const timeChecksCheck = declareDatabasePreflightCheck({
       ...unknownOutcome(`${observed}; it is not known whether every row satisfies the constraints`),
       ...more,
       premise: 'every row satisfies the CHECK constraints for the next two weeks',
-      detail: `${more.detail}${describeConstraintQueriesForOwner(named)}`,
+      detail: `${more.detail}${suggestConstraintQueries(named)}`,
     };
   },
 });

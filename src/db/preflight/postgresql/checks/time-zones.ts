@@ -1,23 +1,23 @@
 import { countOf } from '../../../../base/text.ts';
-import { firstNormalObjectId } from '../../../../postgresql/catalog-oids.ts';
+import { firstNormalOid } from '../../../../postgresql/catalog-oids.ts';
 import { quoteLiteral } from '../../../../postgresql/quote.ts';
-import { decodeOptionalTextColumn, decodeTextColumn, type PostgresqlRow } from '../../../../postgresql/rows.ts';
+import { decodeOptionalText, decodeText, type PostgresqlRow } from '../../../../postgresql/rows.ts';
 import { failOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
-import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
+import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
 import {
-  currentTimeZone,
-  findLegacyTimeZones,
-  findQuotedLegacyTimeZones,
-  legacyTimeZone,
-  type NamedTimeZones,
+  currentZone,
+  findLegacyZones,
+  findQuotedZones,
+  legacyZone,
+  type NamedZones,
 } from '../function-body/time-zone.ts';
 
-import { isNotExtensionMemberSql, mayNameLegacyZoneSql, takesTimeZoneSql } from '../queries/catalog-predicates.ts';
-import { createDatabaseFeatureCondition } from '../queries/database-overview.ts';
-import type { PostgresqlPreflightQuery } from '../query.ts';
+import { isNotMemberSql, namesZoneSql, takesZoneSql } from '../queries/catalog-predicates.ts';
+import { featureCondition } from '../queries/database-overview.ts';
+import type { PostgresqlQuery } from '../query.ts';
 
 /** An object of a database, or a setting, that names a time zone which the tzdata of a target may lack. */
-interface TimeZoneUse extends NamedTimeZones {
+interface TimeZoneUse extends NamedZones {
   /** What the object is, as reports show it: `column local of public.ev`, `role app in database d1`. */
   readonly place: string;
   /** Whether the target evaluates the expression for every copied row. */
@@ -25,49 +25,49 @@ interface TimeZoneUse extends NamedTimeZones {
 }
 
 /** A stored setting; `database` is undefined if it applies to all. */
-interface StoredTimeZone extends TimeZoneUse {
+interface StoredZone extends TimeZoneUse {
   readonly database: string | undefined;
 }
 
 /** Definitions are written by the server, because a node tree has no constants as text. */
-const timeZoneExpressionsQuery: PostgresqlPreflightQuery<readonly TimeZoneUse[]> = {
+const zoneExpressionsQuery: PostgresqlQuery<readonly TimeZoneUse[]> = {
   id: 'time-zone-expressions',
   scope: 'database',
-  when: createDatabaseFeatureCondition('zone-names'),
+  when: featureCondition('zone-names'),
   sql: (version) => `
         SELECT 'check' AS kind,
           'constraint ' || quote_ident(k.conname) || ' on '
             || CASE WHEN k.contypid <> '0' THEN k.contypid::regtype::text ELSE k.conrelid::regclass::text END AS place,
           pg_get_expr(k.conbin, k.conrelid) AS text
         FROM pg_constraint k
-        WHERE k.contype = 'c' AND k.oid >= '${firstNormalObjectId}' AND ${takesTimeZoneSql('k.conbin')}
+        WHERE k.contype = 'c' AND k.oid >= '${firstNormalOid}' AND ${takesZoneSql('k.conbin')}
         UNION ALL
         SELECT ${version < 120_000 ? "'default'" : "CASE WHEN a.attgenerated = '' THEN 'default' ELSE 'generated' END"},
           'column ' || quote_ident(a.attname) || ' of ' || d.adrelid::regclass::text,
           pg_get_expr(d.adbin, d.adrelid)
         FROM pg_attrdef d
         JOIN pg_attribute a ON a.attrelid = d.adrelid AND a.attnum = d.adnum
-        WHERE ${takesTimeZoneSql('d.adbin')}
+        WHERE ${takesZoneSql('d.adbin')}
         UNION ALL
         SELECT 'index', 'index ' || i.indexrelid::regclass::text,
           concat_ws(' ', pg_get_expr(i.indexprs, i.indrelid), pg_get_expr(i.indpred, i.indrelid))
         FROM pg_index i
-        WHERE i.indexrelid >= '${firstNormalObjectId}'
-          AND (${takesTimeZoneSql('i.indexprs')} OR ${takesTimeZoneSql('i.indpred')})
+        WHERE i.indexrelid >= '${firstNormalOid}'
+          AND (${takesZoneSql('i.indexprs')} OR ${takesZoneSql('i.indpred')})
         UNION ALL
         SELECT 'domain', 'domain ' || y.oid::regtype::text, pg_get_expr(y.typdefaultbin, '0')
         FROM pg_type y
-        WHERE y.oid >= '${firstNormalObjectId}' AND y.typtype = 'd' AND ${takesTimeZoneSql('y.typdefaultbin')}
+        WHERE y.oid >= '${firstNormalOid}' AND y.typtype = 'd' AND ${takesZoneSql('y.typdefaultbin')}
   `,
   decode: decodeUses,
   absent: [],
 };
 
 /** What has a text of its own, or is written by the server as one. A function is read whole. */
-const timeZoneDefinitionsQuery: PostgresqlPreflightQuery<readonly TimeZoneUse[]> = {
+const zoneDefinitionsQuery: PostgresqlQuery<readonly TimeZoneUse[]> = {
   id: 'time-zone-definitions',
   scope: 'database',
-  when: createDatabaseFeatureCondition('functions', 'views', 'relations'),
+  when: featureCondition('functions', 'views', 'relations'),
   sql: (version) =>
     [
       `
@@ -75,18 +75,18 @@ const timeZoneDefinitionsQuery: PostgresqlPreflightQuery<readonly TimeZoneUse[]>
           pg_get_ruledef(r.oid) AS text
         FROM pg_rewrite r
         JOIN pg_class v ON v.oid = r.ev_class
-        WHERE r.oid >= '${firstNormalObjectId}' AND ${takesTimeZoneSql('r.ev_action')} AND ${isNotExtensionMemberSql('pg_class', 'v.oid')}
+        WHERE r.oid >= '${firstNormalOid}' AND ${takesZoneSql('r.ev_action')} AND ${isNotMemberSql('pg_class', 'v.oid')}
       `,
       `
         SELECT 'trigger', 'trigger ' || quote_ident(t.tgname) || ' on ' || t.tgrelid::regclass::text, pg_get_triggerdef(t.oid)
         FROM pg_trigger t
-        WHERE ${takesTimeZoneSql('t.tgqual')}
+        WHERE ${takesZoneSql('t.tgqual')}
       `,
       `
         SELECT 'policy', 'policy ' || quote_ident(o.polname) || ' on ' || o.polrelid::regclass::text,
           concat_ws(' ', pg_get_expr(o.polqual, o.polrelid), pg_get_expr(o.polwithcheck, o.polrelid))
         FROM pg_policy o
-        WHERE ${takesTimeZoneSql('o.polqual')} OR ${takesTimeZoneSql('o.polwithcheck')}
+        WHERE ${takesZoneSql('o.polqual')} OR ${takesZoneSql('o.polwithcheck')}
       `,
       ...(version < 100_000
         ? []
@@ -94,7 +94,7 @@ const timeZoneDefinitionsQuery: PostgresqlPreflightQuery<readonly TimeZoneUse[]>
             `
               SELECT 'partition', 'partition key of ' || b.partrelid::regclass::text, pg_get_expr(b.partexprs, b.partrelid)
               FROM pg_partitioned_table b
-              WHERE ${takesTimeZoneSql('b.partexprs')}
+              WHERE ${takesZoneSql('b.partexprs')}
             `,
           ]),
       ...(version < 140_000
@@ -103,7 +103,7 @@ const timeZoneDefinitionsQuery: PostgresqlPreflightQuery<readonly TimeZoneUse[]>
             `
               SELECT 'statistics', 'statistics ' || quote_ident(e.stxname) || ' on ' || e.stxrelid::regclass, pg_get_statisticsobjdef(e.oid)
               FROM pg_statistic_ext e
-              WHERE ${takesTimeZoneSql('e.stxexprs')}
+              WHERE ${takesZoneSql('e.stxexprs')}
             `,
           ]),
       `
@@ -115,13 +115,13 @@ const timeZoneDefinitionsQuery: PostgresqlPreflightQuery<readonly TimeZoneUse[]>
           )
         FROM pg_proc p
         JOIN pg_language l ON l.oid = p.prolang
-        WHERE ${mayNameLegacyZoneSql(version)} AND ${isNotExtensionMemberSql('pg_proc', 'p.oid')}
+        WHERE ${namesZoneSql(version)} AND ${isNotMemberSql('pg_proc', 'p.oid')}
       `,
       `
         SELECT 'setting', 'function ' || p.oid::regprocedure::text, split_part(g, '=', 2)
         FROM pg_proc p
         CROSS JOIN LATERAL unnest(p.proconfig) g
-        WHERE p.oid >= '${firstNormalObjectId}' AND g ~* '^timezone=' AND ${isNotExtensionMemberSql('pg_proc', 'p.oid')}
+        WHERE p.oid >= '${firstNormalOid}' AND g ~* '^timezone=' AND ${isNotMemberSql('pg_proc', 'p.oid')}
       `,
     ].join(' UNION ALL '),
   decode: decodeUses,
@@ -129,7 +129,7 @@ const timeZoneDefinitionsQuery: PostgresqlPreflightQuery<readonly TimeZoneUse[]>
 };
 
 /** Settings of ALTER ROLE … SET and ALTER DATABASE … SET, of all roles. */
-const timeZoneSettingsQuery: PostgresqlPreflightQuery<readonly StoredTimeZone[]> = {
+const zoneSettingsQuery: PostgresqlQuery<readonly StoredZone[]> = {
   id: 'time-zone-settings',
   scope: 'server',
   sql: () => `
@@ -142,26 +142,23 @@ const timeZoneSettingsQuery: PostgresqlPreflightQuery<readonly StoredTimeZone[]>
   `,
   decode: (rows) =>
     rows.flatMap((row) => {
-      const legacy = legacyTimeZone(decodeTextColumn(row, 'zone'));
-      const [role, database] = [
-        decodeOptionalTextColumn(row, 'role_name'),
-        decodeOptionalTextColumn(row, 'database_name'),
-      ];
+      const legacy = legacyZone(decodeText(row, 'zone'));
+      const [role, database] = [decodeOptionalText(row, 'role_name'), decodeOptionalText(row, 'database_name')];
       const of = [
         ...(role === undefined ? [] : [`role ${role}`]),
         ...(database === undefined ? [] : [`database ${database}`]),
       ];
       const place = of.length === 0 ? 'all roles' : of.join(' in ');
       const use = { place, legacy, isVariable: false, isOfRows: false };
-      return legacy.length === 0 ? [] : [{ ...use, database: decodeOptionalTextColumn(row, 'database') }];
+      return legacy.length === 0 ? [] : [{ ...use, database: decodeOptionalText(row, 'database') }];
     }),
   absent: [],
 };
 
 function decodeUses(rows: readonly PostgresqlRow[]): readonly TimeZoneUse[] {
   return rows.flatMap((row) => {
-    const kind = decodeTextColumn(row, 'kind');
-    const use = { ...zonesOf(row, kind), place: decodeTextColumn(row, 'place'), isOfRows: kindsOfRows.has(kind) };
+    const kind = decodeText(row, 'kind');
+    const use = { ...zonesOf(row, kind), place: decodeText(row, 'place'), isOfRows: kindsOfRows.has(kind) };
     return use.legacy.length > 0 || (use.isOfRows && use.isVariable) ? [use] : [];
   });
 }
@@ -171,21 +168,21 @@ const kindsOfRows: ReadonlySet<string> = new Set(['check', 'generated', 'index',
 /** Languages whose body is not SQL; `internal` and `c` have no body. */
 const isOtherLanguage = (kind: string) => /^(?!plpgsql$)pl/.test(kind);
 
-function zonesOf(row: PostgresqlRow, kind: string): NamedTimeZones {
-  const text = decodeTextColumn(row, 'text');
-  if (kind === 'setting') return { legacy: legacyTimeZone(text.replace(/^["']|["']$/g, '')), isVariable: false };
-  return isOtherLanguage(kind) ? findQuotedLegacyTimeZones(text) : findLegacyTimeZones(text);
+function zonesOf(row: PostgresqlRow, kind: string): NamedZones {
+  const text = decodeText(row, 'text');
+  if (kind === 'setting') return { legacy: legacyZone(text.replace(/^["']|["']$/g, '')), isVariable: false };
+  return isOtherLanguage(kind) ? findQuotedZones(text) : findLegacyZones(text);
 }
 
-export const timeZonesCheck = declareDatabasePreflightCheck({
+export const timeZonesCheck = declareDatabaseCheck({
   id: 'time-zones',
   title: 'every time zone name is in the tzdata of any target',
   headline: 'A time zone name may be missing on the target',
   severity: { continuous: 'blocker', dump: 'blocker' },
   queries: {
-    expressions: timeZoneExpressionsQuery,
-    definitions: timeZoneDefinitionsQuery,
-    settings: timeZoneSettingsQuery,
+    expressions: zoneExpressionsQuery,
+    definitions: zoneDefinitionsQuery,
+    settings: zoneSettingsQuery,
   },
   evaluate({ expressions, definitions, settings }, name, _facts, { target }) {
     const zones = target?.postgresql?.timeZones;
@@ -196,24 +193,24 @@ export const timeZonesCheck = declareDatabasePreflightCheck({
     });
     if (zoneUses.length === 0) return passOutcome('none');
     const names = [...new Set(zoneUses.flatMap(({ legacy }) => legacy))].sort();
-    const shown = limitFindingObjects(names);
+    const shown = limitObjects(names);
     const known = `SELECT name FROM pg_timezone_names WHERE name IN (${shown.map(quoteLiteral).join(', ')})`;
     const renamed = shown.flatMap((name) => {
-      const current = currentTimeZone(name);
+      const current = currentZone(name);
       return current === undefined ? [] : [`${name}: ${current}`];
     });
     const lost =
       names.length === 0
         ? ''
         : ` The tzdata of some systems, such as Debian without the package tzdata-legacy, has only the names in present use (${renamed.join(', ')}). The target knows the names if this query returns ${countOf(shown.length, 'row')} there: ${known}.`;
-    const objects = limitFindingObjects(zoneUses).map(({ place, legacy }) => [place, ...legacy.slice(0, 3)].join(': '));
+    const objects = limitObjects(zoneUses).map(({ place, legacy }) => [place, ...legacy.slice(0, 3)].join(': '));
     const fix = { by: 'the schema owner', text: 'Write the names in present use, which have the same rules.' };
     const required = 'names of time zones in present use';
     if (zones !== undefined && names.length > 0)
       return failOutcome(['continuous', 'dump'], `${shown.join(', ')} in ${countOf(zoneUses.length, 'object')}`, {
         headline: 'The target does not know a time zone name',
         required,
-        detail: `Without the name the target rejects the object, the row or the statement: "time zone … not recognized". The names in present use: ${renamed.join(', ')}.${buildUnlistedObjectsNote(zoneUses)}`,
+        detail: `Without the name the target rejects the object, the row or the statement: "time zone … not recognized". The names in present use: ${renamed.join(', ')}.${unlistedNote(zoneUses)}`,
         objects,
         fix,
       });
@@ -230,7 +227,7 @@ export const timeZonesCheck = declareDatabasePreflightCheck({
           ? 'the target knows the time zone names in the rows'
           : `the target knows the time zone names ${shown.join(', ')}`,
       required,
-      detail: `Without the name the target rejects the object, the row or the statement: "time zone … not recognized".${lost}${unread}${buildUnlistedObjectsNote(zoneUses)}`,
+      detail: `Without the name the target rejects the object, the row or the statement: "time zone … not recognized".${lost}${unread}${unlistedNote(zoneUses)}`,
       objects,
       fix,
     };

@@ -1,7 +1,7 @@
-import { type PreflightCheckOutcome, passOutcome, skipOutcome, warnOutcome } from '../../finding.ts';
-import { declareServerPreflightCheck } from '../check.ts';
+import { type CheckOutcome, passOutcome, skipOutcome, warnOutcome } from '../../finding.ts';
+import { declareServerCheck } from '../check.ts';
 
-export const tlsCertCheck = declareServerPreflightCheck({
+export const tlsCertCheck = declareServerCheck({
   id: 'tls-cert',
   title: 'the server certificate is valid for two more weeks',
   headline: 'The server certificate expires within two weeks',
@@ -9,7 +9,7 @@ export const tlsCertCheck = declareServerPreflightCheck({
   spec: 'S9.8',
   needs: 'address',
   queries: {},
-  evaluate(_values, { tls: { certificate } }, { disableSsl, now }): PreflightCheckOutcome {
+  evaluate(_values, { tls: { certificate } }, { disableSsl, now }): CheckOutcome {
     if (disableSsl) return skipOutcome('TLS is not used');
     if (certificate === undefined) return skipOutcome('no certificate was received');
     const until = new Date(certificate.validTo).toISOString().slice(0, 10);

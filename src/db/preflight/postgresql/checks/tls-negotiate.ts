@@ -1,15 +1,11 @@
 import { clientSideDatabaseErrorCodes } from '../../../../platform/network-errors.ts';
-import { type PreflightCheckOutcome, passOutcome, warnOutcome } from '../../finding.ts';
-import { isConnectedOverLoopback } from '../../network/evaluate.ts';
-import { declareServerPreflightCheck } from '../check.ts';
-import {
-  buildFailedPostgresqlLoginOutcome,
-  databaseLoginFailedSkipReason,
-  evaluatePostgresqlLoginStep,
-} from '../login.ts';
-import type { PostgresqlSourceFacts } from '../source-facts.ts';
+import { type CheckOutcome, passOutcome, warnOutcome } from '../../finding.ts';
+import { usesLoopback } from '../../network/evaluate.ts';
+import { declareServerCheck } from '../check.ts';
+import { evaluateLogin, failedLoginOutcome, loginFailedReason } from '../login.ts';
+import type { PostgresqlFacts } from '../source-facts.ts';
 
-export const tlsNegotiateCheck = declareServerPreflightCheck({
+export const tlsNegotiateCheck = declareServerCheck({
   id: 'tls-negotiate',
   title: 'the connection uses TLS',
   headline: 'The connection does not use TLS',
@@ -18,12 +14,12 @@ export const tlsNegotiateCheck = declareServerPreflightCheck({
   needs: 'address',
   queries: {},
   evaluate(_values, facts, options) {
-    return evaluatePostgresqlLoginStep(
+    return evaluateLogin(
       facts,
       'tls-negotiate',
       () => (options.disableSsl ? unencrypted(facts) : passOutcome(facts.tls.version ?? 'TLS')),
       (why) =>
-        buildFailedPostgresqlLoginOutcome(
+        failedLoginOutcome(
           why,
           why.code === clientSideDatabaseErrorCodes.noTls ? withoutTls(facts) : handshakeFailure(why.message),
         ),
@@ -32,9 +28,8 @@ export const tlsNegotiateCheck = declareServerPreflightCheck({
 });
 
 /** Although --disable-ssl was requested, a connection over a network without encryption gets a warning. */
-function unencrypted({ address, tls }: PostgresqlSourceFacts): PreflightCheckOutcome {
-  if (isConnectedOverLoopback(address))
-    return passOutcome('no TLS, as requested; the connection is local to this machine');
+function unencrypted({ address, tls }: PostgresqlFacts): CheckOutcome {
+  if (usesLoopback(address)) return passOutcome('no TLS, as requested; the connection is local to this machine');
   const text =
     tls.offered === 'yes'
       ? 'Remove --disable-ssl: the server offers TLS.'
@@ -46,13 +41,13 @@ function unencrypted({ address, tls }: PostgresqlSourceFacts): PreflightCheckOut
   });
 }
 
-function withoutTls({ tls }: PostgresqlSourceFacts) {
+function withoutTls({ tls }: PostgresqlFacts) {
   const open = tls.plaintext === 'accepted' ? ' The server accepts the login without TLS.' : '';
   return {
     required: "ssl = 'on', or disable_ssl",
     detail: `The migration requests TLS and would fail with the same error.${open}`,
     fix: {
-      notSimulated: databaseLoginFailedSkipReason,
+      notSimulated: loginFailedReason,
       shell: [
         '# as the owner of the data directory, inside it, unless server.crt and server.key exist:',
         "openssl req -new -x509 -days 365 -nodes -subj '/CN=postgresql' -out server.crt -keyout server.key && chmod 600 server.key",

@@ -1,8 +1,8 @@
 import { passOutcome } from '../../finding.ts';
-import { declareServerPreflightCheck } from '../check.ts';
-import { buildFailedPostgresqlLoginOutcome, evaluatePostgresqlLoginStep } from '../login.ts';
+import { declareServerCheck } from '../check.ts';
+import { evaluateLogin, failedLoginOutcome } from '../login.ts';
 
-export const tlsRequiredCheck = declareServerPreflightCheck({
+export const tlsRequiredCheck = declareServerCheck({
   id: 'tls-required',
   title: 'the server accepts the requested TLS mode',
   headline: 'The server accepts only connections with TLS',
@@ -11,12 +11,12 @@ export const tlsRequiredCheck = declareServerPreflightCheck({
   needs: 'address',
   queries: {},
   evaluate(_values, facts, options) {
-    return evaluatePostgresqlLoginStep(
+    return evaluateLogin(
       facts,
       'tls-required',
       () => passOutcome(options.disableSsl ? 'accepted without TLS' : 'accepted with TLS'),
       (why) =>
-        buildFailedPostgresqlLoginOutcome(why, {
+        failedLoginOutcome(why, {
           required: 'TLS',
           detail: 'pg_hba.conf allows this user only with TLS (hostssl), but disable_ssl was requested.',
           fix: {

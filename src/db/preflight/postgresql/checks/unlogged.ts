@@ -1,45 +1,38 @@
 import { countOf } from '../../../../base/text.ts';
-import { requoteQualifiedName } from '../../../../postgresql/quote.ts';
-import {
-  buildQueryResultFixEffect,
-  failOutcome,
-  infoOutcome,
-  type PreflightFixEffect,
-  passOutcome,
-  warnOutcome,
-} from '../../finding.ts';
+import { requoteName } from '../../../../postgresql/quote.ts';
+import { type FixEffect, failOutcome, infoOutcome, passOutcome, resultEffect, warnOutcome } from '../../finding.ts';
 
-import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
-import { type UnloggedForeignKey, unloggedForeignKeysQuery } from '../queries/constraints.ts';
-import { relationsWithUnusualPropertiesQuery } from '../queries/relations.ts';
+import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
+import { type UnloggedKey, unloggedKeysQuery } from '../queries/constraints.ts';
+import { unusualRelationsQuery } from '../queries/relations.ts';
 import {
-  findColumnsWithNullsMissedByHashIndex,
-  noEqualityOperatorColumnsQuery,
-  nullableHashIndexColumnsQuery,
-  unsafeReplicaIdentitiesQuery,
+  hashColumnsQuery,
+  incomparableColumnsQuery,
+  missedNulls,
+  unsafeIdentitiesQuery,
 } from '../queries/replica-identities.ts';
 
 import {
-  buildReplicaIdentityFixEffect,
-  chooseReplicaIdentity,
-  describeReplicaIdentityProblem,
-  formatReplicaIdentityClause,
-  groupIncomparableColumnsByTable,
-  replicaIdentityStatement,
+  chooseIdentity,
+  groupIncomparable,
+  identityClause,
+  identityEffect,
+  identityProblem,
+  identityStatement,
 } from '../replica-identity-fix.ts';
-import { getPostgresqlSourceVersion } from '../source-facts.ts';
+import { sourceVersionNumber } from '../source-facts.ts';
 
-export const unloggedCheck = declareDatabasePreflightCheck({
+export const unloggedCheck = declareDatabaseCheck({
   id: 'unlogged',
   title: 'the database has no unlogged tables',
   headline: 'The database has unlogged tables',
   severity: { continuous: 'blocker', dump: 'info' },
   queries: {
-    relations: relationsWithUnusualPropertiesQuery,
-    identities: unsafeReplicaIdentitiesQuery,
-    unequalColumns: noEqualityOperatorColumnsQuery,
-    unloggedReferences: unloggedForeignKeysQuery,
-    hashedNulls: nullableHashIndexColumnsQuery,
+    relations: unusualRelationsQuery,
+    identities: unsafeIdentitiesQuery,
+    unequalColumns: incomparableColumnsQuery,
+    unloggedReferences: unloggedKeysQuery,
+    hashedNulls: hashColumnsQuery,
   },
   evaluate({ relations, identities, unequalColumns, unloggedReferences, hashedNulls }, database, facts, options) {
     const tables = relations.unlogged;
@@ -48,49 +41,41 @@ export const unloggedCheck = declareDatabasePreflightCheck({
     if (options.method === 'dump') {
       return infoOutcome(observed, {
         detail: 'A dump contains the rows of unlogged tables.',
-        objects: limitFindingObjects(tables),
+        objects: limitObjects(tables),
       });
     }
-    const version = getPostgresqlSourceVersion(facts);
-    const unequal = groupIncomparableColumnsByTable([
-      ...unequalColumns,
-      ...findColumnsWithNullsMissedByHashIndex(hashedNulls, options),
-    ]);
+    const version = sourceVersionNumber(facts);
+    const unequal = groupIncomparable([...unequalColumns, ...missedNulls(hashedNulls, options)]);
     // A table that is changed to LOGGED is published, so it needs a replica identity like every table.
-    const lacking = identities.filter(
-      (table) => table.unlogged && describeReplicaIdentityProblem(table, version) !== undefined,
-    );
+    const lacking = identities.filter((table) => table.unlogged && identityProblem(table, version) !== undefined);
     const keys = lacking.flatMap((table) => {
-      const identity = chooseReplicaIdentity(table, unequal, version);
+      const identity = chooseIdentity(table, unequal, version);
       return identity === undefined ? [] : [{ table, identity }];
     });
     const stuck = lacking.filter((table) => !keys.some((key) => key.table === table)).map(({ name }) => name);
-    const ordered = sortReferencedTablesFirst(tables, unloggedReferences).filter(
+    const ordered = sortReferencedFirst(tables, unloggedReferences).filter(
       (table) => !staysUnlogged(table, stuck, unloggedReferences),
     );
     const outward = version < truncateSent ? [] : unloggedReferences.filter(({ logged }) => logged);
     const truncated = outward.filter((one) => one.truncated);
     const more = {
       required: 'none',
-      detail: `Unlogged tables are not written to the WAL and not replicated, without an error: the tables exist on the target, but are empty.${buildUnlistedObjectsNote(tables)}${truncateImpact(outward, truncated)}`,
-      objects: limitFindingObjects(tables),
+      detail: `Unlogged tables are not written to the WAL and not replicated, without an error: the tables exist on the target, but are empty.${unlistedNote(tables)}${truncateImpact(outward, truncated)}`,
+      objects: limitObjects(tables),
       dataLoss: `the rows of ${countOf(tables.length, 'unlogged table')}`,
       fix: {
         sql: [
-          ...keys.map(({ table, identity }) => replicaIdentityStatement(table, identity)),
-          ...ordered.map((table) => `ALTER TABLE ${requoteQualifiedName(table)} SET LOGGED`),
+          ...keys.map(({ table, identity }) => identityStatement(table, identity)),
+          ...ordered.map((table) => `ALTER TABLE ${requoteName(table)} SET LOGGED`),
         ],
         undo: [
-          ...ordered.toReversed().map((table) => `ALTER TABLE ${requoteQualifiedName(table)} SET UNLOGGED`),
-          ...keys.map(({ table }) => replicaIdentityStatement(table, formatReplicaIdentityClause(table))),
+          ...ordered.toReversed().map((table) => `ALTER TABLE ${requoteName(table)} SET UNLOGGED`),
+          ...keys.map(({ table }) => identityStatement(table, identityClause(table))),
         ],
-        effects: [
-          ...keys.map(({ table, identity }) => buildReplicaIdentityFixEffect(table, identity)),
-          ...becomeLogged(ordered),
-        ],
+        effects: [...keys.map(({ table, identity }) => identityEffect(table, identity)), ...becomeLogged(ordered)],
         database,
         by: 'the owner of the tables, or a superuser',
-        text: `SET LOGGED rewrites the whole table, also to the WAL, under an ACCESS EXCLUSIVE lock. Skip SET LOGGED for tables whose rows are not needed.${stuck.length === 0 ? '' : ` First give ${limitFindingObjects(stuck).join(', ')} a primary key or a REPLICA IDENTITY: once these tables are published, UPDATE and DELETE on them fail without a replica identity.`}`,
+        text: `SET LOGGED rewrites the whole table, also to the WAL, under an ACCESS EXCLUSIVE lock. Skip SET LOGGED for tables whose rows are not needed.${stuck.length === 0 ? '' : ` First give ${limitObjects(stuck).join(', ')} a primary key or a REPLICA IDENTITY: once these tables are published, UPDATE and DELETE on them fail without a replica identity.`}`,
       },
     };
     return truncated.length > 0 ? failOutcome(['continuous'], observed, more) : warnOutcome(observed, more);
@@ -98,7 +83,7 @@ export const unloggedCheck = declareDatabasePreflightCheck({
 });
 
 /** PostgreSQL does not allow a logged table to reference an unlogged one. */
-function staysUnlogged(table: string, stuck: readonly string[], references: readonly UnloggedForeignKey[]): boolean {
+function staysUnlogged(table: string, stuck: readonly string[], references: readonly UnloggedKey[]): boolean {
   const reached = new Set([table]);
   // The loop also visits elements that are added during the iteration.
   for (const one of reached) {
@@ -108,17 +93,17 @@ function staysUnlogged(table: string, stuck: readonly string[], references: read
   return false;
 }
 
-function becomeLogged(tables: readonly string[]): readonly PreflightFixEffect[] {
+function becomeLogged(tables: readonly string[]): readonly FixEffect[] {
   const logged = new Set(tables);
   return [
-    buildQueryResultFixEffect(relationsWithUnusualPropertiesQuery, (all) => ({
+    resultEffect(unusualRelationsQuery, (all) => ({
       ...all,
       unlogged: all.unlogged.filter((name) => !logged.has(name)),
     })),
-    buildQueryResultFixEffect(unsafeReplicaIdentitiesQuery, (all) =>
+    resultEffect(unsafeIdentitiesQuery, (all) =>
       all.map((table) => (logged.has(table.name) ? { ...table, unlogged: false } : table)),
     ),
-    buildQueryResultFixEffect(unloggedForeignKeysQuery, (all) => all.filter(({ from }) => !logged.has(from))),
+    resultEffect(unloggedKeysQuery, (all) => all.filter(({ from }) => !logged.has(from))),
   ];
 }
 
@@ -126,7 +111,7 @@ function becomeLogged(tables: readonly string[]): readonly PreflightFixEffect[] 
 const truncateSent = 110_000;
 
 /** The target truncates only replicated tables, so a foreign key of a table that is not replicated makes TRUNCATE fail. */
-function truncateImpact(outward: readonly UnloggedForeignKey[], truncated: readonly UnloggedForeignKey[]): string {
+function truncateImpact(outward: readonly UnloggedKey[], truncated: readonly UnloggedKey[]): string {
   const [first] = truncated.length > 0 ? truncated : outward;
   if (first === undefined) return '';
   const when =
@@ -140,10 +125,7 @@ function truncateImpact(outward: readonly UnloggedForeignKey[], truncated: reado
  * A logged table cannot reference an unlogged one, so SET LOGGED must run for referenced tables first. Tables that
  * reference each other in a cycle keep their order.
  */
-export function sortReferencedTablesFirst(
-  tables: readonly string[],
-  references: readonly UnloggedForeignKey[],
-): readonly string[] {
+export function sortReferencedFirst(tables: readonly string[], references: readonly UnloggedKey[]): readonly string[] {
   const targets = new Map<string, string[]>();
   for (const { from, to } of references) targets.set(from, [...(targets.get(from) ?? []), to]);
   const known = new Set(tables);

@@ -1,12 +1,9 @@
 import { countOf } from '../../../../base/text.ts';
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import type { PreflightOptions } from '../../options.ts';
-import { buildUnlistedObjectsNote, declareDatabasePreflightCheck, limitFindingObjects } from '../check.ts';
+import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
 
-import {
-  functionsNeedingSuperuserOrLocaleQuery,
-  untrustedLanguagesQuery,
-} from '../queries/superuser-created-functions.ts';
+import { languagesQuery, superuserFunctionsQuery } from '../queries/superuser-created-functions.ts';
 import { describeMissingSuperuser, isTargetSuperuser } from '../target.ts';
 
 /**
@@ -14,10 +11,7 @@ import { describeMissingSuperuser, isTargetSuperuser } from '../target.ts';
  * library is looked up by its file name, because the extension that installs a library usually has the same name.
  * @param library as in pg_proc: `$libdir/pgcrypto`
  */
-export function isTargetLibraryMissing(
-  library: string,
-  targetExtensions: readonly string[] | undefined,
-): boolean | undefined {
+export function lacksLibrary(library: string, targetExtensions: readonly string[] | undefined): boolean | undefined {
   const name = library.replace(/^\$libdir\//, '').replace(/\.(so|dylib|dll)$/, '');
   // The library is given as a path on the machine of the source.
   if (/[\\/]/.test(name)) return true;
@@ -39,12 +33,12 @@ const extensionsByLibrary: Readonly<Record<string, readonly string[]>> = {
   plpython2: ['plpython2u', 'plpythonu'],
 };
 
-export const untrustedLangCheck = declareDatabasePreflightCheck({
+export const untrustedLangCheck = declareDatabaseCheck({
   id: 'untrusted-lang',
   title: 'no function uses an untrusted language',
   headline: 'A function or a language is untrusted',
   severity: { continuous: 'blocker', dump: 'blocker' },
-  queries: { untrustedLanguages: untrustedLanguagesQuery, markedFunctions: functionsNeedingSuperuserOrLocaleQuery },
+  queries: { untrustedLanguages: languagesQuery, markedFunctions: superuserFunctionsQuery },
   evaluate({ untrustedLanguages, markedFunctions }, _database, _facts, options) {
     const functions = markedFunctions.flatMap((one) =>
       one.untrusted === undefined ? [] : [{ ...one, untrusted: one.untrusted }],
@@ -57,14 +51,14 @@ export const untrustedLangCheck = declareDatabasePreflightCheck({
     const extensions = options.target?.postgresql?.extensions;
     const provided = extensions === undefined ? undefined : [...extensions.keys()];
     const foreign = functions.flatMap(({ name, library }) =>
-      library === undefined || isTargetLibraryMissing(library, provided) !== true ? [] : [{ name, library }],
+      library === undefined || lacksLibrary(library, provided) !== true ? [] : [{ name, library }],
     );
     if (foreign.length > 0)
       return failOutcome(['continuous', 'dump'], observed, {
         headline: 'The target does not provide the library of a function',
         required: 'functions only in libraries that the target provides',
-        detail: `The code of the listed functions is in a library that no extension of the target provides, so the schema cannot be restored: "could not access file "${foreign[0]!.library}": No such file or directory".${buildUnlistedObjectsNote(foreign)}`,
-        objects: limitFindingObjects(foreign).map(({ name, library }) => `${name} (${library})`),
+        detail: `The code of the listed functions is in a library that no extension of the target provides, so the schema cannot be restored: "could not access file "${foreign[0]!.library}": No such file or directory".${unlistedNote(foreign)}`,
+        objects: limitObjects(foreign).map(({ name, library }) => `${name} (${library})`),
         fix: {
           by: 'the schema owner',
           text: 'Rewrite the functions in another language, or drop them and the objects that depend on them.',
@@ -77,8 +71,8 @@ export const untrustedLangCheck = declareDatabasePreflightCheck({
     ];
     // The extension of a language is a subject of the check `extensions`.
     if (objects.length === 0) return passOutcome(`${languages.join(', ')}, in extensions`);
-    const more = { objects: limitFindingObjects(objects) };
-    const rest = buildUnlistedObjectsNote(objects);
+    const more = { objects: limitObjects(objects) };
+    const rest = unlistedNote(objects);
     const { reason, remedy } = describeMissingSuperuser(options);
     if (!isTargetSuperuser(options))
       return failOutcome(['continuous', 'dump'], observed, {

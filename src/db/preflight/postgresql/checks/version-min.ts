@@ -1,18 +1,18 @@
-import { formatPostgresqlVersion } from '../../../../postgresql/version.ts';
-import { failOutcome, type PreflightCheckOutcome, passOutcome } from '../../finding.ts';
-import { declareServerPreflightCheck, postgresqlMigrationMethods } from '../check.ts';
-import { getPostgresqlSourceVersion } from '../source-facts.ts';
+import { formatVersion } from '../../../../postgresql/version.ts';
+import { type CheckOutcome, failOutcome, passOutcome } from '../../finding.ts';
+import { declareServerCheck, postgresqlMethods } from '../check.ts';
+import { sourceVersionNumber } from '../source-facts.ts';
 
-export const postgresqlVersionMinCheck = declareServerPreflightCheck({
+export const postgresqlVersionMinCheck = declareServerCheck({
   id: 'version-min',
   title: 'the source is PostgreSQL 10 or newer',
   headline: 'The source is older than PostgreSQL 10',
   severity: { continuous: 'blocker', dump: 'blocker' },
   needs: 'connection',
   queries: {},
-  evaluate(_values, facts): PreflightCheckOutcome {
-    const version = getPostgresqlSourceVersion(facts);
-    const versionText = formatPostgresqlVersion(version);
+  evaluate(_values, facts): CheckOutcome {
+    const version = sourceVersionNumber(facts);
+    const versionText = formatVersion(version);
     if (version >= logicalSince) return passOutcome(versionText);
     if (version >= supportedSince) {
       return failOutcome(['continuous'], versionText, {
@@ -22,7 +22,7 @@ export const postgresqlVersionMinCheck = declareServerPreflightCheck({
         fix: { text: 'Upgrade the source first (pg_upgrade), or migrate with a dump.' },
       });
     }
-    return failOutcome(postgresqlMigrationMethods, versionText, {
+    return failOutcome(postgresqlMethods, versionText, {
       required: '9.6',
       detail: 'Neither the service nor current tools support a server this old.',
       fix: { text: 'Upgrade the source to 10 or newer first (pg_upgrade).' },

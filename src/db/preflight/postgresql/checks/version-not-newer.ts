@@ -1,13 +1,9 @@
-import {
-  formatPostgresqlMajorVersion,
-  formatPostgresqlVersion,
-  truncateToPostgresqlMajorVersion,
-} from '../../../../postgresql/version.ts';
-import { failOutcome, type PreflightCheckOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
-import { declareServerPreflightCheck, postgresqlMigrationMethods } from '../check.ts';
-import { getPostgresqlSourceVersion, getPostgresqlTargetVersion } from '../source-facts.ts';
+import { formatMajorVersion, formatVersion, toMajorVersion } from '../../../../postgresql/version.ts';
+import { type CheckOutcome, failOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
+import { declareServerCheck, postgresqlMethods } from '../check.ts';
+import { sourceVersionNumber, targetVersionNumber } from '../source-facts.ts';
 
-export const postgresqlVersionNotNewerCheck = declareServerPreflightCheck({
+export const postgresqlVersionNotNewerCheck = declareServerCheck({
   id: 'version-not-newer',
   title: 'the source is not newer than the target',
   headline: 'The source is newer than the target',
@@ -15,10 +11,10 @@ export const postgresqlVersionNotNewerCheck = declareServerPreflightCheck({
   spec: 'S9.9',
   needs: 'connection',
   queries: {},
-  evaluate(_values, facts, { targetVersion }): PreflightCheckOutcome {
-    const version = getPostgresqlSourceVersion(facts);
-    const target = getPostgresqlTargetVersion({ targetVersion });
-    const source = `source ${formatPostgresqlVersion(version)}`;
+  evaluate(_values, facts, { targetVersion }): CheckOutcome {
+    const version = sourceVersionNumber(facts);
+    const target = targetVersionNumber({ targetVersion });
+    const source = `source ${formatVersion(version)}`;
     if (target === undefined) {
       const why =
         targetVersion === undefined ? 'the version of the target is not known' : 'the version of the target is invalid';
@@ -30,13 +26,13 @@ export const postgresqlVersionNotNewerCheck = declareServerPreflightCheck({
         settledBy: '--target-version',
       };
     }
-    const observed = `${source}, target ${formatPostgresqlMajorVersion(target)}`;
-    if (truncateToPostgresqlMajorVersion(version) <= target) return passOutcome(observed);
-    return failOutcome(postgresqlMigrationMethods, observed, {
-      required: `a target with ${formatPostgresqlMajorVersion(version)} or newer`,
+    const observed = `${source}, target ${formatMajorVersion(target)}`;
+    if (toMajorVersion(version) <= target) return passOutcome(observed);
+    return failOutcome(postgresqlMethods, observed, {
+      required: `a target with ${formatMajorVersion(version)} or newer`,
       detail:
         'The schema of a newer server can use features that an older server does not support, so the restore fails; the service does not migrate to an older major version.',
-      fix: { text: `Migrate into a cluster with version ${formatPostgresqlMajorVersion(version)} or newer.` },
+      fix: { text: `Migrate into a cluster with version ${formatMajorVersion(version)} or newer.` },
     });
   },
 });

@@ -1,21 +1,21 @@
 import { formatBytes, formatDuration } from '../../../../base/text.ts';
 import { infoOutcome, passOutcome, skipOutcome, warnOutcome } from '../../finding.ts';
-import { declareServerPreflightCheck } from '../check.ts';
-import { estimatePostgresqlCopyTime, estimateWalBytesPerSecond } from '../estimate.ts';
-import { walVolumeSinceResetQuery } from '../queries/replication.ts';
+import { declareServerCheck } from '../check.ts';
+import { estimateCopyTime, estimateWalRate } from '../estimate.ts';
+import { walVolumeQuery } from '../queries/replication.ts';
 
-export const walRateCheck = declareServerPreflightCheck({
+export const walRateCheck = declareServerCheck({
   id: 'wal-rate',
   title: 'the source disk can hold the WAL written during the copy',
   headline: 'The source disk can be too small for the WAL written during the copy',
   severity: { continuous: 'warning' },
   needs: 'connection',
-  queries: { walHistory: walVolumeSinceResetQuery },
+  queries: { walHistory: walVolumeQuery },
   evaluate({ walHistory }, facts, options) {
     const { walRate, copy } = facts;
     if (walRate === undefined && walHistory === undefined) return skipOutcome('the WAL position could not be read');
-    const rate = estimateWalBytesPerSecond(walRate, walHistory);
-    const seconds = copy === undefined ? 0 : estimatePostgresqlCopyTime(copy).high;
+    const rate = estimateWalRate(walRate, walHistory);
+    const seconds = copy === undefined ? 0 : estimateCopyTime(copy).high;
     const bytes = rate * seconds;
     const observed = `${formatBytes(rate)} of WAL per second`;
     const sum = `${formatBytes(rate)} per second x ${formatDuration(seconds * 1000)} of copying = ${formatBytes(bytes)} kept until the copy is complete`;

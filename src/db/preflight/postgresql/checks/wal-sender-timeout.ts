@@ -1,20 +1,20 @@
 import { formatDuration } from '../../../../base/text.ts';
 import { passOutcome, warnOutcome } from '../../finding.ts';
-import { declareServerPreflightCheck } from '../check.ts';
+import { declareServerCheck } from '../check.ts';
 import { roleSettingsQuery } from '../queries/roles.ts';
-import { postgresqlSettingsQuery } from '../queries/settings.ts';
-import { alterSystemFix, computeEffectiveSettingPerDatabase, parsePostgresqlDuration } from '../settings.ts';
+import { settingsQuery } from '../queries/settings.ts';
+import { alterSystemFix, effectiveSettings, parseDuration } from '../settings.ts';
 
-export const walSenderTimeoutCheck = declareServerPreflightCheck({
+export const walSenderTimeoutCheck = declareServerCheck({
   id: 'wal-sender-timeout',
   title: 'wal_sender_timeout is at least 30 s or disabled',
   headline: 'wal_sender_timeout is shorter than 30 s',
   severity: { continuous: 'warning' },
   needs: 'connection',
-  queries: { settings: postgresqlSettingsQuery, roleSettings: roleSettingsQuery },
+  queries: { settings: settingsQuery, roleSettings: roleSettingsQuery },
   evaluate({ settings, roleSettings }, facts) {
-    const found = computeEffectiveSettingPerDatabase('wal_sender_timeout', settings, roleSettings, facts);
-    const spans = found.map(({ value }) => parsePostgresqlDuration(value, 'ms') ?? 0).filter((span) => span > 0);
+    const found = effectiveSettings('wal_sender_timeout', settings, roleSettings, facts);
+    const spans = found.map(({ value }) => parseDuration(value, 'ms') ?? 0).filter((span) => span > 0);
     const shortest = Math.min(...spans);
     if (spans.length === 0) return passOutcome('off');
     if (shortest >= 30_000)

@@ -1,20 +1,20 @@
 import { countOf } from '../../../../base/text.ts';
 import { passOutcome, warnOutcome } from '../../finding.ts';
-import { declareServerPreflightCheck } from '../check.ts';
-import { getNumericPostgresqlSetting, getPostgresqlSetting, postgresqlSettingsQuery } from '../queries/settings.ts';
+import { declareServerCheck } from '../check.ts';
+import { getSetting, numericSetting, settingsQuery } from '../queries/settings.ts';
 import { alterSystemFix } from '../settings.ts';
 
 /** Built-in replication uses background workers on the target only; pglogical uses them on the source too. */
-export const workerProcessesCheck = declareServerPreflightCheck({
+export const workerProcessesCheck = declareServerCheck({
   id: 'worker-processes',
   title: 'max_worker_processes is sufficient for pglogical',
   headline: 'max_worker_processes is too low for pglogical',
   severity: { continuous: 'warning' },
   needs: 'connection',
-  queries: { settings: postgresqlSettingsQuery },
+  queries: { settings: settingsQuery },
   evaluate({ settings }, facts) {
-    const max = getNumericPostgresqlSetting(settings, 'max_worker_processes');
-    const preloaded = getPostgresqlSetting(settings, 'shared_preload_libraries');
+    const max = numericSetting(settings, 'max_worker_processes');
+    const preloaded = getSetting(settings, 'shared_preload_libraries');
     if (!/\bpglogical\b/.test(preloaded)) {
       return passOutcome(String(max), {
         detail: 'Built-in logical replication uses no background worker on the source.',

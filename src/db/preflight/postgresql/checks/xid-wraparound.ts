@@ -1,10 +1,10 @@
-import { decodeNumberColumnOrZero, decodeTextColumn } from '../../../../postgresql/rows.ts';
+import { decodeNumber, decodeText } from '../../../../postgresql/rows.ts';
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
-import { declareServerPreflightCheck } from '../check.ts';
-import type { PostgresqlPreflightQuery } from '../query.ts';
-import { getPostgresqlSourceVersion } from '../source-facts.ts';
+import { declareServerCheck } from '../check.ts';
+import type { PostgresqlQuery } from '../query.ts';
+import { sourceVersionNumber } from '../source-facts.ts';
 
-interface DatabaseXidAge {
+interface XidAge {
   readonly database: string;
   /** Transaction ids assigned since the oldest one that is not frozen. */
   readonly age: number;
@@ -14,26 +14,25 @@ interface DatabaseXidAge {
  * The databases with the oldest transaction ids, at most five, the oldest first. Only the oldest databases are
  * reported, because the wraparound limits apply to the whole server.
  */
-const oldestDatabaseXidAgesQuery: PostgresqlPreflightQuery<readonly DatabaseXidAge[]> = {
+const xidAgesQuery: PostgresqlQuery<readonly XidAge[]> = {
   id: 'transaction-ages',
   scope: 'server',
   sql: () => 'SELECT datname, age(datfrozenxid) AS age FROM pg_database ORDER BY 2 DESC, 1 LIMIT 5',
-  decode: (rows) =>
-    rows.map((row) => ({ database: decodeTextColumn(row, 'datname'), age: decodeNumberColumnOrZero(row, 'age') })),
+  decode: (rows) => rows.map((row) => ({ database: decodeText(row, 'datname'), age: decodeNumber(row, 'age') })),
   absent: [],
 };
 
-export const xidWraparoundCheck = declareServerPreflightCheck({
+export const xidWraparoundCheck = declareServerCheck({
   id: 'xid-wraparound',
   title: 'transaction ids are far from wraparound',
   headline: 'Transaction ids are close to wraparound',
   severity: { continuous: 'blocker', dump: 'warning' },
   needs: 'connection',
-  queries: { ages: oldestDatabaseXidAgesQuery },
+  queries: { ages: xidAgesQuery },
   evaluate({ ages: [oldest] }, facts) {
     if (oldest === undefined) return passOutcome('no database');
     const { database, age } = oldest;
-    const limit = wrapLimit - (getPostgresqlSourceVersion(facts) < 140_000 ? 1_000_000 : 3_000_000);
+    const limit = wrapLimit - (sourceVersionNumber(facts) < 140_000 ? 1_000_000 : 3_000_000);
     const observed = `age ${age} in database ${database}`;
     const required = `age below ${failsafeAge}`;
     if (age < failsafeAge) return passOutcome(observed);

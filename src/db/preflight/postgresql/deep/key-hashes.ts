@@ -1,11 +1,11 @@
 /** Receives a hash of 64 bits as two numbers of 32 bits. */
-export type UniqueKeyHashVisitor = (high: number, low: number) => void;
+export type HashVisitor = (high: number, low: number) => void;
 
 /** The hashes of the keys of one index. */
-export interface UniqueKeyHashes {
-  add: UniqueKeyHashVisitor;
+export interface KeyHashes {
+  add: HashVisitor;
   /** The hashes that may have been added more than once; undefined: there are too many for the memory. */
-  repeated(): UniqueKeyHashSet | undefined;
+  repeated(): KeySet | undefined;
   /**
    * False if the repeated hashes can include hashes that were added once, because only a Bloom filter was kept in
    * memory.
@@ -15,12 +15,12 @@ export interface UniqueKeyHashes {
   bytes(): number;
 }
 
-export interface UniqueKeyHashSet {
+export interface KeySet {
   readonly size: number;
   /** Position of the hash; -1: it is not in the set. */
   find(high: number, low: number): number;
   /** The hashes at the positions for which `isPicked` returns true. */
-  pick(isPicked: (position: number) => boolean): UniqueKeyHashSet;
+  pick(isPicked: (position: number) => boolean): KeySet;
 }
 
 /**
@@ -29,11 +29,11 @@ export interface UniqueKeyHashSet {
  * repeated hash.
  * @param memory bytes
  */
-export function createUniqueKeyHashes(memory: number): UniqueKeyHashes {
+export function createKeyHashes(memory: number): KeyHashes {
   let stored: HashList | undefined = createHashList();
   let filter: BloomFilter | undefined;
   let candidates: HashList | undefined = createHashList();
-  const addToFilter: UniqueKeyHashVisitor = (high, low) => {
+  const addToFilter: HashVisitor = (high, low) => {
     if (filter?.add(high, low) !== true) return;
     candidates?.add(high, low);
     if (candidates !== undefined && candidates.bytes() > memory / 8) candidates = undefined;
@@ -56,7 +56,7 @@ export function createUniqueKeyHashes(memory: number): UniqueKeyHashes {
 }
 
 /** Collects distinct hashes; `undefined` once there are more than `limit`, each of eight bytes. */
-export function createKeySet(limit: number): { add: UniqueKeyHashVisitor; set(): UniqueKeyHashSet | undefined } {
+export function createKeySet(limit: number): { add: HashVisitor; set(): KeySet | undefined } {
   let words: Uint32Array<ArrayBuffer> | undefined = new Uint32Array(2048);
   let filled = 0;
   return {
@@ -84,13 +84,13 @@ export function createKeySet(limit: number): { add: UniqueKeyHashVisitor; set():
 type IsEqual = (a: number, b: number) => boolean;
 
 interface HashList {
-  add: UniqueKeyHashVisitor;
+  add: HashVisitor;
   bytes(): number;
   /** Visits every hash and empties the list. */
-  drain(visit: UniqueKeyHashVisitor): void;
+  drain(visit: HashVisitor): void;
   /** The hashes that were added to this list more than once. */
-  equalPairs(): UniqueKeyHashSet;
-  distinct(): UniqueKeyHashSet;
+  equalPairs(): KeySet;
+  distinct(): KeySet;
 }
 
 const bucketCount = 64;
@@ -116,7 +116,7 @@ function createHashList(): HashList {
     const isEqual: IsEqual = (a, b) => words[2 * a] === words[2 * b] && words[2 * a + 1] === words[2 * b + 1];
     return { values: new BigUint64Array(words.buffer).sort(), isEqual };
   };
-  const select = (isSelected: (isEqual: IsEqual, at: number) => boolean): UniqueKeyHashSet => {
+  const select = (isSelected: (isEqual: IsEqual, at: number) => boolean): KeySet => {
     const found: bigint[] = [];
     for (let bucket = 0; bucket < bucketCount; bucket += 1) {
       const { values, isEqual } = sorted(bucket);
@@ -156,7 +156,7 @@ function createHashList(): HashList {
   };
 }
 
-function createHashSet(values: BigUint64Array): UniqueKeyHashSet {
+function createHashSet(values: BigUint64Array): KeySet {
   const words = new Uint32Array(2);
   const one = new BigUint64Array(words.buffer);
   return {

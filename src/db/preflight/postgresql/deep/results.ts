@@ -1,33 +1,33 @@
-import { builtinTypeOids } from '../../../../postgresql/catalog-oids.ts';
+import { typeOids } from '../../../../postgresql/catalog-oids.ts';
 import type { ForeignKey, ForeignKeyColumn } from '../queries/constraints.ts';
-import type { TableToRead } from '../queries/tables.ts';
-import { createKeySet, type UniqueKeyHashes, type UniqueKeyHashSet, type UniqueKeyHashVisitor } from './key-hashes.ts';
+import type { ScannedTable } from '../queries/tables.ts';
+import { createKeySet, type HashVisitor, type KeyHashes, type KeySet } from './key-hashes.ts';
 import {
-  type ComparableUniqueKey,
-  isEqualByBytes,
-  type RowKeyAndEncodingScannerOptions,
-  type TableUnreadReason,
-  type UncheckedUniqueIndex,
-  type UncheckedUniqueKeyReason,
+  type ComparableKey,
+  isByteEqual,
+  type ScannerOptions,
+  type UncheckedIndex,
+  type UncheckedReason,
+  type UnreadReason,
 } from './rows.ts';
 
 /** A table that was not read to its end. */
 export interface UnreadTable {
   readonly table: string;
-  readonly reason: TableUnreadReason;
+  readonly reason: UnreadReason;
   /** Of the server. */
   readonly message: string;
 }
 
 /** A column with values that are not valid in the checked encoding, and the number of its rows with such values. */
-export interface InvalidEncodingColumn {
+export interface InvalidColumn {
   readonly table: string;
   readonly column: string;
   readonly rows: number;
 }
 
 /** Keys that occur in several rows although the index is unique. */
-export interface DuplicateUniqueKeys {
+export interface DuplicateKeys {
   readonly index: string;
   readonly table: string;
   readonly columns: readonly string[];
@@ -37,7 +37,7 @@ export interface DuplicateUniqueKeys {
 }
 
 /** The result of reading all rows of a table once. */
-export interface TableScanResult {
+export interface TableScan {
   readonly table: string;
   readonly rows: number;
   /** Number of bytes that COPY sent for the rows, including repeated readings. */
@@ -46,15 +46,15 @@ export interface TableScanResult {
   /** Milliseconds of the longest of the transactions in which this program read the table. */
   readonly milliseconds: number;
   readonly unread: UnreadTable | undefined;
-  readonly invalid: readonly InvalidEncodingColumn[];
+  readonly invalid: readonly InvalidColumn[];
   /** Unique indexes whose keys were compared. */
   readonly comparedKeys: number;
-  readonly duplicates: readonly DuplicateUniqueKeys[];
-  readonly unchecked: readonly UncheckedUniqueIndex[];
+  readonly duplicates: readonly DuplicateKeys[];
+  readonly unchecked: readonly UncheckedIndex[];
 }
 
 /** The result of reading the rows of all tables of a database once. */
-export interface DatabaseScanResult extends OrphanSearchResult {
+export interface DatabaseScan extends OrphanSearch {
   /** The encoding of the database, as pg_encoding_to_char() names it. */
   readonly encoding: string;
   /** Why the tables of the database could not be listed; undefined if they were listed. */
@@ -65,21 +65,17 @@ export interface DatabaseScanResult extends OrphanSearchResult {
   readonly longestRow: { readonly table: string; readonly bytes: number } | undefined;
   readonly longestSnapshot: { readonly table: string; readonly milliseconds: number } | undefined;
   readonly unread: readonly UnreadTable[];
-  readonly invalid: readonly InvalidEncodingColumn[];
+  readonly invalid: readonly InvalidColumn[];
   readonly comparedKeys: number;
-  readonly duplicates: readonly DuplicateUniqueKeys[];
-  readonly unchecked: readonly UncheckedUniqueIndex[];
+  readonly duplicates: readonly DuplicateKeys[];
+  readonly unchecked: readonly UncheckedIndex[];
 }
 
 /** @param encoding of the database */
-export function combineTableScanResults(
-  encoding: string,
-  scans: readonly TableScanResult[],
-  foreignKeys?: OrphanSearchResult,
-): DatabaseScanResult {
-  const sum = (of: (scan: TableScanResult) => number) => scans.reduce((total, scan) => total + of(scan), 0);
-  const most = (of: (scan: TableScanResult) => number) =>
-    scans.reduce<TableScanResult | undefined>(
+export function combineScans(encoding: string, scans: readonly TableScan[], foreignKeys?: OrphanSearch): DatabaseScan {
+  const sum = (of: (scan: TableScan) => number) => scans.reduce((total, scan) => total + of(scan), 0);
+  const most = (of: (scan: TableScan) => number) =>
+    scans.reduce<TableScan | undefined>(
       (best, scan) => (best === undefined || of(scan) > of(best) ? scan : best),
       undefined,
     );
@@ -103,19 +99,19 @@ export function combineTableScanResults(
 }
 
 /** A database whose tables could not be listed. */
-export function buildFailedDatabaseScan(encoding: string, failure: string): DatabaseScanResult {
-  return { ...combineTableScanResults(encoding, []), failure };
+export function failedScan(encoding: string, failure: string): DatabaseScan {
+  return { ...combineScans(encoding, []), failure };
 }
 
 /**
  * Reads the key columns of all rows again and passes each row as one buffer. Resolves with false if the rows could not
  * be read.
  */
-export type UniqueKeyRereader = (onKey: RowKeyAndEncodingScannerOptions['onKey']) => Promise<boolean>;
+export type KeyRereader = (onKey: ScannerOptions['onKey']) => Promise<boolean>;
 
-export interface DuplicateUniqueKeySearchResult {
-  readonly duplicates: readonly DuplicateUniqueKeys[];
-  readonly unchecked: readonly UncheckedUniqueIndex[];
+export interface DuplicateSearch {
+  readonly duplicates: readonly DuplicateKeys[];
+  readonly unchecked: readonly UncheckedIndex[];
 }
 
 /** Keys with equal hashes that are compared byte by byte. */
@@ -125,18 +121,18 @@ const maxConfirmed = 10_000;
  * Finds rows with equal unique keys. A key whose hash occurs once is unique. Rows whose hash occurs more than once are
  * read again and their keys compared byte by byte, so that different keys with equal hashes are not reported.
  */
-export async function findDuplicateUniqueKeys(
+export async function findDuplicates(
   table: string,
-  keys: readonly ComparableUniqueKey[],
-  hashes: readonly UniqueKeyHashes[],
-  readKeys: UniqueKeyRereader,
-): Promise<DuplicateUniqueKeySearchResult> {
+  keys: readonly ComparableKey[],
+  hashes: readonly KeyHashes[],
+  readKeys: KeyRereader,
+): Promise<DuplicateSearch> {
   let repeated = hashes.map((one) => one.repeated());
   const tooMany = keys.filter((_, key) => repeated[key] === undefined);
-  const isOpen = (set: UniqueKeyHashSet | undefined): boolean => set !== undefined && set.size > 0;
-  const unread = (): DuplicateUniqueKeySearchResult => ({
+  const isOpen = (set: KeySet | undefined): boolean => set !== undefined && set.size > 0;
+  const unread = (): DuplicateSearch => ({
     duplicates: [],
-    unchecked: buildUncheckedUniqueIndexes(table, keys, 'table_not_read'),
+    unchecked: uncheckedIndexes(table, keys, 'table_not_read'),
   });
   if (hashes.some((one, key) => !one.isExact() && isOpen(repeated[key]))) {
     const counts = repeated.map((set) => new Uint8Array(set?.size ?? 0));
@@ -162,14 +158,14 @@ export async function findDuplicateUniqueKeys(
     if (counts.length === 0) return [];
     return [{ index, table, columns: names, keys: counts.length, rows: counts.reduce((sum, rows) => sum + rows, 0) }];
   });
-  return { duplicates, unchecked: buildUncheckedUniqueIndexes(table, tooMany, 'too_many_rows') };
+  return { duplicates, unchecked: uncheckedIndexes(table, tooMany, 'too_many_rows') };
 }
 
-export function buildUncheckedUniqueIndexes(
+export function uncheckedIndexes(
   table: string,
-  keys: readonly ComparableUniqueKey[],
-  reason: UncheckedUniqueKeyReason,
-): readonly UncheckedUniqueIndex[] {
+  keys: readonly ComparableKey[],
+  reason: UncheckedReason,
+): readonly UncheckedIndex[] {
   return keys.map(({ index }) => ({ index, table, reason }));
 }
 
@@ -196,14 +192,14 @@ interface UncomparedForeignKey {
   readonly reason: 'type' | 'collation' | 'too_many_rows' | 'table_not_read';
 }
 
-export interface OrphanSearchResult {
+export interface OrphanSearch {
   readonly comparedForeignKeys: number;
   readonly orphans: readonly OrphanedRows[];
   readonly uncomparedForeignKeys: readonly UncomparedForeignKey[];
 }
 
 /** Calls `onKey` for each row of a table whose columns are not NULL. Resolves with false if it could not be read. */
-type KeyReader = (table: TableToRead, columns: readonly string[], onKey: UniqueKeyHashVisitor) => Promise<boolean>;
+type KeyReader = (table: ScannedTable, columns: readonly string[], onKey: HashVisitor) => Promise<boolean>;
 
 /** Keys of a referenced table that are kept in memory, at most: 128 MB. */
 const maxKeys = 16 * 2 ** 20;
@@ -216,9 +212,9 @@ const maxMissing = 100_000;
  */
 export async function findOrphans(
   foreignKeys: readonly ForeignKey[],
-  tables: readonly TableToRead[],
+  tables: readonly ScannedTable[],
   readKeys: KeyReader,
-): Promise<OrphanSearchResult> {
+): Promise<OrphanSearch> {
   const byOid = new Map(tables.map((table) => [table.oid, table]));
   const orphans: OrphanedRows[] = [];
   const uncomparedForeignKeys: UncomparedForeignKey[] = [];
@@ -243,17 +239,17 @@ export async function findOrphans(
 
 async function countOrphans(
   { columns }: ForeignKey,
-  child: TableToRead,
-  parents: readonly TableToRead[],
+  child: ScannedTable,
+  parents: readonly ScannedTable[],
   readKeys: KeyReader,
 ): Promise<number | UncomparedForeignKey['reason']> {
-  const readChild = (onKey: UniqueKeyHashVisitor) =>
+  const readChild = (onKey: HashVisitor) =>
     readKeys(
       child,
       columns.map(({ name }) => name),
       onKey,
     );
-  const readParents = async (onKey: UniqueKeyHashVisitor) => {
+  const readParents = async (onKey: HashVisitor) => {
     for (const parent of parents) {
       if (
         !(await readKeys(
@@ -285,8 +281,8 @@ async function countOrphans(
   return isReadAgain ? rows : 'table_not_read';
 }
 
-const integers: readonly number[] = [builtinTypeOids.int2, builtinTypeOids.int4, builtinTypeOids.int8];
-const strings: readonly number[] = [builtinTypeOids.text, builtinTypeOids.varchar];
+const integers: readonly number[] = [typeOids.int2, typeOids.int4, typeOids.int8];
+const strings: readonly number[] = [typeOids.text, typeOids.varchar];
 
 /** Values of two columns are equal if their texts are: both are integers, or of one type whose equal values have one text. */
 function obstacleOf(columns: readonly ForeignKeyColumn[]): UncomparedForeignKey['reason'] | undefined {
@@ -297,7 +293,7 @@ function obstacleOf(columns: readonly ForeignKeyColumn[]): UncomparedForeignKey[
     return (
       isOfKind(integers) ||
       isOfKind(strings) ||
-      (isSame && isEqualByBytes({ comparedType: one, typeModifier: modifiers[0] }))
+      (isSame && isByteEqual({ comparedType: one, typeModifier: modifiers[0] }))
     );
   });
   return isComparable ? undefined : 'type';

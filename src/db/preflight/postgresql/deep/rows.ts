@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import { clientSideDatabaseErrorCodes } from '../../../../platform/network-errors.ts';
-import { builtinTypeOids } from '../../../../postgresql/catalog-oids.ts';
+import { typeOids } from '../../../../postgresql/catalog-oids.ts';
 import { missingTableCodes } from '../../../../postgresql/table-rows.ts';
-import type { IndexKeyColumn, UniqueIndex } from '../queries/constraints.ts';
-import type { TableToRead } from '../queries/tables.ts';
+import type { KeyColumn, UniqueIndex } from '../queries/constraints.ts';
+import type { ScannedTable } from '../queries/tables.ts';
 
 interface ByteValidator {
   /** Whether the bytes of a complete row are valid in the encoding. */
@@ -18,10 +18,10 @@ interface ByteValidator {
 }
 
 /** `unknown`: this program has no rules for the encoding. */
-type EncodingByteClass = 'any bytes' | 'multibyte' | 'unknown';
+type ByteClass = 'any bytes' | 'multibyte' | 'unknown';
 
 /** Single-byte encodings accept every byte but zero, which COPY never sends. */
-export function getEncodingByteClass(encoding: string): EncodingByteClass {
+export function byteClass(encoding: string): ByteClass {
   if (rules.has(encoding)) return 'multibyte';
   return singleByte.test(encoding) ? 'any bytes' : 'unknown';
 }
@@ -122,16 +122,16 @@ function eucFollowers(lead: number): Followers | undefined {
  * A unique index whose keys are compared. `columns`: the position of each key column among the copied columns, which
  * begin with all key columns.
  */
-interface ScannedUniqueKey {
+interface ScannedKey {
   readonly columns: readonly number[];
   /** NULLS NOT DISTINCT: rows with NULL are compared too. */
   readonly nullsEqual: boolean;
 }
 
-export interface RowKeyAndEncodingScannerOptions {
+export interface ScannerOptions {
   /** Number of columns at the start of each row that belong to unique keys. */
   readonly keyColumns: number;
-  readonly keys: readonly ScannedUniqueKey[];
+  readonly keys: readonly ScannedKey[];
   /**
    * This function is called for each unique key of each row. It is not called for a key with a NULL that is never equal
    * to another key. `row` contains the complete row if rows do not arrive in parts.
@@ -143,14 +143,14 @@ export interface RowKeyAndEncodingScannerOptions {
   readonly seeds: readonly [number, number];
 }
 
-export interface RowKeyAndEncodingScanner {
+export interface RowScanner {
   /** @param part a row in the text format of COPY, or a part of a large row; the last part ends with a line feed */
   add(part: Uint8Array): void;
-  readonly found: ScannedRowStatistics;
+  readonly found: RowStatistics;
 }
 
 /** The rows, sizes and invalid bytes that the scan of a table has found so far. */
-export interface ScannedRowStatistics {
+export interface RowStatistics {
   readonly rows: number;
   readonly bytes: number;
   /** Bytes of the longest row. */
@@ -163,13 +163,7 @@ export interface ScannedRowStatistics {
  * Reads rows without decoding them. COPY escapes tabs and line feeds in values, so two values are equal if their bytes
  * are equal.
  */
-export function createRowKeyAndEncodingScanner({
-  keyColumns,
-  keys,
-  onKey,
-  encoding,
-  seeds,
-}: RowKeyAndEncodingScannerOptions): RowKeyAndEncodingScanner {
+export function createRowScanner({ keyColumns, keys, onKey, encoding, seeds }: ScannerOptions): RowScanner {
   const validator = encoding === undefined ? undefined : createByteValidator(encoding);
   const invalid = new Map<number, number>();
   const found = { rows: 0, bytes: 0, longestRow: 0, invalid };
@@ -219,7 +213,7 @@ export function createRowKeyAndEncodingScanner({
  * Joins the parts of a row. A row above 16 MiB is left out. The row contains only the columns of an index, and an index
  * entry has at most some kB after compression.
  */
-export function joinCopyRowParts(take: (row: Uint8Array) => void): (part: Uint8Array) => void {
+export function joinParts(take: (row: Uint8Array) => void): (part: Uint8Array) => void {
   let parts: Uint8Array[] = [];
   let size = 0;
   return (part) => {
@@ -304,7 +298,7 @@ function finish(hash: number): number {
 }
 
 /** Why the keys of a unique index are not compared. */
-export type UncheckedUniqueKeyReason =
+export type UncheckedReason =
   | 'expression'
   | 'partial_index'
   | 'access_method'
@@ -316,30 +310,30 @@ export type UncheckedUniqueKeyReason =
   | 'table_not_read';
 
 /** A unique index whose keys were not compared. */
-export interface UncheckedUniqueIndex {
+export interface UncheckedIndex {
   readonly index: string;
   readonly table: string;
-  readonly reason: UncheckedUniqueKeyReason;
+  readonly reason: UncheckedReason;
 }
 
-export interface ComparableUniqueKey extends ScannedUniqueKey {
+export interface ComparableKey extends ScannedKey {
   readonly index: string;
   /** The names of the columns of the key, as the catalog contains them. */
   readonly names: readonly string[];
 }
 
 /** Which columns of a table are read, and which unique keys are compared. */
-export interface TableScanPlan {
+export interface ScanPlan {
   /** Names of the columns in the order of COPY: those of keys first. */
   readonly columns: readonly string[];
   /** Number of names at the start of `columns` that belong to unique keys. */
   readonly keyColumns: number;
-  readonly keys: readonly ComparableUniqueKey[];
-  readonly unchecked: readonly UncheckedUniqueIndex[];
+  readonly keys: readonly ComparableKey[];
+  readonly unchecked: readonly UncheckedIndex[];
 }
 
 /** @param indexes the unique indexes of the table */
-export function planTableScan({ table, columns }: TableToRead, indexes: readonly UniqueIndex[]): TableScanPlan {
+export function planScan({ table, columns }: ScannedTable, indexes: readonly UniqueIndex[]): ScanPlan {
   const judged = indexes.map((index) => ({ index, reason: obstacleOf(index, columns) }));
   const comparable = judged.filter(({ reason }) => reason === undefined).map(({ index }) => index);
   const inKeys = [...new Set(comparable.flatMap(({ key }) => key.map(({ number }) => number)))];
@@ -359,7 +353,7 @@ export function planTableScan({ table, columns }: TableToRead, indexes: readonly
   };
 }
 
-function obstacleOf(index: UniqueIndex, columns: ReadonlyMap<number, string>): UncheckedUniqueKeyReason | undefined {
+function obstacleOf(index: UniqueIndex, columns: ReadonlyMap<number, string>): UncheckedReason | undefined {
   if (!index.isBtree) return 'access_method';
   if (index.isPartial) return 'partial_index';
   if (index.hasExpression) return 'expression';
@@ -367,7 +361,7 @@ function obstacleOf(index: UniqueIndex, columns: ReadonlyMap<number, string>): U
   if (index.key.some(({ number }) => !columns.has(number))) return 'generated_column';
   if (index.key.some(({ comparedType }) => comparedType === 0)) return 'operator_class';
   if (index.key.some(({ isDeterministic }) => !isDeterministic)) return 'collation';
-  return index.key.every(isEqualByBytes) ? undefined : 'type';
+  return index.key.every(isByteEqual) ? undefined : 'type';
 }
 
 /**
@@ -375,40 +369,37 @@ function obstacleOf(index: UniqueIndex, columns: ReadonlyMap<number, string>): U
  * -0), interval (24:00:00 and 1 day), jsonb, arrays, ranges and composites. For numeric and character it is true only
  * with a fixed scale or length.
  */
-export function isEqualByBytes({
-  comparedType,
-  typeModifier,
-}: Pick<IndexKeyColumn, 'comparedType' | 'typeModifier'>): boolean {
-  if (comparedType === builtinTypeOids.numeric || comparedType === builtinTypeOids.bpchar) return typeModifier >= 0;
+export function isByteEqual({ comparedType, typeModifier }: Pick<KeyColumn, 'comparedType' | 'typeModifier'>): boolean {
+  if (comparedType === typeOids.numeric || comparedType === typeOids.bpchar) return typeModifier >= 0;
   return typesEqualByBytes.has(comparedType);
 }
 
 const typesEqualByBytes: ReadonlySet<number> = new Set([
-  builtinTypeOids.bool,
-  builtinTypeOids.bytea,
-  builtinTypeOids.char,
-  builtinTypeOids.name,
-  builtinTypeOids.int8,
-  builtinTypeOids.int2,
-  builtinTypeOids.int4,
-  builtinTypeOids.text,
-  builtinTypeOids.oid,
-  builtinTypeOids.macaddr8,
-  builtinTypeOids.macaddr,
-  builtinTypeOids.inet,
-  builtinTypeOids.date,
-  builtinTypeOids.time,
-  builtinTypeOids.timestamp,
-  builtinTypeOids.timestamptz,
-  builtinTypeOids.bit,
-  builtinTypeOids.varbit,
-  builtinTypeOids.uuid,
-  builtinTypeOids.pg_lsn,
-  builtinTypeOids.anyenum,
+  typeOids.bool,
+  typeOids.bytea,
+  typeOids.char,
+  typeOids.name,
+  typeOids.int8,
+  typeOids.int2,
+  typeOids.int4,
+  typeOids.text,
+  typeOids.oid,
+  typeOids.macaddr8,
+  typeOids.macaddr,
+  typeOids.inet,
+  typeOids.date,
+  typeOids.time,
+  typeOids.timestamp,
+  typeOids.timestamptz,
+  typeOids.bit,
+  typeOids.varbit,
+  typeOids.uuid,
+  typeOids.pg_lsn,
+  typeOids.anyenum,
 ]);
 
 /** Why a table was not read to its end. */
-export type TableUnreadReason =
+export type UnreadReason =
   | 'damaged'
   | 'row_too_large'
   | 'row_security'
@@ -424,10 +415,10 @@ export type TableUnreadReason =
   | 'other';
 
 /** @param error its code is an SQLSTATE, or one of `clientSideDatabaseErrorCodes` */
-export function determineUnreadTableReason(
+export function unreadReason(
   { code, message }: { readonly code: string; readonly message: string },
-  { isSecured }: Pick<TableToRead, 'isSecured'>,
-): TableUnreadReason {
+  { isSecured }: Pick<ScannedTable, 'isSecured'>,
+): UnreadReason {
   if (missingTableCodes.has(code)) return 'dropped_or_changed';
   // PostgreSQL reports the same SQLSTATE for a row-level security policy (with row_security = off) and for a missing
   // privilege.
@@ -445,7 +436,7 @@ export function determineUnreadTableReason(
  */
 const maxRequestedBytes = 2 ** 31 + 1024;
 
-const reasonOfCode: ReadonlyMap<string, TableUnreadReason> = new Map([
+const reasonOfCode: ReadonlyMap<string, UnreadReason> = new Map([
   // data_corrupted, index_corrupted, internal_error, io_error, undefined_file
   ...['XX001', 'XX002', 'XX000', '58030', '58P01'].map((code) => [code, 'damaged'] as const),
   // program_limit_exceeded: "Cannot enlarge string buffer"
@@ -463,6 +454,6 @@ const reasonOfCode: ReadonlyMap<string, TableUnreadReason> = new Map([
 ]);
 
 /** Whether the rows of the table cannot be copied by any migration method. */
-export function isTableUncopyable(reason: TableUnreadReason): boolean {
+export function isUncopyable(reason: UnreadReason): boolean {
   return reason === 'damaged' || reason === 'row_too_large';
 }

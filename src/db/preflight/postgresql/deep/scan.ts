@@ -3,54 +3,46 @@ import type { Clock } from '../../../../platform/host.ts';
 import { DatabaseConnectError } from '../../../../platform/network-errors.ts';
 import { timeoutSignal } from '../../../../platform/waiting.ts';
 import { connectPostgresql, type PostgresqlSession } from '../../../../postgresql/connection.ts';
-import { PostgresqlQueryError } from '../../../../postgresql/query-error.ts';
-import {
-  buildComparableTextSettings,
-  type ReadTableOptions,
-  readTableRowsByCopy,
-} from '../../../../postgresql/table-rows.ts';
+import { QueryError } from '../../../../postgresql/query-error.ts';
+import { comparableTextSettings, type ReadOptions, readByCopy } from '../../../../postgresql/table-rows.ts';
 import type { CheckFinding } from '../../finding.ts';
-import type { DeepReadOptions } from '../../options.ts';
-import { getPreflightQueryValue, type PreflightQueryResults } from '../../query.ts';
-import type { DeepReadProgress, PreflightEngineInput } from '../../run.ts';
+import type { DeepOptions } from '../../options.ts';
+import { type QueryResults, queryValue } from '../../query.ts';
+import type { DeepProgress, PreflightRun } from '../../run.ts';
 import type { PostgresqlCheck } from '../check.ts';
 import { evaluateDatabaseChecks } from '../evaluate-checks.ts';
 import type { PostgresqlDatabase } from '../queries/cluster.ts';
 import { foreignKeysQuery, type UniqueIndex, uniqueIndexesQuery } from '../queries/constraints.ts';
-import { type TableToRead, tablesToReadQuery } from '../queries/tables.ts';
+import { type ScannedTable, scannedTablesQuery } from '../queries/tables.ts';
+import { type DatabaseQueryOptions, isTransient, runInDatabase } from '../run-queries.ts';
+import type { PostgresqlFacts } from '../source-facts.ts';
+import { createKeyHashes } from './key-hashes.ts';
 import {
-  isTransientDatabaseErrorCode,
-  type PostgresqlDatabaseQueryRunOptions,
-  runPreflightQueriesInDatabase,
-} from '../run-queries.ts';
-import type { PostgresqlSourceFacts } from '../source-facts.ts';
-import { createUniqueKeyHashes } from './key-hashes.ts';
-import {
-  buildFailedDatabaseScan,
-  buildUncheckedUniqueIndexes,
-  combineTableScanResults,
-  type DatabaseScanResult,
-  type DuplicateUniqueKeySearchResult,
-  findDuplicateUniqueKeys,
+  combineScans,
+  type DatabaseScan,
+  type DuplicateSearch,
+  failedScan,
+  findDuplicates,
   findOrphans,
-  type OrphanSearchResult,
-  type TableScanResult,
-  type UniqueKeyRereader,
+  type KeyRereader,
+  type OrphanSearch,
+  type TableScan,
+  uncheckedIndexes,
 } from './results.ts';
 import {
-  createRowKeyAndEncodingScanner,
-  determineUnreadTableReason,
-  getEncodingByteClass,
-  joinCopyRowParts,
-  planTableScan,
-  type RowKeyAndEncodingScanner,
-  type RowKeyAndEncodingScannerOptions,
-  type ScannedRowStatistics,
-  type TableScanPlan,
-  type TableUnreadReason,
+  byteClass,
+  createRowScanner,
+  joinParts,
+  planScan,
+  type RowScanner,
+  type RowStatistics,
+  type ScannerOptions,
+  type ScanPlan,
+  type UnreadReason,
+  unreadReason,
 } from './rows.ts';
 
-interface ScanTableRowsOptions extends Pick<ReadTableOptions, 'version' | 'pace' | 'onSend'> {
+interface TableScanOptions extends Pick<ReadOptions, 'version' | 'pace' | 'onSend'> {
   /** The encoding that the rows must be valid in; undefined: they are not checked. */
   readonly encoding: string | undefined;
   /** Random numbers for the hashes of keys. */
@@ -65,53 +57,53 @@ type ReadingSession = Pick<PostgresqlSession, 'query' | 'copyOut' | 'end'>;
  * Reads the rows of a table in one transaction. The columns of a key are read a second time only if another key has the
  * same hash. For a table that cannot be read, the result contains the reason. `isLost`: whether the session is closed.
  */
-async function scanTableRows(
+async function scanTable(
   session: ReadingSession,
-  table: TableToRead,
-  plan: TableScanPlan,
-  options: ScanTableRowsOptions,
-): Promise<{ readonly scan: TableScanResult; readonly isLost: boolean }> {
+  table: ScannedTable,
+  plan: ScanPlan,
+  options: TableScanOptions,
+): Promise<{ readonly scan: TableScan; readonly isLost: boolean }> {
   const { version, pace, onSend, now, seeds, encoding } = options;
   const settings = settingsOfScan(version);
   let bytes = 0;
   let milliseconds = 0;
-  let error: PostgresqlQueryError | undefined;
+  let error: QueryError | undefined;
   const read = async (
     columns: readonly string[],
-    scanned: Omit<RowKeyAndEncodingScannerOptions, 'seeds'>,
-    asReceived: (add: RowKeyAndEncodingScanner['add']) => RowKeyAndEncodingScanner['add'] = (add) => add,
-  ): Promise<ScannedRowStatistics> => {
-    const scanner = createRowKeyAndEncodingScanner({ ...scanned, seeds });
+    scanned: Omit<ScannerOptions, 'seeds'>,
+    asReceived: (add: RowScanner['add']) => RowScanner['add'] = (add) => add,
+  ): Promise<RowStatistics> => {
+    const scanner = createRowScanner({ ...scanned, seeds });
     const visit = asReceived(scanner.add);
     const began = now();
     try {
-      error = await readTableRowsByCopy(session, { schema: table.schema, name: table.name, columns }, visit, {
+      error = await readByCopy(session, { schema: table.schema, name: table.name, columns }, visit, {
         ...{ version, settings },
         ...(pace === undefined ? {} : { pace }),
         ...(onSend === undefined ? {} : { onSend }),
       });
     } catch (failure) {
-      if (!(failure instanceof PostgresqlQueryError)) throw failure;
+      if (!(failure instanceof QueryError)) throw failure;
       error = failure;
     }
     bytes += scanner.found.bytes;
     milliseconds = Math.max(milliseconds, now() - began);
     return scanner.found;
   };
-  const hashes = plan.keys.map(() => createUniqueKeyHashes(keyMemory / plan.keys.length));
+  const hashes = plan.keys.map(() => createKeyHashes(keyMemory / plan.keys.length));
   const { keyColumns, keys } = plan;
   const found = await read(plan.columns, {
     ...{ keyColumns, keys, encoding },
     onKey: (key, high, low) => hashes[key]!.add(high, low),
   });
-  const readKeys: UniqueKeyRereader = async (onKey) => {
-    await read(plan.columns.slice(0, keyColumns), { keyColumns, keys, onKey }, joinCopyRowParts);
+  const readKeys: KeyRereader = async (onKey) => {
+    await read(plan.columns.slice(0, keyColumns), { keyColumns, keys, onKey }, joinParts);
     return error === undefined;
   };
-  const compared: DuplicateUniqueKeySearchResult =
+  const compared: DuplicateSearch =
     error === undefined
-      ? await findDuplicateUniqueKeys(table.table, keys, hashes, readKeys)
-      : { duplicates: [], unchecked: buildUncheckedUniqueIndexes(table.table, keys, 'table_not_read') };
+      ? await findDuplicates(table.table, keys, hashes, readKeys)
+      : { duplicates: [], unchecked: uncheckedIndexes(table.table, keys, 'table_not_read') };
   return {
     isLost: error?.lost === true,
     scan: {
@@ -136,43 +128,43 @@ async function scanTableRows(
 /** Reads the given columns of a table, whose hashes `onKey` receives. Resolves with the error of a table that cannot be read. */
 async function readKeyHashes(
   session: ReadingSession,
-  { schema, name }: TableToRead,
+  { schema, name }: ScannedTable,
   columns: readonly string[],
   onKey: (high: number, low: number) => void,
-  { version, pace, onSend, seeds }: ScanTableRowsOptions,
-): Promise<PostgresqlQueryError | undefined> {
-  const scanner = createRowKeyAndEncodingScanner({
+  { version, pace, onSend, seeds }: TableScanOptions,
+): Promise<QueryError | undefined> {
+  const scanner = createRowScanner({
     ...{ seeds, keyColumns: columns.length, keys: [{ columns: columns.map((_, at) => at), nullsEqual: false }] },
     onKey: (_key, high, low) => onKey(high, low),
   });
   try {
-    return await readTableRowsByCopy(session, { schema, name, columns }, joinCopyRowParts(scanner.add), {
+    return await readByCopy(session, { schema, name, columns }, joinParts(scanner.add), {
       ...{ version, settings: settingsOfScan(version) },
       ...(pace === undefined ? {} : { pace }),
       ...(onSend === undefined ? {} : { onSend }),
     });
   } catch (failure) {
-    if (failure instanceof PostgresqlQueryError) return failure;
+    if (failure instanceof QueryError) return failure;
     throw failure;
   }
 }
 
 /** If client_encoding is SQL_ASCII, the server converts no text, so the bytes arrive as they are stored. */
 function settingsOfScan(version: number): Readonly<Record<string, string>> {
-  return { ...buildComparableTextSettings(version, version), client_encoding: 'SQL_ASCII', lock_timeout: '5s' };
+  return { ...comparableTextSettings(version, version), client_encoding: 'SQL_ASCII', lock_timeout: '5s' };
 }
 
 /** Bytes of memory for comparing the unique keys of one table. */
 const keyMemory = 256 * 2 ** 20;
 
-function unreadTable(table: TableToRead, error: PostgresqlQueryError | undefined): TableScanResult['unread'] {
+function unreadTable(table: ScannedTable, error: QueryError | undefined): TableScan['unread'] {
   if (error === undefined) return undefined;
-  return { table: table.table, reason: determineUnreadTableReason(error, table), message: error.message };
+  return { table: table.table, reason: unreadReason(error, table), message: error.message };
 }
 
-interface ScanDatabaseRowsOptions extends Pick<ScanTableRowsOptions, 'seeds' | 'pace' | 'now'> {
+interface DatabaseScanOptions extends Pick<TableScanOptions, 'seeds' | 'pace' | 'now'> {
   /** Aborting the member `signal` ends the reading. */
-  readonly query: PostgresqlDatabaseQueryRunOptions;
+  readonly query: DatabaseQueryOptions;
   /** Called before a table is read; `position` begins with 1. */
   readonly onTable: (table: string, position: number, total: number) => void;
 }
@@ -181,35 +173,28 @@ interface ScanDatabaseRowsOptions extends Pick<ScanTableRowsOptions, 'seeds' | '
  * Reads every table of a database, one after the other. Tables that cannot be read are listed in the result with the
  * reason.
  */
-async function scanDatabaseRows(
-  dbname: string,
-  encoding: string,
-  options: ScanDatabaseRowsOptions,
-): Promise<DatabaseScanResult> {
-  const { access, results } = await runPreflightQueriesInDatabase(
+async function scanDatabase(dbname: string, encoding: string, options: DatabaseScanOptions): Promise<DatabaseScan> {
+  const { access, results } = await runInDatabase(
     dbname,
-    [tablesToReadQuery, uniqueIndexesQuery, foreignKeysQuery],
+    [scannedTablesQuery, uniqueIndexesQuery, foreignKeysQuery],
     options.query,
   );
-  const tables = getPreflightQueryValue(results, tablesToReadQuery);
-  const indexes = getPreflightQueryValue(results, uniqueIndexesQuery);
+  const tables = queryValue(results, scannedTablesQuery);
+  const indexes = queryValue(results, uniqueIndexesQuery);
   if (tables === undefined || indexes === undefined) {
-    const result = [tablesToReadQuery, uniqueIndexesQuery].map((query) => results.get(query));
+    const result = [scannedTablesQuery, uniqueIndexesQuery].map((query) => results.get(query));
     const reason = result.flatMap((one) => (one !== undefined && 'reason' in one ? [one.reason] : []))[0];
-    return buildFailedDatabaseScan(
-      encoding,
-      reason ?? ('message' in access ? access.message : 'the server returned no result'),
-    );
+    return failedScan(encoding, reason ?? ('message' in access ? access.message : 'the server returned no result'));
   }
   const indexesOf = new Map<number, UniqueIndex[]>();
   for (const index of indexes) indexesOf.set(index.table, [...(indexesOf.get(index.table) ?? []), index]);
-  const foreignKeys = getPreflightQueryValue(results, foreignKeysQuery) ?? [];
-  let orphans: OrphanSearchResult | undefined;
-  const scans: TableScanResult[] = [];
+  const foreignKeys = queryValue(results, foreignKeysQuery) ?? [];
+  let orphans: OrphanSearch | undefined;
+  const scans: TableScan[] = [];
   const connection = createConnection(dbname, options.query);
   try {
     for (const [at, table] of tables.entries()) {
-      const plan = planTableScan(table, indexesOf.get(table.oid) ?? []);
+      const plan = planScan(table, indexesOf.get(table.oid) ?? []);
       options.onTable(table.table, at + 1, tables.length);
       const session = await connection.open();
       if (session instanceof DatabaseConnectError) {
@@ -217,7 +202,7 @@ async function scanDatabaseRows(
         scans.push(unreadScan(table, plan, aborted ? 'time_limit' : 'no_connection', session.message));
         continue;
       }
-      const { scan, isLost } = await scanTableRows(session, table, plan, tableOptions(dbname, encoding, options));
+      const { scan, isLost } = await scanTable(session, table, plan, tableOptions(dbname, encoding, options));
       scans.push(scan);
       if (isLost) await connection.close();
     }
@@ -232,14 +217,14 @@ async function scanDatabaseRows(
   } finally {
     await connection.close();
   }
-  return combineTableScanResults(encoding, scans, orphans);
+  return combineScans(encoding, scans, orphans);
 }
 
 function tableOptions(
   dbname: string,
   encoding: string,
-  { query, seeds, pace, now }: ScanDatabaseRowsOptions,
-): ScanTableRowsOptions {
+  { query, seeds, pace, now }: DatabaseScanOptions,
+): TableScanOptions {
   return {
     version: query.version,
     seeds,
@@ -247,21 +232,21 @@ function tableOptions(
     onSend: (text) => query.onSend(dbname, text),
     // A database with SQL_ASCII accepts any bytes, but a target with another encoding may reject them, so its rows are
     // checked as UTF-8.
-    encoding: encoding === 'SQL_ASCII' ? 'UTF8' : getEncodingByteClass(encoding) === 'multibyte' ? encoding : undefined,
+    encoding: encoding === 'SQL_ASCII' ? 'UTF8' : byteClass(encoding) === 'multibyte' ? encoding : undefined,
     ...(pace === undefined ? {} : { pace }),
   };
 }
 
 function unreadScan(
-  { table }: TableToRead,
-  { unchecked, keys }: ReturnType<typeof planTableScan>,
-  reason: TableUnreadReason,
+  { table }: ScannedTable,
+  { unchecked, keys }: ReturnType<typeof planScan>,
+  reason: UnreadReason,
   message: string,
-): TableScanResult {
+): TableScan {
   return {
     ...{ table, rows: 0, bytes: 0, longestRow: 0, milliseconds: 0, invalid: [], comparedKeys: 0, duplicates: [] },
     unread: { table, reason, message },
-    unchecked: [...unchecked, ...buildUncheckedUniqueIndexes(table, keys, 'table_not_read')],
+    unchecked: [...unchecked, ...uncheckedIndexes(table, keys, 'table_not_read')],
   };
 }
 
@@ -275,10 +260,7 @@ interface ScanConnection {
  * Connects when a table is to be read, and again after a connection was lost. Once the server could not be reached, every
  * further call returns the same error.
  */
-function createConnection(
-  dbname: string,
-  { source, clock, signal, memory }: PostgresqlDatabaseQueryRunOptions,
-): ScanConnection {
+function createConnection(dbname: string, { source, clock, signal, memory }: DatabaseQueryOptions): ScanConnection {
   let session: PostgresqlSession | undefined;
   let failure: DatabaseConnectError | undefined;
   const connect = async (triesLeft: number): Promise<PostgresqlSession | DatabaseConnectError> => {
@@ -286,7 +268,7 @@ function createConnection(
       return await connectPostgresql(source, { dbname, limit: connectTimeout, signal, memory });
     } catch (error) {
       if (!(error instanceof DatabaseConnectError)) throw error;
-      if (!isTransientDatabaseErrorCode(error.code) || triesLeft === 0 || signal.aborted) return error;
+      if (!isTransient(error.code) || triesLeft === 0 || signal.aborted) return error;
       await clock.sleep(1000, signal).catch(() => {});
       return connect(triesLeft - 1);
     }
@@ -312,16 +294,16 @@ function createConnection(
 
 const connectTimeout = 10_000;
 
-export interface ScanDatabaseTableRowsOptions {
-  readonly deep: DeepReadOptions;
+export interface TablesScanOptions {
+  readonly deep: DeepOptions;
   /**
    * These options leave out the member `signal`, because that signal is aborted at the deadline of the queries, and
    * rows may be read after it.
    */
-  readonly query: Omit<PostgresqlDatabaseQueryRunOptions, 'signal'>;
+  readonly query: Omit<DatabaseQueryOptions, 'signal'>;
   /** This signal is aborted when the user cancels. */
   readonly cancelled: AbortSignal | undefined;
-  readonly onRead: (progress: DeepReadProgress) => void;
+  readonly onRead: (progress: DeepProgress) => void;
   /** Clock for the rate and the durations, which ignores changes of the system time (default: performance.now). */
   readonly monotonic?: Clock;
 }
@@ -334,16 +316,16 @@ function monotonicClock({ sleep }: Clock): Clock {
 const reportInterval = 200;
 
 /** Reads the rows of the databases, one table after the other. The rate limit applies to the sum of all tables. */
-export async function scanDatabaseTableRows(
+export async function scanTables(
   databases: readonly { readonly name: string; readonly encoding: string }[],
-  { deep, query, cancelled, onRead, monotonic = monotonicClock(query.clock) }: ScanDatabaseTableRowsOptions,
-): Promise<ReadonlyMap<string, DatabaseScanResult>> {
+  { deep, query, cancelled, onRead, monotonic = monotonicClock(query.clock) }: TablesScanOptions,
+): Promise<ReadonlyMap<string, DatabaseScan>> {
   const expired = deep.timeout === undefined ? [] : [timeoutSignal(deep.timeout)];
   const signal = AbortSignal.any([...expired, ...(cancelled === undefined ? [] : [cancelled])]);
-  const limiter = createRowReadThroughputLimiter(deep.bytesPerSecond, monotonic, signal);
+  const limiter = createReadLimiter(deep.bytesPerSecond, monotonic, signal);
   const seeds = [randomInt(2 ** 32), randomInt(2 ** 32)] as const;
-  const found = new Map<string, DatabaseScanResult>();
-  let progress: DeepReadProgress = { bytes: 0, database: '', table: '', position: 0, tables: 0 };
+  const found = new Map<string, DatabaseScan>();
+  let progress: DeepProgress = { bytes: 0, database: '', table: '', position: 0, tables: 0 };
   let reportedAt = Number.NEGATIVE_INFINITY;
   const pace = (bytes: number) => {
     progress = { ...progress, bytes: progress.bytes + bytes };
@@ -355,7 +337,7 @@ export async function scanDatabaseTableRows(
     return limiter.take(bytes);
   };
   for (const { name, encoding } of databases) {
-    const scan = await scanDatabaseRows(name, encoding, {
+    const scan = await scanDatabase(name, encoding, {
       ...{ query: { ...query, signal }, seeds, pace, now: monotonic.now },
       onTable(table, position, tables) {
         progress = { bytes: progress.bytes, database: name, table, position, tables };
@@ -368,7 +350,7 @@ export async function scanDatabaseTableRows(
 }
 
 /** Limits how many bytes per second all readers that share the limiter read together. */
-interface ReadThroughputLimiter {
+interface ReadLimiter {
   /**
    * Counts bytes that were read. If they exceed the rate, returns a promise, and the reader must wait for it before it
    * reads more.
@@ -386,11 +368,7 @@ const tolerance = 20;
  * Only one timer runs at a time, however many rows arrive. The returned promises are rejected when the signal is
  * aborted.
  */
-export function createRowReadThroughputLimiter(
-  bytesPerSecond: number,
-  clock: Clock,
-  signal: AbortSignal,
-): ReadThroughputLimiter {
+export function createReadLimiter(bytesPerSecond: number, clock: Clock, signal: AbortSignal): ReadLimiter {
   let due = 0;
   let waiting: Promise<void> | undefined;
   const wait = async () => {
@@ -411,11 +389,11 @@ export function createRowReadThroughputLimiter(
   };
 }
 
-interface ScanRowsAndEvaluateChecksOptions {
-  readonly run: Pick<PreflightEngineInput<unknown>, 'options' | 'cancelled' | 'onRead'>;
-  readonly facts: PostgresqlSourceFacts;
+interface RowChecksOptions {
+  readonly run: Pick<PreflightRun<unknown>, 'options' | 'cancelled' | 'onRead'>;
+  readonly facts: PostgresqlFacts;
   readonly known: readonly PostgresqlDatabase[];
-  readonly query: PostgresqlDatabaseQueryRunOptions;
+  readonly query: DatabaseQueryOptions;
   readonly checks: readonly PostgresqlCheck[];
   /**
    * The findings by database. After the rows were read, the findings of the checks that use rows replace the earlier
@@ -425,7 +403,7 @@ interface ScanRowsAndEvaluateChecksOptions {
 }
 
 /** The checks that are evaluated again after the rows were read. */
-export function selectRowDependentChecks(checks: readonly PostgresqlCheck[]): readonly PostgresqlCheck[] {
+export function selectRowChecks(checks: readonly PostgresqlCheck[]): readonly PostgresqlCheck[] {
   return checks.filter((check) => check.scope === 'database' && check.readsRows === true);
 }
 
@@ -434,10 +412,10 @@ export function selectRowDependentChecks(checks: readonly PostgresqlCheck[]): re
  * does nothing.
  * @param results by database, for the checks of rows
  */
-export async function scanRowsAndEvaluateChecks(
-  results: ReadonlyMap<string, PreflightQueryResults>,
-  { run, facts, known, query, checks, findings }: ScanRowsAndEvaluateChecksOptions,
-): Promise<PostgresqlSourceFacts['scans']> {
+export async function scanAndEvaluate(
+  results: ReadonlyMap<string, QueryResults>,
+  { run, facts, known, query, checks, findings }: RowChecksOptions,
+): Promise<PostgresqlFacts['scans']> {
   const { options, cancelled, onRead } = run;
   const { deep } = options;
   if (deep === undefined) return undefined;
@@ -446,9 +424,9 @@ export async function scanRowsAndEvaluateChecks(
     name,
     encoding: known.find((database) => database.name === name)?.encoding ?? '',
   }));
-  const scans = await scanDatabaseTableRows(databases, { deep, query, cancelled, onRead });
+  const scans = await scanTables(databases, { deep, query, cancelled, onRead });
   for (const [name, own] of results) {
-    const again = evaluateDatabaseChecks(selectRowDependentChecks(checks), own, name, { ...facts, scans }, options);
+    const again = evaluateDatabaseChecks(selectRowChecks(checks), own, name, { ...facts, scans }, options);
     const byId = new Map(again.map((finding) => [finding.id, finding]));
     const before = findings.get(name) ?? [];
     findings.set(

@@ -1,17 +1,17 @@
-import type { ObjectNamedInFunctionBody } from '../queries/function-bodies.ts';
+import type { NamedObject } from '../queries/function-bodies.ts';
 import {
-  isGivenSqlKeyword,
-  isGivenSqlSymbol,
+  isSqlKeyword,
+  isSqlSymbol,
   type OperandPair,
   qualifiedNameAt,
   readImpliedOperator,
-  readSqlOperatorOperands,
+  readOperands,
   type SqlToken,
-  tokenizeSqlFunctionBody,
+  tokenizeBody,
 } from './tokenize.ts';
 
 /** Tracks the context of a name in an SQL statement, which decides what kind of object the name stands for. */
-interface SqlNameContextTracker {
+interface ContextTracker {
   isOuter(): boolean;
   /** The caller must call this function when a new SQL statement begins. */
   restart(): void;
@@ -21,17 +21,12 @@ interface SqlNameContextTracker {
    * The kind of object that the name at the tokens `at` to `end` stands for; undefined for a column, a variable, an
    * alias or a keyword.
    */
-  read(
-    tokens: readonly SqlToken[],
-    at: number,
-    end: number,
-    names: readonly string[],
-  ): SqlObjectNameWithKind | undefined;
+  read(tokens: readonly SqlToken[], at: number, end: number, names: readonly string[]): ObjectName | undefined;
 }
 
 /** An object name, with its schema if it has one, and the kind of the object. */
-interface SqlObjectNameWithKind {
-  readonly kind: ObjectNamedInFunctionBody['kind'];
+interface ObjectName {
+  readonly kind: NamedObject['kind'];
   readonly names: readonly string[];
 }
 
@@ -46,7 +41,7 @@ interface ParenthesisLevel {
   readonly isCast: boolean;
 }
 
-function createSqlNameContextTracker(): SqlNameContextTracker {
+function createContextTracker(): ContextTracker {
   let levels: ParenthesisLevel[] = [outerLevel()];
   const top = () => levels.at(-1)!;
   return {
@@ -59,14 +54,14 @@ function createSqlNameContextTracker(): SqlNameContextTracker {
       if (token.kind === 'symbol') {
         if (token.text === '(') {
           const isList = top().isList && opensRelations(tokens[at - 1]);
-          levels.push({ hasQuery: false, isList, isMerge: false, isCast: isGivenSqlKeyword(tokens[at - 1], 'cast') });
+          levels.push({ hasQuery: false, isList, isMerge: false, isCast: isSqlKeyword(tokens[at - 1], 'cast') });
         } else if (token.text === ')' && levels.length > 1) levels.pop();
         else if (token.text === ';') [top().isList, top().isMerge] = [false, false];
         return;
       }
       if (token.kind !== 'word' || token.quoted) return;
       const level = top();
-      if (token.text === 'merge' && isGivenSqlKeyword(tokens[at + 1], 'into')) level.isMerge = true;
+      if (token.text === 'merge' && isSqlKeyword(tokens[at + 1], 'into')) level.isMerge = true;
       if (queryWords.has(token.text)) [level.hasQuery, level.isList] = [true, false];
       else if (token.text === 'from') level.isList = isFrom(tokens, at, level);
       else if (token.text === 'using' && level.isMerge) level.isList = true;
@@ -74,18 +69,17 @@ function createSqlNameContextTracker(): SqlNameContextTracker {
     },
     read(tokens, at, end, names) {
       const before = tokens[at - 1];
-      if (isGivenSqlSymbol(before, '::') || (top().isCast && isGivenSqlKeyword(before, 'as')))
-        return { kind: 'type', names };
-      if (isGivenSqlSymbol(tokens[end], '(') && !isGivenSqlKeyword(before, 'into')) {
+      if (isSqlSymbol(before, '::') || (top().isCast && isSqlKeyword(before, 'as'))) return { kind: 'type', names };
+      if (isSqlSymbol(tokens[end], '(') && !isSqlKeyword(before, 'into')) {
         const { text } = tokens[at]!;
         // In MERGE, the INSERT of WHEN NOT MATCHED THEN INSERT (a, b) is not followed by a table name.
         const isClause = wordsBeforeCalls.has(text) || (text === 'insert' && top().isMerge);
-        const isKeyword = isClause && isGivenSqlKeyword(tokens[at], text);
+        const isKeyword = isClause && isSqlKeyword(tokens[at], text);
         return !isKeyword && (before === undefined || callsAfter(before, tokens[at - 2]))
           ? { kind: 'function', names }
           : undefined;
       }
-      if (['only', 'lateral', 'table'].some((word) => isGivenSqlKeyword(tokens[at], word))) return undefined;
+      if (['only', 'lateral', 'table'].some((word) => isSqlKeyword(tokens[at], word))) return undefined;
       return isRelation(tokens, at, top()) ? { kind: 'relation', names } : undefined;
     },
   };
@@ -97,39 +91,36 @@ function outerLevel(): ParenthesisLevel {
 
 function isRelation(tokens: readonly SqlToken[], at: number, level: ParenthesisLevel): boolean {
   const [before, first] = [tokens[at - 1], tokens[at - 2]];
-  if (isGivenSqlKeyword(before, 'only')) return isRelation(tokens, at - 1, level);
-  if (isGivenSqlKeyword(before, 'join')) return true;
-  if (isGivenSqlKeyword(before, 'from')) return level.isList;
-  if (isGivenSqlKeyword(before, 'into')) return isGivenSqlKeyword(first, 'insert') || isGivenSqlKeyword(first, 'merge');
-  if (isGivenSqlKeyword(before, 'table')) return first?.kind !== 'word' || !wordsBeforeDdlTable.has(first.text);
+  if (isSqlKeyword(before, 'only')) return isRelation(tokens, at - 1, level);
+  if (isSqlKeyword(before, 'join')) return true;
+  if (isSqlKeyword(before, 'from')) return level.isList;
+  if (isSqlKeyword(before, 'into')) return isSqlKeyword(first, 'insert') || isSqlKeyword(first, 'merge');
+  if (isSqlKeyword(before, 'table')) return first?.kind !== 'word' || !wordsBeforeDdlTable.has(first.text);
   // Only USING of DELETE and MERGE is followed by a table name; USING of JOIN is followed by parentheses.
-  if (isGivenSqlKeyword(before, 'using')) return level.isList;
-  if (isGivenSqlKeyword(before, 'update')) {
+  if (isSqlKeyword(before, 'using')) return level.isList;
+  if (isSqlKeyword(before, 'update')) {
     return (
-      !isGivenSqlKeyword(first, 'for') &&
-      !isGivenSqlKeyword(first, 'do') &&
-      !isGivenSqlKeyword(first, 'key') &&
-      !isGivenSqlKeyword(tokens[at], 'set')
+      !isSqlKeyword(first, 'for') &&
+      !isSqlKeyword(first, 'do') &&
+      !isSqlKeyword(first, 'key') &&
+      !isSqlKeyword(tokens[at], 'set')
     );
   }
-  return level.isList && (isGivenSqlSymbol(before, ',') || isGivenSqlSymbol(before, '('));
+  return level.isList && (isSqlSymbol(before, ',') || isSqlSymbol(before, '('));
 }
 
 function isFrom(tokens: readonly SqlToken[], at: number, level: ParenthesisLevel): boolean {
-  if (!level.hasQuery || isGivenSqlKeyword(tokens[at - 1], 'distinct')) return false;
+  if (!level.hasQuery || isSqlKeyword(tokens[at - 1], 'distinct')) return false;
   // In FETCH NEXT FROM c and MOVE FROM c, the name is a cursor.
   for (let back = at - 1; back >= 0 && back > at - 5; back -= 1) {
-    if (isGivenSqlKeyword(tokens[back], 'fetch') || isGivenSqlKeyword(tokens[back], 'move')) return false;
+    if (isSqlKeyword(tokens[back], 'fetch') || isSqlKeyword(tokens[back], 'move')) return false;
   }
   return true;
 }
 
 function opensRelations(before: SqlToken | undefined): boolean {
   return (
-    isGivenSqlKeyword(before, 'from') ||
-    isGivenSqlKeyword(before, 'join') ||
-    isGivenSqlSymbol(before, ',') ||
-    isGivenSqlSymbol(before, '(')
+    isSqlKeyword(before, 'from') || isSqlKeyword(before, 'join') || isSqlSymbol(before, ',') || isSqlSymbol(before, '(')
   );
 }
 
@@ -138,7 +129,7 @@ function callsAfter(before: SqlToken, first: SqlToken | undefined): boolean {
   if (before.kind === 'string') return false;
   if (before.kind === 'symbol') return before.text !== ')' && before.text !== '.' && before.text !== ']';
   // Without TIME, ZONE is a name, because it is not a reserved word: FROM zone z(a, b)
-  if (isGivenSqlKeyword(before, 'zone')) return isGivenSqlKeyword(first, 'time');
+  if (isSqlKeyword(before, 'zone')) return isSqlKeyword(first, 'time');
   return !before.quoted && wordsBeforeCalls.has(before.text);
 }
 
@@ -162,15 +153,15 @@ const wordsBeforeDdlTable = wordSet('alter create drop foreign into on temp temp
  * The object name in a string that PostgreSQL resolves when the function runs: `nextval('a')`, `'a.b'::regclass`,
  * `regtype 'a'`, `CAST('a' AS regproc)`, `to_tsvector('a', b)`.
  */
-function readObjectNameInStringToken(tokens: readonly SqlToken[], at: number): SqlObjectNameWithKind | undefined {
+function readObjectName(tokens: readonly SqlToken[], at: number): ObjectName | undefined {
   const token = tokens[at];
   if (token?.kind !== 'string') return undefined;
   const word = lookupOf(tokens, at) ?? '';
   const kind = kindByFunction[word] ?? kindByLaterArguments(tokens, at, word);
-  const inside = tokenizeSqlFunctionBody(token.text);
+  const inside = tokenizeBody(token.text);
   const names = qualifiedNameAt(inside, 0);
   const next = inside[names.length * 2 - 1];
-  const isWhole = next === undefined || (kind === 'function' && isGivenSqlSymbol(next, '('));
+  const isWhole = next === undefined || (kind === 'function' && isSqlSymbol(next, '('));
   return kind === undefined || names.length === 0 || !isWhole ? undefined : { kind, names };
 }
 
@@ -178,42 +169,36 @@ function readObjectNameInStringToken(tokens: readonly SqlToken[], at: number): S
  * Some functions interpret their first argument as the name of an object only if they are called with a certain number
  * of arguments.
  */
-function kindByLaterArguments(
-  tokens: readonly SqlToken[],
-  at: number,
-  word: string,
-): SqlObjectNameWithKind['kind'] | undefined {
-  if (!isGivenSqlSymbol(tokens[at + 1], ',')) return undefined;
-  return firstOfSeveral[word] ?? (isGivenSqlSymbol(tokens[at + 3], ')') ? firstOfTwo[word] : undefined);
+function kindByLaterArguments(tokens: readonly SqlToken[], at: number, word: string): ObjectName['kind'] | undefined {
+  if (!isSqlSymbol(tokens[at + 1], ',')) return undefined;
+  return firstOfSeveral[word] ?? (isSqlSymbol(tokens[at + 3], ')') ? firstOfTwo[word] : undefined);
 }
 
 /** The function or type that resolves the name in the string. */
 function lookupOf(tokens: readonly SqlToken[], at: number): string | undefined {
   const [called, before, next, type] = [tokens[at - 2], tokens[at - 1], tokens[at + 1], tokens[at + 2]];
   if (
-    isGivenSqlSymbol(next, '::') ||
-    (isGivenSqlKeyword(next, 'as') && isGivenSqlSymbol(before, '(') && isGivenSqlKeyword(called, 'cast'))
+    isSqlSymbol(next, '::') ||
+    (isSqlKeyword(next, 'as') && isSqlSymbol(before, '(') && isSqlKeyword(called, 'cast'))
   ) {
     const names = qualifiedNameAt(tokens, at + 2);
     const cast = type?.kind === 'word' ? names.at(-1) : undefined;
     // In `nextval('a'::text)` the function nextval resolves the name `a`, although the string is cast to text.
-    const isText =
-      isGivenSqlSymbol(next, '::') && cast !== undefined && textTypes.has(cast) && isGivenSqlSymbol(before, '(');
+    const isText = isSqlSymbol(next, '::') && cast !== undefined && textTypes.has(cast) && isSqlSymbol(before, '(');
     return isText && called?.kind === 'word' ? called.text : cast;
   }
   if (before?.kind === 'word' && before.text.startsWith('reg')) return before.text;
   // A variable of PL/pgSQL: `r regclass := 'a'`.
-  const isInitialValue =
-    isGivenSqlSymbol(before, ':=') || isGivenSqlSymbol(before, '=') || isGivenSqlKeyword(before, 'default');
+  const isInitialValue = isSqlSymbol(before, ':=') || isSqlSymbol(before, '=') || isSqlKeyword(before, 'default');
   if (isInitialValue && called?.kind === 'word' && called.text.startsWith('reg')) return called.text;
-  return isGivenSqlSymbol(before, '(') && called?.kind === 'word' && !called.text.startsWith('reg')
+  return isSqlSymbol(before, '(') && called?.kind === 'word' && !called.text.startsWith('reg')
     ? called.text
     : undefined;
 }
 
 const textTypes: ReadonlySet<string> = new Set(['text', 'varchar', 'name', 'cstring']);
 
-const kindByFunction: Readonly<Record<string, SqlObjectNameWithKind['kind']>> = {
+const kindByFunction: Readonly<Record<string, ObjectName['kind']>> = {
   regclass: 'relation',
   to_regclass: 'relation',
   nextval: 'relation',
@@ -259,7 +244,7 @@ const kindByFunction: Readonly<Record<string, SqlObjectNameWithKind['kind']>> = 
 };
 
 /** Functions whose first argument is the name of an object only if there are several arguments. */
-const firstOfSeveral: Readonly<Record<string, SqlObjectNameWithKind['kind']>> = {
+const firstOfSeveral: Readonly<Record<string, ObjectName['kind']>> = {
   to_tsvector: 'text search configuration',
   json_to_tsvector: 'text search configuration',
   jsonb_to_tsvector: 'text search configuration',
@@ -273,7 +258,7 @@ const firstOfSeveral: Readonly<Record<string, SqlObjectNameWithKind['kind']>> = 
 };
 
 /** Functions whose first argument is a role if there are three arguments. */
-const firstOfTwo: Readonly<Record<string, SqlObjectNameWithKind['kind']>> = {
+const firstOfTwo: Readonly<Record<string, ObjectName['kind']>> = {
   has_any_column_privilege: 'relation',
   has_sequence_privilege: 'relation',
   has_table_privilege: 'relation',
@@ -282,7 +267,7 @@ const firstOfTwo: Readonly<Record<string, SqlObjectNameWithKind['kind']>> = {
 };
 
 /** Tracks the control flow of a function body while its tokens are read in order. */
-interface SqlFunctionControlFlowTracker {
+interface FlowTracker {
   /**
    * Must be called with every token of the function body, in order. `isOuter`: whether the token is outside of
    * parentheses.
@@ -298,12 +283,12 @@ interface SqlFunctionControlFlowTracker {
 }
 
 /** Control flow of a body in the language SQL, which has no branches. */
-function createSqlFunctionBodyControlFlow(): SqlFunctionControlFlowTracker {
+function createSqlFlow(): FlowTracker {
   return { take() {}, isReached: () => true, isDynamic: () => false, isStart: () => false, isDeclaring: () => false };
 }
 
 /** Control flow of a PL/pgSQL body, which begins with a block or with declarations. */
-function createPlpgsqlFunctionBodyControlFlow(): SqlFunctionControlFlowTracker {
+function createPlpgsqlFlow(): FlowTracker {
   /**
    * Open blocks, branches and loops of a function body. `armed`: the condition of the branch or loop has been read, so
    * the statements that follow may not run.
@@ -366,8 +351,8 @@ function createPlpgsqlFunctionBodyControlFlow(): SqlFunctionControlFlowTracker {
 const blockOpeners: ReadonlySet<string> = new Set(['if', 'case', 'for', 'while', 'foreach', 'loop']);
 
 /** A name in a function body that can only be the name of a relation, a function, a type or an operator. */
-export interface FunctionBodyNameReference {
-  readonly kind: SqlObjectNameWithKind['kind'] | 'operator';
+export interface NameReference {
+  readonly kind: ObjectName['kind'] | 'operator';
   /** The schema of the name; undefined if the search_path decides. */
   readonly schema: string | undefined;
   readonly name: string;
@@ -381,18 +366,13 @@ export interface FunctionBodyNameReference {
 }
 
 /** Returns the names in a function body. Names that may be a column, a variable or an alias are left out. */
-export function findFunctionBodyNameReferences(
-  text: string,
-  language: 'sql' | 'plpgsql',
-): readonly FunctionBodyNameReference[] {
-  const tokens = tokenizeSqlFunctionBody(text);
-  const isCaught = tokens.some(
-    (token, at) => isGivenSqlKeyword(token, 'exception') && isGivenSqlKeyword(tokens[at + 1], 'when'),
-  );
-  const flow = language === 'sql' ? createSqlFunctionBodyControlFlow() : createPlpgsqlFunctionBodyControlFlow();
-  const context = createSqlNameContextTracker();
+export function findReferences(text: string, language: 'sql' | 'plpgsql'): readonly NameReference[] {
+  const tokens = tokenizeBody(text);
+  const isCaught = tokens.some((token, at) => isSqlKeyword(token, 'exception') && isSqlKeyword(tokens[at + 1], 'when'));
+  const flow = language === 'sql' ? createSqlFlow() : createPlpgsqlFlow();
+  const context = createContextTracker();
   const queries = queriesIn(tokens);
-  const references: FunctionBodyNameReference[] = [];
+  const references: NameReference[] = [];
   /**
    * Index of the token with the variable name in the current declaration; the type of the variable follows this token.
    */
@@ -406,18 +386,18 @@ export function findFunctionBodyNameReferences(
     flow.take(token, context.isOuter());
     if (token.kind === 'string' && flow.isDynamic()) {
       const isRun =
-        isGivenSqlKeyword(tokens[at - 1], 'execute') && endsExecute(tokens[at + 1]) && flow.isReached() && !isCaught;
+        isSqlKeyword(tokens[at - 1], 'execute') && endsExecute(tokens[at + 1]) && flow.isReached() && !isCaught;
       references.push(
-        ...findFunctionBodyNameReferences(token.text, 'sql').map((reference) => ({
+        ...findReferences(token.text, 'sql').map((reference) => ({
           ...reference,
           certain: reference.certain && isRun,
         })),
       );
     }
     const certain = flow.isReached() && !flow.isDynamic() && !isCaught;
-    const inString = toReference(readObjectNameInStringToken(tokens, at));
+    const inString = toReference(readObjectName(tokens, at));
     if (inString !== undefined) references.push({ ...inString, certain });
-    const operands = isPercent(tokens, at) ? undefined : readSqlOperatorOperands(tokens, at);
+    const operands = isPercent(tokens, at) ? undefined : readOperands(tokens, at);
     if (operands !== undefined) {
       references.push({ kind: 'operator', schema: undefined, name: token.text, certain, operands });
     }
@@ -430,8 +410,7 @@ export function findFunctionBodyNameReferences(
       continue;
     }
     const end = at + names.length * 2 - 1;
-    const isType =
-      flow.isDeclaring() && at === variable + (isGivenSqlKeyword(tokens[variable + 1], 'constant') ? 2 : 1);
+    const isType = flow.isDeclaring() && at === variable + (isSqlKeyword(tokens[variable + 1], 'constant') ? 2 : 1);
     const found = isType || isPercent(tokens, end) ? typeOf(tokens, end, names) : context.read(tokens, at, end, names);
     const reference = toReference(found);
     if (reference !== undefined) {
@@ -448,21 +427,14 @@ export function findFunctionBodyNameReferences(
 
 /** Whether the string is the whole argument of EXECUTE, without an operator after it. */
 function endsExecute(next: SqlToken | undefined): boolean {
-  return (
-    next === undefined ||
-    isGivenSqlSymbol(next, ';') ||
-    isGivenSqlKeyword(next, 'into') ||
-    isGivenSqlKeyword(next, 'using')
-  );
+  return next === undefined || isSqlSymbol(next, ';') || isSqlKeyword(next, 'into') || isSqlKeyword(next, 'using');
 }
 
 /**
  * A name with more than two parts begins with the name of a database. It is left out, because no dump could contain a
  * function that uses such a name.
  */
-function toReference(
-  found: SqlObjectNameWithKind | undefined,
-): Pick<FunctionBodyNameReference, 'kind' | 'schema' | 'name'> | undefined {
+function toReference(found: ObjectName | undefined): Pick<NameReference, 'kind' | 'schema' | 'name'> | undefined {
   const [name, schema, ...more] = (found?.names ?? []).toReversed();
   return found === undefined || name === undefined || more.length > 0 ? undefined : { kind: found.kind, schema, name };
 }
@@ -470,31 +442,30 @@ function toReference(
 /**
  * In PL/pgSQL, `t%ROWTYPE` and `t.a%TYPE` name a relation. In the declaration `c CURSOR` the word CURSOR is not a type.
  */
-function typeOf(tokens: readonly SqlToken[], end: number, names: readonly string[]): SqlObjectNameWithKind | undefined {
+function typeOf(tokens: readonly SqlToken[], end: number, names: readonly string[]): ObjectName | undefined {
   if (!isPercent(tokens, end)) return { kind: 'type', names };
-  const isRow = isGivenSqlKeyword(tokens[end + 1], 'rowtype');
+  const isRow = isSqlKeyword(tokens[end + 1], 'rowtype');
   const relation = isRow ? names : names.slice(0, -1);
   return relation.length === 0 ? undefined : { kind: 'relation', names: relation };
 }
 
 function isPercent(tokens: readonly SqlToken[], end: number): boolean {
   const next = tokens[end + 1];
-  return isGivenSqlSymbol(tokens[end], '%') && (isGivenSqlKeyword(next, 'type') || isGivenSqlKeyword(next, 'rowtype'));
+  return isSqlSymbol(tokens[end], '%') && (isSqlKeyword(next, 'type') || isSqlKeyword(next, 'rowtype'));
 }
 
 /** Names that WITH queries define: `q AS (`, `q AS MATERIALIZED (`, `q (a, b) AS (`. */
 function queriesIn(tokens: readonly SqlToken[]): ReadonlySet<string> {
   const names = new Set<string>();
   for (const [at, token] of tokens.entries()) {
-    if (!isGivenSqlKeyword(token, 'as')) continue;
+    if (!isSqlKeyword(token, 'as')) continue;
     const opens = [1, 2, 3].some(
       (far) =>
-        isGivenSqlSymbol(tokens[at + far], '(') &&
-        tokens.slice(at + 1, at + far).every((one) => cteWords.has(one.text)),
+        isSqlSymbol(tokens[at + far], '(') && tokens.slice(at + 1, at + far).every((one) => cteWords.has(one.text)),
     );
     if (!opens) continue;
     let name = at - 1;
-    if (isGivenSqlSymbol(tokens[name], ')')) while (name > 0 && !isGivenSqlSymbol(tokens[name + 1], '(')) name -= 1;
+    if (isSqlSymbol(tokens[name], ')')) while (name > 0 && !isSqlSymbol(tokens[name + 1], '(')) name -= 1;
     const named = tokens[name];
     if (named?.kind === 'word') names.add(named.text);
   }

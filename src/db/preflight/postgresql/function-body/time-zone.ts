@@ -1,10 +1,10 @@
-import { isGivenSqlKeyword, isGivenSqlSymbol, type SqlToken, tokenizeSqlFunctionBody } from './tokenize.ts';
+import { isSqlKeyword, isSqlSymbol, type SqlToken, tokenizeBody } from './tokenize.ts';
 
 /**
  * Whether the result of a function declared IMMUTABLE depends on the time zone, because it converts between types with
  * and without time zone and names no zone. The result is a guess from the text of the function body.
  */
-export function hasFunctionTimeZoneDependency(text: string, types: readonly string[]): boolean {
+export function usesZone(text: string, types: readonly string[]): boolean {
   const words = text
     .toLowerCase()
     .replace(/--[^\n]*|\/\*[\s\S]*?\*\//g, ' ')
@@ -24,7 +24,7 @@ const loses =
 const gains = /(::\s*|\bas\s+)(timestamptz|timestamp\s*(\(\d\)\s*)?with\s+time\s+zone)\b/;
 
 /** The time zones that an expression or a function body names. */
-export interface NamedTimeZones {
+export interface NamedZones {
   /** Names that the tzdata of a target may lack, as IANA writes them. */
   readonly legacy: readonly string[];
   /** Whether a name comes from a column or a variable. */
@@ -35,8 +35,8 @@ export interface NamedTimeZones {
  * Finds names of IANA's file `backward` where SQL expects a time zone: after AT TIME ZONE, in the arguments of functions
  * that take a zone, after SET timezone, and at the end of a timestamp. Elsewhere `Japan` is a word like any other.
  */
-export function findLegacyTimeZones(text: string): NamedTimeZones {
-  const tokens = tokenizeSqlFunctionBody(text);
+export function findLegacyZones(text: string): NamedZones {
+  const tokens = tokenizeBody(text);
   const operands = tokens.flatMap((_token, at) => zoneOperandAt(tokens, at));
   const isVariable = operands.some(({ isConstant }) => !isConstant);
   const texts = tokens.flatMap((token) => (token.kind === 'string' ? [token.text] : []));
@@ -46,25 +46,23 @@ export function findLegacyTimeZones(text: string): NamedTimeZones {
     // A zone in a variable: a name such as `US/Pacific` has no other meaning, `Japan` has.
     ...(isVariable ? texts.filter((one) => one.includes('/')) : []),
   ];
-  const inner = texts
-    .filter((one) => one !== text && /\btime\s*zone|\bdate_trunc\b/i.test(one))
-    .map(findLegacyTimeZones);
+  const inner = texts.filter((one) => one !== text && /\btime\s*zone|\bdate_trunc\b/i.test(one)).map(findLegacyZones);
   return {
-    legacy: [...new Set([...found.flatMap(legacyTimeZone), ...inner.flatMap(({ legacy }) => legacy)])],
+    legacy: [...new Set([...found.flatMap(legacyZone), ...inner.flatMap(({ legacy }) => legacy)])],
     isVariable: isVariable || inner.some((one) => one.isVariable),
   };
 }
 
-/** As `findLegacyTimeZones`, for languages other than SQL, in which only a quoted name with a slash is certain. */
-export function findQuotedLegacyTimeZones(text: string): NamedTimeZones {
+/** As `findLegacyZones`, for languages other than SQL, in which only a quoted name with a slash is certain. */
+export function findQuotedZones(text: string): NamedZones {
   const quoted = [...text.matchAll(/['"]([A-Za-z][\w+-]*\/[\w/+-]+)\\?['"]/g)].map(([, name = '']) => name);
   const named = [...text.matchAll(/\btime\s*zone\s*(?:\(|=|\bto\b)?\s*\\?['"]+([A-Za-z][\w+-]*)/gi)];
   const found = [...quoted, ...named.map(([, name = '']) => name)];
-  return { legacy: [...new Set(found.flatMap(legacyTimeZone))], isVariable: false };
+  return { legacy: [...new Set(found.flatMap(legacyZone))], isVariable: false };
 }
 
 /** The name as IANA writes it; empty if it is no name of `backward`. */
-export function legacyTimeZone(name: string): readonly string[] {
+export function legacyZone(name: string): readonly string[] {
   const key = name.trim().toLowerCase();
   const [, folder = ''] = /^(posix|right)\//.exec(key) ?? [];
   // The folders posix and right, and the names of SystemV, belong to the same package or were removed.
@@ -74,7 +72,7 @@ export function legacyTimeZone(name: string): readonly string[] {
 }
 
 /** The name in present use of the same time zone; undefined for a name that is not of `backward`. */
-export function currentTimeZone(legacy: string): string | undefined {
+export function currentZone(legacy: string): string | undefined {
   return currentNames.get(legacy);
 }
 
@@ -85,20 +83,20 @@ interface ZoneOperand {
 
 /** The zone whose keyword or function begins at the token. */
 function zoneOperandAt(tokens: readonly SqlToken[], at: number): readonly ZoneOperand[] {
-  const is = (offset: number, word: string) => isGivenSqlKeyword(tokens[at + offset], word);
+  const is = (offset: number, word: string) => isSqlKeyword(tokens[at + offset], word);
   if (is(0, 'at') && is(1, 'time') && is(2, 'zone')) {
     // PostgreSQL knows the abbreviations UCT and ZULU without tzdata.
     return [withoutAbbreviations(operandAfter(tokens, at + 3))];
   }
   const token = tokens[at];
   if (token?.kind !== 'word') return [];
-  if (zoneFunctions.has(token.text) && isGivenSqlSymbol(tokens[at + 1], '(')) {
+  if (zoneFunctions.has(token.text) && isSqlSymbol(tokens[at + 1], '(')) {
     const all = tokens.slice(at + 2, closingAt(tokens, at + 1));
     const args = token.text === 'timezone' ? all.slice(0, firstCommaIn(all)) : all;
     const operand = withoutAbbreviations(operandOf(args));
     return token.text === 'timezone' ? [operand] : [{ ...operand, isConstant: true }];
   }
-  if (is(0, 'set_config') && isGivenSqlSymbol(tokens[at + 1], '(')) {
+  if (is(0, 'set_config') && isSqlSymbol(tokens[at + 1], '(')) {
     const args = tokens.slice(at + 2, closingAt(tokens, at + 1));
     return args.some((one) => one.kind === 'string' && one.text.toLowerCase() === 'timezone') ? [operandOf(args)] : [];
   }
@@ -108,34 +106,34 @@ function zoneOperandAt(tokens: readonly SqlToken[], at: number): readonly ZoneOp
 
 /** `TIME ZONE 'x'`, `timezone TO 'x'` or `timezone = x`; a name without quotes is a word. */
 function assignedZone(tokens: readonly SqlToken[], from: number): readonly ZoneOperand[] {
-  const isLong = isGivenSqlKeyword(tokens[from], 'time') && isGivenSqlKeyword(tokens[from + 1], 'zone');
+  const isLong = isSqlKeyword(tokens[from], 'time') && isSqlKeyword(tokens[from + 1], 'zone');
   const short = tokens[from];
   if (!isLong && !(short?.kind === 'word' && short.text.toLowerCase() === 'timezone')) return [];
   const next = tokens[from + (isLong ? 2 : 1)];
-  const isSign = isGivenSqlKeyword(next, 'to') || isGivenSqlSymbol(next, '=');
+  const isSign = isSqlKeyword(next, 'to') || isSqlSymbol(next, '=');
   const value = tokens[from + (isLong ? 2 : 1) + (isSign ? 1 : 0)];
   return value === undefined || value.kind === 'symbol' ? [] : [{ names: [value.text], isConstant: true }];
 }
 
 /** The operand of AT TIME ZONE: a constant, an expression in parentheses, a CASE, a function call or a name. */
 function operandAfter(tokens: readonly SqlToken[], from: number): ZoneOperand {
-  if (isGivenSqlKeyword(tokens[from], 'case')) {
-    const end = tokens.findIndex((token, at) => at > from && isGivenSqlKeyword(token, 'end'));
+  if (isSqlKeyword(tokens[from], 'case')) {
+    const end = tokens.findIndex((token, at) => at > from && isSqlKeyword(token, 'end'));
     return operandOf(tokens.slice(from, end < 0 ? undefined : end));
   }
   const isName = tokens[from]?.kind === 'word';
   if (isName && tokens[from + 1]?.kind === 'string') return operandOf(tokens.slice(from + 1, from + 2));
   let open = isName ? from + 1 : from;
-  while (isName && isGivenSqlSymbol(tokens[open], '.')) open += 2;
-  const end = isGivenSqlSymbol(tokens[open], '(') ? closingAt(tokens, open) : from + 1;
+  while (isName && isSqlSymbol(tokens[open], '.')) open += 2;
+  const end = isSqlSymbol(tokens[open], '(') ? closingAt(tokens, open) : from + 1;
   return operandOf(tokens.slice(from, end));
 }
 
 /** Every string in the operand may be the zone, such as that of coalesce(zone, 'US/Pacific'). */
 function operandOf(tokens: readonly SqlToken[]): ZoneOperand {
   const names = tokens.flatMap((token) => (token.kind === 'string' ? [token.text] : []));
-  const first = tokens.find((token) => !isGivenSqlSymbol(token, '('));
-  return { names, isConstant: first?.kind === 'string' || isGivenSqlKeyword(first, 'interval') };
+  const first = tokens.find((token) => !isSqlSymbol(token, '('));
+  return { names, isConstant: first?.kind === 'string' || isSqlKeyword(first, 'interval') };
 }
 
 function withoutAbbreviations({ names, isConstant }: ZoneOperand): ZoneOperand {
@@ -146,8 +144,8 @@ function withoutAbbreviations({ names, isConstant }: ZoneOperand): ZoneOperand {
 function closingAt(tokens: readonly SqlToken[], open: number): number {
   let depth = 0;
   for (let at = open; at < tokens.length; at += 1) {
-    if (isGivenSqlSymbol(tokens[at], '(')) depth += 1;
-    if (isGivenSqlSymbol(tokens[at], ')')) depth -= 1;
+    if (isSqlSymbol(tokens[at], '(')) depth += 1;
+    if (isSqlSymbol(tokens[at], ')')) depth -= 1;
     if (depth === 0) return at;
   }
   return tokens.length;
@@ -156,9 +154,9 @@ function closingAt(tokens: readonly SqlToken[], open: number): number {
 function firstCommaIn(tokens: readonly SqlToken[]): number {
   let depth = 0;
   const at = tokens.findIndex((token) => {
-    if (isGivenSqlSymbol(token, '(')) depth += 1;
-    if (isGivenSqlSymbol(token, ')')) depth -= 1;
-    return depth === 0 && isGivenSqlSymbol(token, ',');
+    if (isSqlSymbol(token, '(')) depth += 1;
+    if (isSqlSymbol(token, ')')) depth -= 1;
+    return depth === 0 && isSqlSymbol(token, ',');
   });
   return at < 0 ? tokens.length : at;
 }
@@ -234,7 +232,7 @@ const properNames: ReadonlyMap<string, string> = new Map(
 );
 
 /** A regular expression of PostgreSQL that finds every text that may name a zone of `backward`, and others. */
-export const legacyZoneWordPattern = (() => {
+export const legacyZonePattern = (() => {
   const names = [...properNames.keys(), 'posix/', 'right/', 'systemv/'];
   const folders = new Set(names.flatMap((name) => (name.includes('/') ? [name.slice(0, name.indexOf('/'))] : [])));
   const words = names.filter((name) => !name.includes('/'));

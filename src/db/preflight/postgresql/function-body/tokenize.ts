@@ -10,7 +10,7 @@ export type SqlToken =
  * Splits a function body into tokens, and leaves out comments and white space. A string or comment without an end
  * extends to the end of the function body.
  */
-export function tokenizeSqlFunctionBody(body: string): readonly SqlToken[] {
+export function tokenizeBody(body: string): readonly SqlToken[] {
   const tokens: SqlToken[] = [];
   for (let at = 0; at < body.length; ) {
     const next = readToken(body, at);
@@ -20,11 +20,11 @@ export function tokenizeSqlFunctionBody(body: string): readonly SqlToken[] {
   return tokens;
 }
 
-export function isGivenSqlKeyword(token: SqlToken | undefined, text: string): boolean {
+export function isSqlKeyword(token: SqlToken | undefined, text: string): boolean {
   return token?.kind === 'word' && !token.quoted && token.text === text;
 }
 
-export function isGivenSqlSymbol(token: SqlToken | undefined, text: string): boolean {
+export function isSqlSymbol(token: SqlToken | undefined, text: string): boolean {
   return token?.kind === 'symbol' && token.text === text;
 }
 
@@ -35,7 +35,7 @@ export function qualifiedNameAt(tokens: readonly SqlToken[], from: number): read
     const token = tokens[at];
     if (token?.kind !== 'word') return names;
     names.push(token.text);
-    if (!isGivenSqlSymbol(tokens[at + 1], '.') || tokens[at + 2]?.kind !== 'word') return names;
+    if (!isSqlSymbol(tokens[at + 1], '.') || tokens[at + 2]?.kind !== 'word') return names;
   }
 }
 
@@ -114,18 +114,18 @@ function commentEnd(body: string, from: number): number {
 }
 
 /** An operand: `$1` or a word, which may be an argument of the function, or the type of a cast. */
-export type ArgumentOrTypeOperand = { readonly argument: string } | { readonly type: string };
+export type Operand = { readonly argument: string } | { readonly type: string };
 
 /** The left and the right operand of an operator; undefined if the type is not known. */
-export type OperandPair = readonly [left: ArgumentOrTypeOperand | undefined, right: ArgumentOrTypeOperand | undefined];
+export type OperandPair = readonly [left: Operand | undefined, right: Operand | undefined];
 
 /**
  * The operands of the operator at a position; undefined if the token is not an operator, is qualified with a schema, or
  * is an assignment.
  */
-export function readSqlOperatorOperands(tokens: readonly SqlToken[], at: number): OperandPair | undefined {
+export function readOperands(tokens: readonly SqlToken[], at: number): OperandPair | undefined {
   const [before, token] = [tokens[at - 1], tokens[at]];
-  if (token?.kind !== 'symbol' || !operator.test(token.text) || isGivenSqlSymbol(before, '.')) return undefined;
+  if (token?.kind !== 'symbol' || !operator.test(token.text) || isSqlSymbol(before, '.')) return undefined;
   if (token.text === '=' && !comparesAfter(tokens[at - 2])) return undefined;
   return [leftOf(tokens, at), rightOf(tokens, at)];
 }
@@ -137,15 +137,15 @@ export function readImpliedOperator(
 ): { readonly name: string; readonly operands: OperandPair } | undefined {
   const token = tokens[at];
   if (token?.kind !== 'word' || token.quoted) return undefined;
-  const isNot = isGivenSqlKeyword(tokens[at - 1], 'not');
+  const isNot = isSqlKeyword(tokens[at - 1], 'not');
   const start = isNot ? at - 1 : at;
   switch (token.text) {
     case 'distinct': {
-      if (!isGivenSqlKeyword(tokens[start - 1], 'is') || !isGivenSqlKeyword(tokens[at + 1], 'from')) return undefined;
+      if (!isSqlKeyword(tokens[start - 1], 'is') || !isSqlKeyword(tokens[at + 1], 'from')) return undefined;
       return { name: '=', operands: [leftOf(tokens, start - 1), rightOf(tokens, at + 1)] };
     }
     case 'in':
-      if (!isGivenSqlSymbol(tokens[at + 1], '(')) return undefined;
+      if (!isSqlSymbol(tokens[at + 1], '(')) return undefined;
       return { name: isNot ? '<>' : '=', operands: [leftOf(tokens, start), undefined] };
     case 'like':
     case 'ilike':
@@ -154,47 +154,47 @@ export function readImpliedOperator(
         operands: [leftOf(tokens, start), rightOf(tokens, at)],
       };
     case 'nullif':
-      if (!isGivenSqlSymbol(tokens[at + 1], '(')) return undefined;
+      if (!isSqlSymbol(tokens[at + 1], '(')) return undefined;
       return {
         name: '=',
-        operands: [isGivenSqlSymbol(tokens[at + 3], ',') ? argumentOf(tokens[at + 2]) : undefined, undefined],
+        operands: [isSqlSymbol(tokens[at + 3], ',') ? argumentOf(tokens[at + 2]) : undefined, undefined],
       };
     case 'case':
-      if (isGivenSqlKeyword(tokens[at + 1], 'when') || isGivenSqlKeyword(tokens[at - 1], 'end')) return undefined;
+      if (isSqlKeyword(tokens[at + 1], 'when') || isSqlKeyword(tokens[at - 1], 'end')) return undefined;
       return {
         name: '=',
-        operands: [isGivenSqlKeyword(tokens[at + 2], 'when') ? argumentOf(tokens[at + 1]) : undefined, undefined],
+        operands: [isSqlKeyword(tokens[at + 2], 'when') ? argumentOf(tokens[at + 1]) : undefined, undefined],
       };
     default:
       return undefined;
   }
 }
 
-function leftOf(tokens: readonly SqlToken[], at: number): ArgumentOrTypeOperand | undefined {
+function leftOf(tokens: readonly SqlToken[], at: number): Operand | undefined {
   const token = tokens[at - 1];
-  const isPart = isGivenSqlSymbol(tokens[at - 2], '.');
-  if (token?.kind === 'word' && isGivenSqlSymbol(tokens[at - (isPart ? 4 : 2)], '::')) return { type: token.text };
+  const isPart = isSqlSymbol(tokens[at - 2], '.');
+  if (token?.kind === 'word' && isSqlSymbol(tokens[at - (isPart ? 4 : 2)], '::')) return { type: token.text };
   return isPart ? undefined : argumentOf(token);
 }
 
-function rightOf(tokens: readonly SqlToken[], at: number): ArgumentOrTypeOperand | undefined {
-  const isCast = isGivenSqlSymbol(tokens[at + 2], '::');
+function rightOf(tokens: readonly SqlToken[], at: number): Operand | undefined {
+  const isCast = isSqlSymbol(tokens[at + 2], '::');
   const names = isCast ? qualifiedNameAt(tokens, at + 3) : [];
   const end = isCast ? at + 2 + names.length * 2 : at + 2;
-  if (['.', '::', '(', '['].some((text) => isGivenSqlSymbol(tokens[end], text))) return undefined;
+  if (['.', '::', '(', '['].some((text) => isSqlSymbol(tokens[end], text))) return undefined;
   const type = names.at(-1);
   if (isCast) return type === undefined ? undefined : { type };
   return argumentOf(tokens[at + 1]);
 }
 
-function argumentOf(token: SqlToken | undefined): ArgumentOrTypeOperand | undefined {
+function argumentOf(token: SqlToken | undefined): Operand | undefined {
   const isOne = token?.kind === 'word' || (token?.kind === 'symbol' && /^\$\d+$/.test(token.text));
   return isOne ? { argument: token.text } : undefined;
 }
 
 /** In PL/pgSQL and in UPDATE statements `=` is also an assignment. */
 function comparesAfter(token: SqlToken | undefined): boolean {
-  return isGivenSqlSymbol(token, '(') || (token?.kind === 'word' && !token.quoted && comparing.has(token.text));
+  return isSqlSymbol(token, '(') || (token?.kind === 'word' && !token.quoted && comparing.has(token.text));
 }
 
 const operator = /^[-+*/<>=~!@#%^&|`?]+$/;

@@ -1,13 +1,13 @@
-import type { FunctionOrViewBody, ObjectNamedInFunctionBody, SearchPathOperator } from '../queries/function-bodies.ts';
-import type { UserFunctionUse } from '../queries/function-uses.ts';
-import { type FunctionBodyNameReference, findFunctionBodyNameReferences } from './names.ts';
-import type { ArgumentOrTypeOperand } from './tokenize.ts';
+import type { NamedObject, ObjectBody, PathOperator } from '../queries/function-bodies.ts';
+import type { FunctionUse } from '../queries/function-uses.ts';
+import { findReferences, type NameReference } from './names.ts';
+import type { Operand } from './tokenize.ts';
 
 /** A name in a function body that can be resolved only with the search_path of the caller. */
-export interface UnresolvedFunctionBodyName {
+export interface UnresolvedName {
   /** Signature of the function that contains the name. */
   readonly signature: string;
-  readonly kind: FunctionBodyNameReference['kind'];
+  readonly kind: NameReference['kind'];
   readonly name: string;
   /** The object whose evaluation calls the function, directly or through other functions. */
   readonly use: string;
@@ -30,22 +30,22 @@ export interface UnresolvedFunctionBodyName {
  * Finds names that the empty search_path of a migration does not resolve. The result has one entry for each function
  * and its caller; entries for functions that always fail come first.
  */
-export function findUnresolvedFunctionBodyNames(
-  uses: readonly UserFunctionUse[],
-  bodies: readonly FunctionOrViewBody[],
-  meanings: readonly ObjectNamedInFunctionBody[],
-  operators: readonly SearchPathOperator[],
-): readonly UnresolvedFunctionBodyName[] {
+export function findUnresolved(
+  uses: readonly FunctionUse[],
+  bodies: readonly ObjectBody[],
+  meanings: readonly NamedObject[],
+  operators: readonly PathOperator[],
+): readonly UnresolvedName[] {
   const library = analyseFunctions(bodies, meanings, operators);
   const found = uses.flatMap((use) => unresolvedNamesOf(use, library));
   return [...found.filter(({ fails }) => fails), ...found.filter(({ fails }) => !fails)];
 }
 
 interface AnalysedFunction {
-  readonly body: FunctionOrViewBody;
-  readonly unresolved: readonly FunctionBodyNameReference[];
+  readonly body: ObjectBody;
+  readonly unresolved: readonly NameReference[];
   /** Names that mean another object with an empty search_path. */
-  readonly replaced: readonly FunctionBodyNameReference[];
+  readonly replaced: readonly NameReference[];
   /** Function calls qualified with a schema, which do not depend on the search_path. */
   readonly calls: readonly { readonly oid: string; readonly certain: boolean }[];
   /** Object ids of all functions that the body calls, qualified or not. */
@@ -58,9 +58,9 @@ type FunctionAnalysis = (oid: string) => AnalysedFunction | undefined;
 
 /** Analyses a function body on first use, because most functions are not called by any of the objects. */
 function analyseFunctions(
-  bodies: readonly FunctionOrViewBody[],
-  meanings: readonly ObjectNamedInFunctionBody[],
-  operators: readonly SearchPathOperator[],
+  bodies: readonly ObjectBody[],
+  meanings: readonly NamedObject[],
+  operators: readonly PathOperator[],
 ): FunctionAnalysis {
   const byOid = new Map(bodies.map((body) => [body.oid, body]));
   const byName = groupByKey(bodies, ({ schema, name, isView }) =>
@@ -75,15 +75,14 @@ function analyseFunctions(
     ({ kind, name }) => joinKey(kind, name),
   );
   // Every relation has a row type of the same name, so a type name can also match a relation.
-  const homesOf = ({ kind, name }: Pick<FunctionBodyNameReference, 'kind' | 'name'>) => [
+  const homesOf = ({ kind, name }: Pick<NameReference, 'kind' | 'name'>) => [
     ...new Set(
       [kind, ...(kind === 'type' ? ['relation'] : [])]
         .flatMap((one) => named.get(joinKey(one, name)) ?? [])
         .map(({ schema }) => schema),
     ),
   ];
-  const signKey = ({ name, left, right }: Pick<SearchPathOperator, 'name' | 'left' | 'right'>) =>
-    joinKey(name, left, right);
+  const signKey = ({ name, left, right }: Pick<PathOperator, 'name' | 'left' | 'right'>) => joinKey(name, left, right);
   const signs = groupByKey(
     operators.filter(({ isReplaced }) => !isReplaced),
     signKey,
@@ -93,15 +92,15 @@ function analyseFunctions(
   return (oid) => {
     const body = byOid.get(oid);
     if (body === undefined || read.has(oid)) return read.get(oid);
-    const references = findFunctionBodyNameReferences(body.text, body.language);
-    const placesOf = (reference: FunctionBodyNameReference) => {
+    const references = findReferences(body.text, body.language);
+    const placesOf = (reference: NameReference) => {
       if (reference.operands === undefined) return homesOf(reference);
       const [left, right] = reference.operands.map((operand) => typeOf(body, operand));
       // An operator that is known without the type of an operand applies to operands of every type.
       const keys = [[left, right], [left], ['', right], []].map(([l = '', r = '']) => joinKey(reference.name, l, r));
       return [...new Set(keys.flatMap((one) => signs.get(one) ?? []).map(({ schema }) => schema))];
     };
-    const isReplaced = (reference: FunctionBodyNameReference) => {
+    const isReplaced = (reference: NameReference) => {
       if (reference.operands === undefined) {
         // An overload for a type of an extension is not meant where no value has the type.
         return (overloads.get(joinKey(reference.kind, reference.name)) ?? []).some(
@@ -143,7 +142,7 @@ function analyseFunctions(
 }
 
 /** The type of an operand; empty if the type is not known. */
-function typeOf({ types, names }: FunctionOrViewBody, operand: ArgumentOrTypeOperand | undefined): string {
+function typeOf({ types, names }: ObjectBody, operand: Operand | undefined): string {
   if (operand === undefined) return '';
   if ('type' in operand) return operand.type;
   const { argument } = operand;
@@ -171,8 +170,8 @@ function pathFor(oid: string, library: FunctionAnalysis): readonly string[] | un
  * Follows the function calls from one object. The search ends at a function that sets its own search_path, because the
  * functions it calls have the same search_path.
  */
-function unresolvedNamesOf(use: UserFunctionUse, library: FunctionAnalysis): readonly UnresolvedFunctionBodyName[] {
-  const found: UnresolvedFunctionBodyName[] = [];
+function unresolvedNamesOf(use: FunctionUse, library: FunctionAnalysis): readonly UnresolvedName[] {
+  const found: UnresolvedName[] = [];
   const seen = new Map<string, boolean>();
   const queue = [{ oid: use.calls, certain: true }];
   for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
@@ -209,20 +208,15 @@ function unresolvedNamesOf(use: UserFunctionUse, library: FunctionAnalysis): rea
   return found;
 }
 
-const evaluatedAtCreation: ReadonlySet<UserFunctionUse['kind']> = new Set([
-  'index',
-  'unique',
-  'generated',
-  'partition',
-]);
+const evaluatedAtCreation: ReadonlySet<FunctionUse['kind']> = new Set(['index', 'unique', 'generated', 'partition']);
 
 /** Whether the function sets a search_path, in a SET clause or in its body. */
-function hasPath({ hasPath, text }: FunctionOrViewBody): boolean {
+function hasPath({ hasPath, text }: ObjectBody): boolean {
   return hasPath || /search_path/i.test(text);
 }
 
 /** PostgreSQL does not inline a function with several statements. */
-function isInlined({ inlined, text }: FunctionOrViewBody): boolean {
+function isInlined({ inlined, text }: ObjectBody): boolean {
   return inlined && !/;\s*\S/.test(text);
 }
 
@@ -237,34 +231,31 @@ function groupByKey<T>(all: readonly T[], keyOf: (one: T) => string): ReadonlyMa
 }
 
 /** A relation that a function body names; a name without a schema stands for every relation with that name. */
-export type FunctionRelationRead = Pick<FunctionBodyNameReference, 'schema' | 'name' | 'certain'>;
+export type RelationRead = Pick<NameReference, 'schema' | 'name' | 'certain'>;
 
-export interface RelationsReadByFunction {
-  readonly reads: readonly FunctionRelationRead[];
+export interface FunctionReads {
+  readonly reads: readonly RelationRead[];
   /** The body of the function, and the bodies of the functions and views that it uses. */
-  readonly bodies: readonly FunctionOrViewBody[];
+  readonly bodies: readonly ObjectBody[];
 }
 
 /**
  * The relations that a function reads, directly and through the functions and views that it uses. Only relations that
  * are named in the body of one of these functions are found.
  */
-export function createFunctionRelationReader(
-  bodies: readonly FunctionOrViewBody[],
-): (oid: string) => RelationsReadByFunction {
+export function createRelationReader(bodies: readonly ObjectBody[]): (oid: string) => FunctionReads {
   const byOid = new Map(bodies.map((body) => [body.oid, body]));
-  const byName = new Map<string, FunctionOrViewBody[]>();
+  const byName = new Map<string, ObjectBody[]>();
   for (const body of bodies) byName.set(body.name, [...(byName.get(body.name) ?? []), body]);
-  const known = new Map<string, readonly FunctionBodyNameReference[]>();
-  const named = (oid: string): readonly FunctionBodyNameReference[] => {
+  const known = new Map<string, readonly NameReference[]>();
+  const named = (oid: string): readonly NameReference[] => {
     const body = byOid.get(oid);
     const found =
-      known.get(oid) ??
-      (body === undefined ? [] : findFunctionBodyNameReferences(`${body.text} ${body.bound}`, body.language));
+      known.get(oid) ?? (body === undefined ? [] : findReferences(`${body.text} ${body.bound}`, body.language));
     known.set(oid, found);
     return found;
   };
-  const called = ({ kind, schema, name }: FunctionBodyNameReference): readonly FunctionOrViewBody[] =>
+  const called = ({ kind, schema, name }: NameReference): readonly ObjectBody[] =>
     kind !== 'function' && kind !== 'relation'
       ? []
       : (byName.get(name) ?? []).filter(
@@ -272,7 +263,7 @@ export function createFunctionRelationReader(
         );
   return (oid) => {
     const reached = new Set([oid]);
-    const reads: FunctionRelationRead[] = [];
+    const reads: RelationRead[] = [];
     // The loop over a Set also visits elements that are added during the loop.
     for (const one of reached) {
       for (const reference of named(one)) {

@@ -1,17 +1,17 @@
 import { formatDuration } from '../../../../base/text.ts';
-import { firstNormalObjectId } from '../../../../postgresql/catalog-oids.ts';
+import { firstNormalOid } from '../../../../postgresql/catalog-oids.ts';
 import {
-  decodeNumberColumnOrZero,
-  decodeOptionalNumberColumn,
-  decodeOptionalTextColumn,
-  decodeTextColumn,
+  decodeNumber,
+  decodeOptionalNumber,
+  decodeOptionalText,
+  decodeText,
   type PostgresqlRow,
 } from '../../../../postgresql/rows.ts';
 
-import type { PostgresqlPreflightQuery } from '../query.ts';
+import type { PostgresqlQuery } from '../query.ts';
 
 /** The sessions of one role that a restart of the server would end. The sessions of this program are left out. */
-export interface RoleSessionActivity {
+export interface RoleSessions {
   readonly user: string;
   readonly sessions: number;
   /**
@@ -21,7 +21,7 @@ export interface RoleSessionActivity {
   readonly seconds: number | undefined;
 }
 
-export const roleSessionActivityQuery: PostgresqlPreflightQuery<readonly RoleSessionActivity[]> = {
+export const sessionsQuery: PostgresqlQuery<readonly RoleSessions[]> = {
   id: 'activity',
   scope: 'server',
   // Background workers such as the logical replication launcher have a user but no client.
@@ -37,15 +37,15 @@ export const roleSessionActivityQuery: PostgresqlPreflightQuery<readonly RoleSes
   `,
   decode: (rows) =>
     rows.map((row) => ({
-      user: decodeTextColumn(row, 'usename'),
-      sessions: decodeNumberColumnOrZero(row, 'sessions'),
-      seconds: decodeOptionalNumberColumn(row, 'seconds'),
+      user: decodeText(row, 'usename'),
+      sessions: decodeNumber(row, 'sessions'),
+      seconds: decodeOptionalNumber(row, 'seconds'),
     })),
   absent: [],
 };
 
 /** An open transaction that has written data. No replication slot can be created before such a transaction ends. */
-export interface OpenTransactionWithWrites {
+export interface OpenTransaction {
   readonly kind: 'session' | 'prepared';
   /** Process id of a session, or the global identifier of a prepared transaction. */
   readonly id: string;
@@ -57,7 +57,7 @@ export interface OpenTransactionWithWrites {
   readonly seconds: number | undefined;
 }
 
-export const openTransactionsWithWritesQuery: PostgresqlPreflightQuery<readonly OpenTransactionWithWrites[]> = {
+export const transactionsQuery: PostgresqlQuery<readonly OpenTransaction[]> = {
   id: 'open-transactions',
   scope: 'server',
   sql: () => `
@@ -83,17 +83,17 @@ export const openTransactionsWithWritesQuery: PostgresqlPreflightQuery<readonly 
   decode: (rows) =>
     rows.map((row) => ({
       kind: row.kind === 'prepared' ? 'prepared' : 'session',
-      id: decodeTextColumn(row, 'id'),
-      database: decodeTextColumn(row, 'database'),
-      owner: decodeTextColumn(row, 'owner'),
-      state: decodeTextColumn(row, 'state'),
-      seconds: decodeOptionalNumberColumn(row, 'seconds'),
+      id: decodeText(row, 'id'),
+      database: decodeText(row, 'database'),
+      owner: decodeText(row, 'owner'),
+      state: decodeText(row, 'state'),
+      seconds: decodeOptionalNumber(row, 'seconds'),
     })),
   absent: [],
 };
 
 /** An ACCESS EXCLUSIVE lock on a table, which blocks every reader. */
-export interface AccessExclusiveTableLock {
+export interface TableLock {
   /** Quoted when necessary. */
   readonly table: string;
   /** Process id of the session that holds the lock; undefined for a prepared transaction, which has none. */
@@ -108,7 +108,7 @@ export interface AccessExclusiveTableLock {
  * The databases with an ACCESS EXCLUSIVE lock: one query for all databases costs as much as one query in a single
  * database.
  */
-export const databasesWithAccessExclusiveLocksQuery: PostgresqlPreflightQuery<ReadonlySet<string>> = {
+export const lockedDatabasesQuery: PostgresqlQuery<ReadonlySet<string>> = {
   id: 'locked-databases',
   scope: 'server',
   sql: () => `
@@ -117,7 +117,7 @@ export const databasesWithAccessExclusiveLocksQuery: PostgresqlPreflightQuery<Re
     JOIN pg_database d ON d.oid = l.database
     WHERE ${isTableLockSql}
   `,
-  decode: (rows) => new Set(rows.map((row) => decodeTextColumn(row, 'datname'))),
+  decode: (rows) => new Set(rows.map((row) => decodeText(row, 'datname'))),
   absent: new Set(),
 };
 
@@ -125,7 +125,7 @@ export const databasesWithAccessExclusiveLocksQuery: PostgresqlPreflightQuery<Re
  * Locks are matched with tables of pg_class, but other sessions cannot see a table that the locking transaction
  * created.
  */
-export const accessExclusiveTableLocksQuery: PostgresqlPreflightQuery<readonly AccessExclusiveTableLock[]> = {
+export const tableLocksQuery: PostgresqlQuery<readonly TableLock[]> = {
   id: 'table-locks',
   scope: 'database',
   sql: () => `
@@ -152,13 +152,13 @@ export const accessExclusiveTableLocksQuery: PostgresqlPreflightQuery<readonly A
     ORDER BY 1
     LIMIT 1000
   `,
-  when: (known, dbname) => known(databasesWithAccessExclusiveLocksQuery)?.has(dbname) ?? true,
+  when: (known, dbname) => known(lockedDatabasesQuery)?.has(dbname) ?? true,
   decode: (rows) =>
     rows.map((row) => ({
-      table: decodeTextColumn(row, 'name'),
-      pid: decodeOptionalNumberColumn(row, 'pid'),
-      gid: decodeTextColumn(row, 'gid'),
-      seconds: decodeOptionalNumberColumn(row, 'seconds'),
+      table: decodeText(row, 'name'),
+      pid: decodeOptionalNumber(row, 'pid'),
+      gid: decodeText(row, 'gid'),
+      seconds: decodeOptionalNumber(row, 'seconds'),
     })),
   absent: [],
 };
@@ -168,11 +168,11 @@ const isTableLockSql = `
   l.mode = 'AccessExclusiveLock'
     AND l.granted
     AND l.locktype = 'relation'
-    AND l.relation >= '${firstNormalObjectId}'
+    AND l.relation >= '${firstNormalOid}'
 `;
 
 /** An ACCESS EXCLUSIVE lock on a system catalog, which blocks the login of every new session. */
-export interface AccessExclusiveCatalogLock {
+export interface CatalogLock {
   readonly catalog: string;
   /** The database of the locked catalog; undefined for a catalog that all databases share. */
   readonly database: string | undefined;
@@ -183,7 +183,7 @@ export interface AccessExclusiveCatalogLock {
 }
 
 /** System catalogs have the same OIDs in every database, so the query can run in any database. */
-export const accessExclusiveCatalogLocksSql = `
+export const catalogLocksSql = `
   SELECT
     l.relation::regclass AS catalog,
     d.datname AS database,
@@ -195,46 +195,37 @@ export const accessExclusiveCatalogLocksSql = `
   WHERE l.mode = 'AccessExclusiveLock'
     AND l.granted
     AND l.locktype = 'relation'
-    AND l.relation < '${firstNormalObjectId}'
+    AND l.relation < '${firstNormalOid}'
   ORDER BY 1, 2, 3
   LIMIT 100
 `;
 
-export function decodeAccessExclusiveCatalogLocks(
-  rows: readonly PostgresqlRow[],
-): readonly AccessExclusiveCatalogLock[] {
+export function decodeLocks(rows: readonly PostgresqlRow[]): readonly CatalogLock[] {
   return rows.map((row) => ({
-    catalog: decodeTextColumn(row, 'catalog'),
-    database: decodeOptionalTextColumn(row, 'database'),
-    pid: decodeOptionalNumberColumn(row, 'pid'),
-    seconds: decodeOptionalNumberColumn(row, 'seconds'),
+    catalog: decodeText(row, 'catalog'),
+    database: decodeOptionalText(row, 'database'),
+    pid: decodeOptionalNumber(row, 'pid'),
+    seconds: decodeOptionalNumber(row, 'seconds'),
   }));
 }
 
-export const accessExclusiveCatalogLocksQuery: PostgresqlPreflightQuery<readonly AccessExclusiveCatalogLock[]> = {
+export const catalogLocksQuery: PostgresqlQuery<readonly CatalogLock[]> = {
   id: 'catalog-locks',
   scope: 'server',
-  sql: () => accessExclusiveCatalogLocksSql,
-  decode: decodeAccessExclusiveCatalogLocks,
+  sql: () => catalogLocksSql,
+  decode: decodeLocks,
   absent: [],
 };
 
 /** Whether the lock blocks logins to this database. */
-export function isDatabaseBlockedByLock({ database }: AccessExclusiveCatalogLock, name: string): boolean {
+export function blocksDatabase({ database }: CatalogLock, name: string): boolean {
   return database === undefined || database === name;
 }
 
 /** Seconds after which a transaction is considered unlikely to end by itself. */
-export const maxOpenTransactionSeconds = 300;
+export const maxTransactionSeconds = 300;
 
-export function describeOpenTransactionWithWrites({
-  kind,
-  id,
-  database,
-  owner,
-  state,
-  seconds,
-}: OpenTransactionWithWrites): string {
+export function describeTransaction({ kind, id, database, owner, state, seconds }: OpenTransaction): string {
   const what = kind === 'prepared' ? id : `pid ${id}`;
   const age = seconds === undefined ? 'age unknown' : `${formatDuration(seconds * 1000)} old`;
   return [`${what} in ${database} by ${owner}`, ...(kind === 'session' && state !== '' ? [state] : []), age].join(', ');

@@ -1,8 +1,8 @@
-import { builtinTypeOids, firstNormalObjectId, oidsOfCatalogs } from '../../../../postgresql/catalog-oids.ts';
-import { decodeBooleanColumn, decodeTextArrayColumn, decodeTextColumn } from '../../../../postgresql/rows.ts';
-import type { PostgresqlPreflightQuery } from '../query.ts';
-import { isExtensionMemberSql } from './catalog-predicates.ts';
-import { createDatabaseFeatureCondition } from './database-overview.ts';
+import { catalogOids, firstNormalOid, typeOids } from '../../../../postgresql/catalog-oids.ts';
+import { decodeBoolean, decodeText, decodeTextArray } from '../../../../postgresql/rows.ts';
+import type { PostgresqlQuery } from '../query.ts';
+import { isMemberSql } from './catalog-predicates.ts';
+import { featureCondition } from './database-overview.ts';
 
 /** When a catalog row was written: the transaction, the command in it, and the transaction that locked or deleted it. */
 export interface RowVersion {
@@ -47,10 +47,10 @@ export interface CallableObjects {
   readonly alteredSearch: readonly string[];
 }
 
-export const callableObjectsQuery: PostgresqlPreflightQuery<CallableObjects> = {
+export const callableObjectsQuery: PostgresqlQuery<CallableObjects> = {
   id: 'callable-objects',
   scope: 'database',
-  when: createDatabaseFeatureCondition('stored-expressions'),
+  when: featureCondition('stored-expressions'),
   sql: () => `
     SELECT
       o.*,
@@ -72,22 +72,22 @@ export const callableObjectsQuery: PostgresqlPreflightQuery<CallableObjects> = {
         const kind = objectKinds.find((one) => one === row.kind);
         if (kind === undefined) return [];
         return {
-          id: `${decodeTextColumn(row, 'classid')}:${decodeTextColumn(row, 'oid')}`,
+          id: `${decodeText(row, 'classid')}:${decodeText(row, 'oid')}`,
           kind,
-          schema: decodeTextColumn(row, 'schema'),
-          name: decodeTextColumn(row, 'name'),
-          extension: decodeTextColumn(row, 'extension'),
-          isAlsoBuiltin: decodeBooleanColumn(row, 'is_builtin'),
-          path: decodeTextColumn(row, 'path'),
-          sets: decodeTextArrayColumn(row, 'sets'),
-          body: decodeTextColumn(row, 'body'),
-          language: decodeTextColumn(row, 'language'),
-          versions: decodeTextArrayColumn(row, 'versions').map(decodeVersion),
-          calls: decodeTextArrayColumn(row, 'calls'),
+          schema: decodeText(row, 'schema'),
+          name: decodeText(row, 'name'),
+          extension: decodeText(row, 'extension'),
+          isAlsoBuiltin: decodeBoolean(row, 'is_builtin'),
+          path: decodeText(row, 'path'),
+          sets: decodeTextArray(row, 'sets'),
+          body: decodeText(row, 'body'),
+          language: decodeText(row, 'language'),
+          versions: decodeTextArray(row, 'versions').map(decodeVersion),
+          calls: decodeTextArray(row, 'calls'),
         };
       }),
-      isOrderKnown: decodeBooleanColumn(server, 'is_builtin'),
-      alteredSearch: server === undefined ? [] : decodeTextArrayColumn(server, 'calls'),
+      isOrderKnown: decodeBoolean(server, 'is_builtin'),
+      alteredSearch: server === undefined ? [] : decodeTextArray(server, 'calls'),
     };
   },
   absent: { objects: [], isOrderKnown: true, alteredSearch: [] },
@@ -112,27 +112,27 @@ export function decodeVersion(text: string): RowVersion {
   return { xmin, cmin, xmax };
 }
 
-export function isCallableCatalogSql(column: string): string {
-  const { pg_proc, pg_operator, pg_opclass, pg_type, pg_ts_config, pg_ts_dict } = oidsOfCatalogs;
+export function callableCatalogSql(column: string): string {
+  const { pg_proc, pg_operator, pg_opclass, pg_type, pg_ts_config, pg_ts_dict } = catalogOids;
   return `${column} IN (${[pg_proc, pg_operator, pg_opclass, pg_type, pg_ts_config, pg_ts_dict].map((oid) => `'${oid}'`).join(', ')})`;
 }
 
 /** The object ids of catalogs that the object depends on, as text. */
-function callsSql(catalog: keyof typeof oidsOfCatalogs, oid: string): string {
+function callsSql(catalog: keyof typeof catalogOids, oid: string): string {
   return `
     SELECT d.refclassid || ':' || d.refobjid
     FROM pg_depend d
-    WHERE d.classid = '${oidsOfCatalogs[catalog]}'
+    WHERE d.classid = '${catalogOids[catalog]}'
       AND d.objid = ${oid}
-      AND d.refobjid >= '${firstNormalObjectId}'
-      AND ${isCallableCatalogSql('d.refclassid')}
+      AND d.refobjid >= '${firstNormalOid}'
+      AND ${callableCatalogSql('d.refclassid')}
   `;
 }
 
 function callableObjectsSql(): string {
-  const { pg_proc, pg_operator, pg_opclass, pg_type, pg_ts_config, pg_ts_dict } = oidsOfCatalogs;
-  const user = (column: string) => `${column} >= '${firstNormalObjectId}'`;
-  const isResolvedLater = `l.lanname IN ('sql', 'plpgsql') AND NOT ${isExtensionMemberSql('pg_proc', 'p.oid')}`;
+  const { pg_proc, pg_operator, pg_opclass, pg_type, pg_ts_config, pg_ts_dict } = catalogOids;
+  const user = (column: string) => `${column} >= '${firstNormalOid}'`;
+  const isResolvedLater = `l.lanname IN ('sql', 'plpgsql') AND NOT ${isMemberSql('pg_proc', 'p.oid')}`;
   return [
     `
       SELECT
@@ -144,7 +144,7 @@ function callableObjectsSql(): string {
         txid_snapshot_xmax(txid_current_snapshot()) < 2147483648
           AND EXISTS (
             SELECT FROM pg_class
-            WHERE oid < '${firstNormalObjectId}'
+            WHERE oid < '${firstNormalOid}'
               AND relkind IN ('r', 'm', 't')
               AND xmin::text::bigint <= 2
           ) AS is_builtin,
@@ -159,15 +159,15 @@ function callableObjectsSql(): string {
             SELECT c.cfgname::text AS name, m.xmin
             FROM pg_ts_config_map m
             JOIN pg_ts_config c ON c.oid = m.mapcfg
-            WHERE c.oid < '${firstNormalObjectId}'
+            WHERE c.oid < '${firstNormalOid}'
             UNION ALL
-            SELECT dictname, xmin FROM pg_ts_dict WHERE oid < '${firstNormalObjectId}'
+            SELECT dictname, xmin FROM pg_ts_dict WHERE oid < '${firstNormalOid}'
           ) x
           WHERE txid_snapshot_xmax(txid_current_snapshot()) < 2147483648
             AND x.xmin::text::bigint > (
               SELECT min(c.xmin::text::bigint)
               FROM pg_class c
-              WHERE c.oid < '${firstNormalObjectId}'
+              WHERE c.oid < '${firstNormalOid}'
                 AND c.relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = 'information_schema')
             )
         ) AS calls
@@ -179,7 +179,7 @@ function callableObjectsSql(): string {
         p.oid,
         n.nspname,
         p.proname,
-        EXISTS (SELECT FROM pg_proc b WHERE b.proname = p.proname AND b.oid < '${firstNormalObjectId}'),
+        EXISTS (SELECT FROM pg_proc b WHERE b.proname = p.proname AND b.oid < '${firstNormalOid}'),
         (SELECT substr(g, 13) FROM unnest(p.proconfig) g WHERE left(g, 12) = 'search_path=' LIMIT 1),
         ARRAY(SELECT lower(split_part(g, '=', 1)) FROM unnest(p.proconfig) g),
         CASE WHEN l.lanname IN ('c', 'internal') OR (${isResolvedLater}) THEN NULL ELSE p.prosrc END,
@@ -189,7 +189,7 @@ function callableObjectsSql(): string {
       FROM pg_proc p
       JOIN pg_namespace n ON n.oid = p.pronamespace
       JOIN pg_language l ON l.oid = p.prolang
-      WHERE ${user('p.oid')} AND p.prorettype <> '${builtinTypeOids.trigger}'
+      WHERE ${user('p.oid')} AND p.prorettype <> '${typeOids.trigger}'
     `,
     `
       SELECT
@@ -198,7 +198,7 @@ function callableObjectsSql(): string {
         o.oid,
         n.nspname,
         o.oprname,
-        EXISTS (SELECT FROM pg_operator b WHERE b.oprname = o.oprname AND b.oid < '${firstNormalObjectId}'),
+        EXISTS (SELECT FROM pg_operator b WHERE b.oprname = o.oprname AND b.oid < '${firstNormalOid}'),
         NULL,
         NULL,
         NULL,

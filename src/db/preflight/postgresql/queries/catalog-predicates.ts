@@ -1,21 +1,21 @@
 import {
-  builtinTablespaceOids,
-  builtinTypeOids,
-  byteOrderCollationOids,
-  clockFunctionOidPattern,
-  defaultCollationOid,
-  firstNormalObjectId,
+  byteOrderCollations,
+  catalogOids,
+  clockFunctions,
+  defaultCollation,
+  firstNormalOid,
   firstUnpinnedObjectId,
   letterFunctionOidPattern,
-  oidsOfCatalogs,
-  releaseDependentFunctionOidPattern,
-  serverStateDependentFunctionOidPattern,
-  sessionDependentFunctionOidPattern,
-  settingDependentFunctionOidPattern,
-  textOrderFunctionOidPattern,
-  timeZoneFunctionOidPattern,
+  releaseFunctions,
+  serverStateFunctions,
+  sessionFunctions,
+  settingFunctions,
+  tablespaceOids,
+  textOrderFunctions,
+  timeZoneFunctions,
+  typeOids,
 } from '../../../../postgresql/catalog-oids.ts';
-import { legacyZoneWordPattern } from '../function-body/time-zone.ts';
+import { legacyZonePattern } from '../function-body/time-zone.ts';
 
 /**
  * Rows of pg_depend (alias `d`) by which an object calls a function of a user when a row is written or a change is
@@ -24,19 +24,19 @@ import { legacyZoneWordPattern } from '../function-body/time-zone.ts';
  * triggers that fire where changes are applied, event triggers, and materialized views, which are refreshed. The condition does not exclude members of
  * extensions.
  */
-export const dependsOnUserFunctionSql = `
-  d.refclassid = '${oidsOfCatalogs.pg_proc}'
-    AND d.refobjid >= '${firstNormalObjectId}'
+export const userDependencySql = `
+  d.refclassid = '${catalogOids.pg_proc}'
+    AND d.refobjid >= '${firstNormalOid}'
     AND (
-      d.classid = '${oidsOfCatalogs.pg_constraint}'
-        OR d.classid = '${oidsOfCatalogs.pg_class}'
-        OR d.classid = '${oidsOfCatalogs.pg_attrdef}'
-        OR d.classid = '${oidsOfCatalogs.pg_operator}'
-        OR d.classid = '${oidsOfCatalogs.pg_amproc}'
-        OR d.classid = '${oidsOfCatalogs.pg_type}'
-        OR d.classid = '${oidsOfCatalogs.pg_event_trigger}'
+      d.classid = '${catalogOids.pg_constraint}'
+        OR d.classid = '${catalogOids.pg_class}'
+        OR d.classid = '${catalogOids.pg_attrdef}'
+        OR d.classid = '${catalogOids.pg_operator}'
+        OR d.classid = '${catalogOids.pg_amproc}'
+        OR d.classid = '${catalogOids.pg_type}'
+        OR d.classid = '${catalogOids.pg_event_trigger}'
         OR (
-          d.classid = '${oidsOfCatalogs.pg_rewrite}'
+          d.classid = '${catalogOids.pg_rewrite}'
             AND EXISTS (
               SELECT FROM pg_rewrite w
               JOIN pg_class v ON v.oid = w.ev_class
@@ -45,7 +45,7 @@ export const dependsOnUserFunctionSql = `
             )
         )
         OR (
-          d.classid = '${oidsOfCatalogs.pg_trigger}'
+          d.classid = '${catalogOids.pg_trigger}'
             AND EXISTS (
               SELECT FROM pg_trigger t
               WHERE t.oid = d.objid
@@ -59,8 +59,8 @@ export const dependsOnUserFunctionSql = `
  * Condition for a permanent table (alias `c`) that a user created in a system schema: a publication FOR ALL TABLES
  * includes such a table, a dump does not. Temporary tables are in a system schema too, but have another persistence.
  */
-export const isUserTableInSystemSchemaSql = `
-  c.oid >= '${firstNormalObjectId}'
+export const misplacedTableSql = `
+  c.oid >= '${firstNormalOid}'
     AND (c.relkind = 'r' OR c.relkind = 'p')
     AND c.relpersistence = 'p'
     AND c.relnamespace IN (
@@ -72,44 +72,44 @@ export const isUserTableInSystemSchemaSql = `
 `;
 
 /** CURRENT_DATE and similar functions are node trees of the type SQLValueFunction. */
-export const clockDependenceNodeTreePattern = `:funcid (${clockFunctionOidPattern}) |SQLVALUEFUNCTION`;
+export const clockPattern = `:funcid (${clockFunctions}) |SQLVALUEFUNCTION`;
 
 /** The numbers after `:op` in the pattern are values of enum SQLValueFunctionOp: CURRENT_USER and similar functions. */
-export const sessionDependenceNodeTreePattern = `funcid (${sessionDependentFunctionOidPattern}|${serverStateDependentFunctionOidPattern}) |SQLVALUEFUNCTION :op (9|1[0-24]) `;
+export const sessionPattern = `funcid (${sessionFunctions}|${serverStateFunctions}) |SQLVALUEFUNCTION :op (9|1[0-24]) `;
 
 /** COERCEVIAIO converts a value through its text form, which depends on settings such as DateStyle. */
-export const settingsDependenceNodeTreePattern = `funcid (${settingDependentFunctionOidPattern}) |COERCEVIAIO`;
+export const settingsPattern = `funcid (${settingFunctions}) |COERCEVIAIO`;
 
 /**
  * Matches the system column tableoid in an expression, or a constant with an object id (`'t'::regclass`). PostgreSQL 12
  * removed the system column oid, so the attribute number of tableoid changed from -7 to -6.
  */
-export function buildOidDependenceNodeTreePattern(version: number): string {
+export function oidPattern(version: number): string {
   return `:varattno -${version < 120_000 ? 7 : 6} |:consttype (24|220[2-6]|4089|4096|4191) `;
 }
 
 /** SQL condition: the expression calls a function that takes the name of a time zone. */
-export function takesTimeZoneSql(expression: string): string {
-  return `${expression}::text ~ ':funcid (${timeZoneFunctionOidPattern}) '`;
+export function takesZoneSql(expression: string): string {
+  return `${expression}::text ~ ':funcid (${timeZoneFunctions}) '`;
 }
 
 /** SQL condition for a function (alias `p`) of a user whose text or settings may name a time zone of IANA's `backward`. */
-export const mayNameLegacyZoneSql = (version: number): string => `
-  p.oid >= '${firstNormalObjectId}'
+export const namesZoneSql = (version: number): string => `
+  p.oid >= '${firstNormalOid}'
     AND (
-      p.prosrc ~* '${legacyZoneWordPattern}'
-        OR p.proconfig::text ~* 'timezone='${version < 140_000 ? '' : ` OR ${takesTimeZoneSql('p.prosqlbody')}`}
+      p.prosrc ~* '${legacyZonePattern}'
+        OR p.proconfig::text ~* 'timezone='${version < 140_000 ? '' : ` OR ${takesZoneSql('p.prosqlbody')}`}
     )
 `;
 
 /** Condition for a CHECK constraint whose expression reads the clock. */
-export const checkConstraintDependsOnClockSql = `contype = 'c' AND conbin::text ~ '${clockDependenceNodeTreePattern}'`;
+export const clockCheckSql = `contype = 'c' AND conbin::text ~ '${clockPattern}'`;
 
 /**
  * Condition for a CHECK constraint (alias `k`) whose expression depends on the session (role, settings, search_path) or
  * on the server.
  */
-export const checkConstraintDependsOnSessionSql = `k.contype = 'c' AND k.conbin::text ~ '${sessionDependenceNodeTreePattern}'`;
+export const sessionCheckSql = `k.contype = 'c' AND k.conbin::text ~ '${sessionPattern}'`;
 
 /**
  * The patterns are one array constant, which is parsed once; each element of an IN list would be parsed and compared
@@ -123,20 +123,20 @@ export function isOneOfSql(types: readonly number[], column: string): string {
  * Condition for a CHECK constraint of a user (alias `k`) whose expression depends on settings such as DateStyle: it calls a
  * function that depends on settings, or converts a value to or from text.
  */
-export const checkConstraintDependsOnSettingsSql = `k.oid >= '${firstNormalObjectId}' AND k.contype = 'c' AND k.conbin::text ~ '${settingsDependenceNodeTreePattern}'`;
+export const settingsCheckSql = `k.oid >= '${firstNormalOid}' AND k.contype = 'c' AND k.conbin::text ~ '${settingsPattern}'`;
 
 /**
  * SQL condition: the relation (alias `c`) is not an ordinary table or index: it is partitioned, foreign, a materialized
  * view, temporary or unlogged, has row-level security, or is in a tablespace other than pg_default.
  */
-export const hasUncommonRelationFeatureSql = `
+export const uncommonRelationSql = `
   (
     c.relkind = 'p'
       OR c.relkind = 'm'
       OR c.relkind = 'f'
       OR c.relpersistence <> 'p'
       OR c.relrowsecurity
-      OR (c.reltablespace <> '0' AND c.reltablespace <> '${builtinTablespaceOids.pg_default}')
+      OR (c.reltablespace <> '0' AND c.reltablespace <> '${tablespaceOids.pg_default}')
   )
 `;
 
@@ -144,7 +144,7 @@ export const hasUncommonRelationFeatureSql = `
  * Relations whose size cannot be measured without waiting for a lock. Queries use this list in the condition of a CASE,
  * because PostgreSQL evaluates the condition before it measures the size in the result.
  */
-export const exclusivelyLockedRelationsSql = `
+export const lockedRelationsSql = `
   (
     SELECT relation
     FROM pg_locks
@@ -155,7 +155,7 @@ export const exclusivelyLockedRelationsSql = `
 `;
 
 /** Condition: the table `c` has a primary key that serves as replica identity. */
-export const hasPrimaryKeySql = `
+export const primaryKeySql = `
   EXISTS (
     SELECT FROM pg_index i
     WHERE i.indrelid = c.oid
@@ -170,14 +170,14 @@ export const hasPrimaryKeySql = `
  * PostgreSQL 15 the default of a generated column has one too, so one index range finds identity and generated columns.
  * Before PostgreSQL 15 the query must read every attribute.
  */
-export function tableHasGeneratedColumnsSql(version: number): string {
+export function hasGeneratedSql(version: number): string {
   if (version < 100_000) return 'false';
   if (version >= 150_000) {
     return `
       EXISTS (
         SELECT FROM pg_depend
-        WHERE refclassid = '${oidsOfCatalogs.pg_class}'
-          AND refobjid >= '${firstNormalObjectId}'
+        WHERE refclassid = '${catalogOids.pg_class}'
+          AND refobjid >= '${firstNormalOid}'
           AND deptype = 'i'
           AND refobjsubid > '0'
       )
@@ -188,47 +188,47 @@ export function tableHasGeneratedColumnsSql(version: number): string {
 }
 
 /** Condition: an extension created the object; the extension creates it on the target as well. */
-export function isExtensionMemberSql(catalog: keyof typeof oidsOfCatalogs, oid: string): string {
+export function isMemberSql(catalog: keyof typeof catalogOids, oid: string): string {
   return `
     EXISTS (
       SELECT FROM pg_depend member
-      WHERE member.classid = '${oidsOfCatalogs[catalog]}'
+      WHERE member.classid = '${catalogOids[catalog]}'
         AND member.objid = ${oid}
         AND member.deptype = 'e'
     )
   `;
 }
 
-export function isNotExtensionMemberSql(catalog: keyof typeof oidsOfCatalogs, oid: string): string {
-  return `NOT ${isExtensionMemberSql(catalog, oid)}`;
+export function isNotMemberSql(catalog: keyof typeof catalogOids, oid: string): string {
+  return `NOT ${isMemberSql(catalog, oid)}`;
 }
 
 /** Condition: the results of the node tree can differ between releases, or with settings: it converts to or from text. */
 export function serverDependenceSql(tree: string): string {
-  return `coalesce(${tree}::text ~ 'funcid (${releaseDependentFunctionOidPattern}) |COERCEVIAIO', false)`;
+  return `coalesce(${tree}::text ~ 'funcid (${releaseFunctions}) |COERCEVIAIO', false)`;
 }
 
 /** The types of GREATEST and LEAST, which call no function of the catalogs. */
-const textTypePattern = [builtinTypeOids.text, builtinTypeOids.bpchar, 1043, builtinTypeOids.name].join('|');
+const textTypePattern = [typeOids.text, typeOids.bpchar, 1043, typeOids.name].join('|');
 
 /**
  * Condition: the node tree compares texts by the order of a collation other than C, or, for a database with another
  * default collation, by that one (object id 100).
  */
-export function textOrderDependenceSql(tree: string, version: number): string {
-  const compared = `${tree}::text ~ '(opfuncid (${textOrderFunctionOidPattern})|MINMAX(EXPR)? :minmaxtype (${textTypePattern})) [^{}]*:inputcollid (?!(${byteOrderCollationOids.join('|')}) )`;
-  return `coalesce(${compared}[0-9]+ ' AND (${compared}(?!${defaultCollationOid} )[0-9]+ ' OR ${hasLocaleOrderSql(version)}), false)`;
+export function textOrderSql(tree: string, version: number): string {
+  const compared = `${tree}::text ~ '(opfuncid (${textOrderFunctions})|MINMAX(EXPR)? :minmaxtype (${textTypePattern})) [^{}]*:inputcollid (?!(${byteOrderCollations.join('|')}) )`;
+  return `coalesce(${compared}[0-9]+ ' AND (${compared}(?!${defaultCollation} )[0-9]+ ' OR ${hasLocaleOrderSql(version)}), false)`;
 }
 
 /** Condition: the node tree uses letter case or character classes of a collation other than C. */
 export function letterDependenceSql(tree: string, version: number): string {
-  const used = `${tree}::text ~ 'funcid (${letterFunctionOidPattern}) [^{}]*:inputcollid (?!(${byteOrderCollationOids.join('|')}) )`;
+  const used = `${tree}::text ~ 'funcid (${letterFunctionOidPattern}) [^{}]*:inputcollid (?!(${byteOrderCollations.join('|')}) )`;
   const builtin = version < 170_000 ? '' : " WHEN 'b' THEN datlocale <> 'C'";
   const isOfLocale = "datctype::text !~* '^(c|posix)$'";
   const condition =
     version < 150_000 ? isOfLocale : `CASE datlocprovider WHEN 'c' THEN ${isOfLocale}${builtin} ELSE true END`;
   const isDefault = `(SELECT ${condition} FROM pg_database WHERE datname = current_database())`;
-  return `coalesce(${used}[0-9]+ ' AND (${used}(?!${defaultCollationOid} )[0-9]+ ' OR ${isDefault}), false)`;
+  return `coalesce(${used}[0-9]+ ' AND (${used}(?!${defaultCollation} )[0-9]+ ' OR ${isDefault}), false)`;
 }
 
 /** Condition: a list of collations has one whose order is not that of the bytes. */
@@ -237,8 +237,8 @@ export function collationOrderSql(collations: string, version: number): string {
     EXISTS (
       SELECT FROM unnest(${collations}) o (oid)
       WHERE o.oid <> '0'
-        AND o.oid NOT IN (${byteOrderCollationOids.map((oid) => `'${oid}'`).join(', ')})
-        AND (o.oid <> '${defaultCollationOid}' OR ${hasLocaleOrderSql(version)})
+        AND o.oid NOT IN (${byteOrderCollations.map((oid) => `'${oid}'`).join(', ')})
+        AND (o.oid <> '${defaultCollation}' OR ${hasLocaleOrderSql(version)})
     )
   `;
 }
@@ -280,9 +280,9 @@ export const laterKeywords: readonly {
 export function isNamedSql(words: readonly string[]): string {
   const list = `'{${words.join(',')}}'`;
   return `
-    EXISTS (SELECT FROM pg_attribute WHERE attrelid >= '${firstNormalObjectId}' AND attname = ANY (${list}))
+    EXISTS (SELECT FROM pg_attribute WHERE attrelid >= '${firstNormalOid}' AND attname = ANY (${list}))
       OR EXISTS (SELECT FROM pg_class WHERE relname = ANY (${list}))
-      OR EXISTS (SELECT FROM pg_proc WHERE oid >= '${firstNormalObjectId}' AND proargnames && ${list})
+      OR EXISTS (SELECT FROM pg_proc WHERE oid >= '${firstNormalOid}' AND proargnames && ${list})
   `;
 }
 

@@ -1,14 +1,14 @@
-import { firstNormalObjectId, oidsOfCatalogs } from '../../../../postgresql/catalog-oids.ts';
+import { catalogOids, firstNormalOid } from '../../../../postgresql/catalog-oids.ts';
 import { quoteIdentifier } from '../../../../postgresql/quote.ts';
 import {
-  decodeBooleanColumn,
-  decodeNumberColumnOrZero,
-  decodeOptionalTextColumn,
-  decodeTextColumn,
+  decodeBoolean,
+  decodeNumber,
+  decodeOptionalText,
+  decodeText,
   type PostgresqlRow,
 } from '../../../../postgresql/rows.ts';
-import type { PostgresqlPreflightQuery } from '../query.ts';
-import { createDatabaseFeatureCondition } from './database-overview.ts';
+import type { PostgresqlQuery } from '../query.ts';
+import { featureCondition } from './database-overview.ts';
 
 export interface PostgresqlDatabase {
   readonly name: string;
@@ -33,7 +33,7 @@ export interface PostgresqlDatabase {
 }
 
 /** All databases except template0 and template1, ordered by name. */
-export const databasesQuery: PostgresqlPreflightQuery<readonly PostgresqlDatabase[]> = {
+export const databasesQuery: PostgresqlQuery<readonly PostgresqlDatabase[]> = {
   id: 'databases',
   scope: 'server',
   sql: (version) => `
@@ -53,19 +53,19 @@ export const databasesQuery: PostgresqlPreflightQuery<readonly PostgresqlDatabas
   `,
   decode: (rows) =>
     rows.map((row) => ({
-      name: decodeTextColumn(row, 'datname'),
-      allowsConnections: decodeBooleanColumn(row, 'datallowconn'),
-      template: decodeBooleanColumn(row, 'datistemplate'),
-      connectionLimit: decodeNumberColumnOrZero(row, 'datconnlimit'),
-      encoding: decodeTextColumn(row, 'encoding'),
-      collate: decodeTextColumn(row, 'datcollate'),
-      ctype: decodeTextColumn(row, 'datctype'),
-      provider: decodeOptionalTextColumn(row, 'provider') ?? 'c',
-      locale: decodeOptionalTextColumn(row, 'locale'),
-      collationVersion: decodeOptionalTextColumn(row, 'collation_version'),
-      libraryVersion: decodeOptionalTextColumn(row, 'library_version'),
-      mayConnect: decodeBooleanColumn(row, 'may_connect'),
-      length: decodeNumberColumnOrZero(row, 'length'),
+      name: decodeText(row, 'datname'),
+      allowsConnections: decodeBoolean(row, 'datallowconn'),
+      template: decodeBoolean(row, 'datistemplate'),
+      connectionLimit: decodeNumber(row, 'datconnlimit'),
+      encoding: decodeText(row, 'encoding'),
+      collate: decodeText(row, 'datcollate'),
+      ctype: decodeText(row, 'datctype'),
+      provider: decodeOptionalText(row, 'provider') ?? 'c',
+      locale: decodeOptionalText(row, 'locale'),
+      collationVersion: decodeOptionalText(row, 'collation_version'),
+      libraryVersion: decodeOptionalText(row, 'library_version'),
+      mayConnect: decodeBoolean(row, 'may_connect'),
+      length: decodeNumber(row, 'length'),
     })),
   absent: [],
 };
@@ -76,10 +76,7 @@ function localeColumns(version: number): string {
   return `, datlocprovider AS provider, ${locale} AS locale, datcollversion AS collation_version, pg_database_collation_actual_version(oid) AS library_version`;
 }
 
-export function findPostgresqlDatabase(
-  databases: readonly PostgresqlDatabase[],
-  name: string,
-): PostgresqlDatabase | undefined {
+export function findDatabase(databases: readonly PostgresqlDatabase[], name: string): PostgresqlDatabase | undefined {
   return databases.find((database) => database.name === name);
 }
 
@@ -87,7 +84,7 @@ export function findPostgresqlDatabase(
  * Properties that distinguish a server from another server, and from its own standby, which has the same system
  * identifier.
  */
-export interface PostgresqlInstanceIdentity {
+export interface InstanceIdentity {
   readonly systemIdentifier: string;
   readonly inRecovery: boolean;
   /** Start time of the server in seconds since 1970, by the clock of the server. */
@@ -96,7 +93,7 @@ export interface PostgresqlInstanceIdentity {
   readonly readAt: number;
 }
 
-export const instanceIdentitySql = `
+export const instanceSql = `
   SELECT
     system_identifier::text AS system_identifier,
     pg_is_in_recovery() AS in_recovery,
@@ -105,18 +102,18 @@ export const instanceIdentitySql = `
   FROM pg_control_system()
 `;
 
-export function decodePostgresqlInstanceIdentity(row: PostgresqlRow): PostgresqlInstanceIdentity {
+export function decodeInstance(row: PostgresqlRow): InstanceIdentity {
   return {
-    systemIdentifier: decodeTextColumn(row, 'system_identifier'),
-    inRecovery: decodeBooleanColumn(row, 'in_recovery'),
-    started: decodeNumberColumnOrZero(row, 'started'),
-    readAt: decodeNumberColumnOrZero(row, 'read_at'),
+    systemIdentifier: decodeText(row, 'system_identifier'),
+    inRecovery: decodeBoolean(row, 'in_recovery'),
+    started: decodeNumber(row, 'started'),
+    readAt: decodeNumber(row, 'read_at'),
   };
 }
 
 const shared = {
-  sql: () => instanceIdentitySql,
-  decode: ([row]: readonly PostgresqlRow[]) => (row === undefined ? undefined : decodePostgresqlInstanceIdentity(row)),
+  sql: () => instanceSql,
+  decode: ([row]: readonly PostgresqlRow[]) => (row === undefined ? undefined : decodeInstance(row)),
   absent: undefined,
   // Some providers deny access to pg_control_system.
   mayBeHidden: true,
@@ -124,14 +121,14 @@ const shared = {
 };
 
 /** The server instance of the first connection. */
-export const firstConnectionInstanceIdentityQuery: PostgresqlPreflightQuery<PostgresqlInstanceIdentity | undefined> = {
+export const firstInstanceQuery: PostgresqlQuery<InstanceIdentity | undefined> = {
   id: 'server-instance',
   scope: 'server',
   ...shared,
 };
 
 /** The server instance of a later connection. */
-export const laterConnectionInstanceIdentityQuery: PostgresqlPreflightQuery<PostgresqlInstanceIdentity | undefined> = {
+export const laterInstanceQuery: PostgresqlQuery<InstanceIdentity | undefined> = {
   id: 'later-server-instance',
   scope: 'database',
   ...shared,
@@ -145,10 +142,10 @@ export interface InstalledExtension {
   readonly hasUserRows: boolean;
 }
 
-export const installedExtensionsQuery: PostgresqlPreflightQuery<readonly InstalledExtension[]> = {
+export const extensionsQuery: PostgresqlQuery<readonly InstalledExtension[]> = {
   id: 'extensions',
   scope: 'database',
-  when: createDatabaseFeatureCondition('extensions'),
+  when: featureCondition('extensions'),
   sql: () => `
     SELECT e.extname, e.extversion, n.nspname, e.extconfig IS NOT NULL AS has_user_rows
     FROM pg_extension e
@@ -156,16 +153,16 @@ export const installedExtensionsQuery: PostgresqlPreflightQuery<readonly Install
   `,
   decode: (rows) =>
     rows.map((row) => ({
-      name: decodeTextColumn(row, 'extname'),
-      version: decodeTextColumn(row, 'extversion'),
-      schema: decodeTextColumn(row, 'nspname'),
-      hasUserRows: decodeBooleanColumn(row, 'has_user_rows'),
+      name: decodeText(row, 'extname'),
+      version: decodeText(row, 'extversion'),
+      schema: decodeText(row, 'nspname'),
+      hasUserRows: decodeBoolean(row, 'has_user_rows'),
     })),
   absent: [],
 };
 
 /** plpgsql is in every new database. */
-export function isPreinstalledExtension({ name }: InstalledExtension): boolean {
+export function isPreinstalled({ name }: InstalledExtension): boolean {
   return name === 'plpgsql';
 }
 
@@ -181,27 +178,26 @@ export interface ExtensionTable {
  * A table without rows is left out, because its copy cannot conflict. Tables that the extension declares as user data
  * with an empty condition (pg_extension_config_dump) are left out too: CREATE EXTENSION leaves them empty.
  */
-export const extensionTablesQuery: PostgresqlPreflightQuery<readonly ExtensionTable[]> = {
+export const extensionTablesQuery: PostgresqlQuery<readonly ExtensionTable[]> = {
   id: 'extension-tables',
   scope: 'database',
-  when: createDatabaseFeatureCondition('extensions'),
+  when: featureCondition('extensions'),
   sql: () => `
     SELECT c.oid::regclass AS name, e.extname
     FROM pg_depend d
     JOIN pg_extension e ON e.oid = d.refobjid
     JOIN pg_class c ON c.oid = d.objid
-    WHERE d.refclassid = '${oidsOfCatalogs.pg_extension}'
-      AND d.classid = '${oidsOfCatalogs.pg_class}'
+    WHERE d.refclassid = '${catalogOids.pg_extension}'
+      AND d.classid = '${catalogOids.pg_class}'
       AND d.deptype = 'e'
       AND c.relkind = 'r'
       AND c.relpersistence = 'p'
-      AND c.oid >= '${firstNormalObjectId}'
+      AND c.oid >= '${firstNormalOid}'
       AND coalesce(e.extcondition[array_position(e.extconfig, c.oid)], '-') <> ''
       AND pg_relation_size(c.oid) > 0
     ORDER BY 1
   `,
-  decode: (rows) =>
-    rows.map((row) => ({ name: decodeTextColumn(row, 'name'), extension: decodeTextColumn(row, 'extname') })),
+  decode: (rows) => rows.map((row) => ({ name: decodeText(row, 'name'), extension: decodeText(row, 'extname') })),
   absent: [],
 };
 
@@ -209,7 +205,7 @@ export const extensionTablesQuery: PostgresqlPreflightQuery<readonly ExtensionTa
  * Roles (`role:rdsadmin`), databases (`db:_dodb`) and settings (`guc:rds.extensions`) that exist only in managed
  * services.
  */
-export const managedPostgresqlMarkersQuery: PostgresqlPreflightQuery<readonly string[]> = {
+export const managedMarkersQuery: PostgresqlQuery<readonly string[]> = {
   id: 'managed-service-markers',
   scope: 'server',
   sql: () => `
@@ -251,6 +247,6 @@ export const managedPostgresqlMarkersQuery: PostgresqlPreflightQuery<readonly st
       'neon.tenant_id'
     )
   `,
-  decode: (rows) => rows.map((row) => decodeTextColumn(row, 'mark')),
+  decode: (rows) => rows.map((row) => decodeText(row, 'mark')),
   absent: [],
 };

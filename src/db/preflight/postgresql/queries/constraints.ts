@@ -1,23 +1,23 @@
-import { builtinAccessMethodOids, firstNormalObjectId } from '../../../../postgresql/catalog-oids.ts';
+import { accessMethodOids, firstNormalOid } from '../../../../postgresql/catalog-oids.ts';
 import {
-  decodeBooleanColumn,
-  decodeNumberColumnOrZero,
-  decodeTextArrayColumn,
-  decodeTextColumn,
+  decodeBoolean,
+  decodeNumber,
+  decodeText,
+  decodeTextArray,
   type PostgresqlRow,
 } from '../../../../postgresql/rows.ts';
 
-import { isNullTextCopyField } from '../../../../postgresql/table-rows.ts';
-import type { PostgresqlPreflightQuery } from '../query.ts';
-import { checkConstraintDependsOnClockSql } from './catalog-predicates.ts';
-import { createDatabaseFeatureCondition } from './database-overview.ts';
+import { isNullField } from '../../../../postgresql/table-rows.ts';
+import type { PostgresqlQuery } from '../query.ts';
+import { clockCheckSql } from './catalog-predicates.ts';
+import { featureCondition } from './database-overview.ts';
 import {
-  completeResultsByRowSearch,
-  constraintHasStoredRowsSql,
+  completeBySearch,
+  constraintRowsSql,
   decodeSearchedTable,
-  isNonEmptyPermanentTableSql,
-  type RowScanDependentResult,
-  searchedTableSelectListSql,
+  filledTableSql,
+  type PreliminaryResult,
+  searchedTableSql,
 } from './row-scan.ts';
 
 export interface NamedConstraint {
@@ -30,20 +30,20 @@ export interface NamedConstraint {
   readonly definition: string;
 }
 
-/** Query columns for `decodeNamedConstraint`: the constraint `k`. They come first, for `ORDER BY 2, 1`. */
-export const namedConstraintSelectListSql = `
+/** Query columns for `decodeConstraint`: the constraint `k`. They come first, for `ORDER BY 2, 1`. */
+export const constraintColumnsSql = `
   quote_ident(k.conname) AS conname,
   CASE WHEN k.contypid <> '0' THEN k.contypid::regtype::text ELSE k.conrelid::regclass::text END AS owner,
   k.contypid <> '0' AS of_domain,
   pg_get_constraintdef(k.oid) AS definition
 `;
 
-export function decodeNamedConstraint(row: PostgresqlRow): NamedConstraint {
+export function decodeConstraint(row: PostgresqlRow): NamedConstraint {
   return {
-    name: decodeTextColumn(row, 'conname'),
-    owner: decodeTextColumn(row, 'owner'),
-    ofDomain: decodeBooleanColumn(row, 'of_domain'),
-    definition: decodeTextColumn(row, 'definition'),
+    name: decodeText(row, 'conname'),
+    owner: decodeText(row, 'owner'),
+    ofDomain: decodeBoolean(row, 'of_domain'),
+    definition: decodeText(row, 'definition'),
   };
 }
 
@@ -51,17 +51,17 @@ export function decodeNamedConstraint(row: PostgresqlRow): NamedConstraint {
  * A nullable column of a table with rows, whose parent table has the same column as NOT NULL. `violate`: at least one
  * row has NULL in the column.
  */
-export interface NullableInheritedColumn extends RowScanDependentResult {
+export interface InheritedColumn extends PreliminaryResult {
   readonly table: string;
   /** Quoted. */
   readonly column: string;
 }
 
 /** The query is not needed since PostgreSQL 18, in which an inherited NOT NULL constraint cannot be dropped. */
-export const nullableInheritedColumnsQuery: PostgresqlPreflightQuery<readonly NullableInheritedColumn[]> = {
+export const inheritedColumnsQuery: PostgresqlQuery<readonly InheritedColumn[]> = {
   id: 'nullable-inherited-columns',
   scope: 'database',
-  when: createDatabaseFeatureCondition('heirs'),
+  when: featureCondition('heirs'),
   sql: (version) =>
     version < 100_000 || version >= 180_000
       ? undefined
@@ -69,7 +69,7 @@ export const nullableInheritedColumnsQuery: PostgresqlPreflightQuery<readonly Nu
         SELECT DISTINCT
           c.oid::regclass AS name,
           quote_ident(a.attname) AS attname,
-          ${searchedTableSelectListSql(version)}
+          ${searchedTableSql(version)}
         FROM pg_inherits i
         JOIN pg_class c ON c.oid = i.inhrelid
         JOIN pg_attribute a ON a.attrelid = c.oid
@@ -79,38 +79,38 @@ export const nullableInheritedColumnsQuery: PostgresqlPreflightQuery<readonly Nu
           AND p.attnotnull
           AND NOT a.attnotnull
           AND a.attnum > 0
-          AND ${isNonEmptyPermanentTableSql}
+          AND ${filledTableSql}
         ORDER BY 1, 2
       `,
   decode: (rows) =>
     rows.map((row) => ({
-      table: decodeTextColumn(row, 'name'),
-      column: decodeTextColumn(row, 'attname'),
+      table: decodeText(row, 'name'),
+      column: decodeText(row, 'attname'),
       rows: 'unseen',
       searched: decodeSearchedTable(row),
     })),
-  searchRows: (found, search) => completeResultsByRowSearch(found, search, isNullTextCopyField),
+  searchRows: (found, search) => completeBySearch(found, search, isNullField),
   absent: [],
 };
 
 /** The CHECK constraints that read the clock, and whose table or domain has rows. */
-export const timeDependentConstraintsQuery: PostgresqlPreflightQuery<readonly NamedConstraint[]> = {
+export const clockConstraintsQuery: PostgresqlQuery<readonly NamedConstraint[]> = {
   id: 'time-dependent-constraints',
   scope: 'database',
-  when: createDatabaseFeatureCondition('odd-constraints'),
+  when: featureCondition('odd-constraints'),
   sql: (version) => `
     SELECT
-      ${namedConstraintSelectListSql}
+      ${constraintColumnsSql}
     FROM pg_constraint k
-    WHERE ${checkConstraintDependsOnClockSql} AND ${constraintHasStoredRowsSql(version)}
+    WHERE ${clockCheckSql} AND ${constraintRowsSql(version)}
     ORDER BY 2, 1
   `,
-  decode: (rows) => rows.map(decodeNamedConstraint),
+  decode: (rows) => rows.map(decodeConstraint),
   absent: [],
 };
 
 /** A foreign key whose referencing table is unlogged. */
-export interface UnloggedForeignKey {
+export interface UnloggedKey {
   readonly from: string;
   readonly to: string;
   /** Whether the referenced table is permanent, and so is replicated. */
@@ -122,10 +122,10 @@ export interface UnloggedForeignKey {
   readonly truncated: boolean;
 }
 
-export const unloggedForeignKeysQuery: PostgresqlPreflightQuery<readonly UnloggedForeignKey[]> = {
+export const unloggedKeysQuery: PostgresqlQuery<readonly UnloggedKey[]> = {
   id: 'unlogged-references',
   scope: 'database',
-  when: createDatabaseFeatureCondition('relations'),
+  when: featureCondition('relations'),
   sql: () => `
     SELECT
       k.conrelid::regclass AS from_table,
@@ -147,10 +147,10 @@ export const unloggedForeignKeysQuery: PostgresqlPreflightQuery<readonly Unlogge
   `,
   decode: (rows) =>
     rows.map((row) => ({
-      from: decodeTextColumn(row, 'from_table'),
-      to: decodeTextColumn(row, 'to_table'),
-      logged: decodeBooleanColumn(row, 'logged'),
-      truncated: decodeBooleanColumn(row, 'truncated'),
+      from: decodeText(row, 'from_table'),
+      to: decodeText(row, 'to_table'),
+      logged: decodeBoolean(row, 'logged'),
+      truncated: decodeBoolean(row, 'truncated'),
     })),
   absent: [],
 };
@@ -182,7 +182,7 @@ export interface ForeignKeyColumn {
  * The query is sent only with `--deep`. A foreign key to a partitioned table has further entries for each partition,
  * with the same referencing table; only the first one says which rows are needed.
  */
-export const foreignKeysQuery: PostgresqlPreflightQuery<readonly ForeignKey[]> = {
+export const foreignKeysQuery: PostgresqlQuery<readonly ForeignKey[]> = {
   id: 'foreign-keys',
   scope: 'database',
   sql: (version) => `
@@ -210,7 +210,7 @@ export const foreignKeysQuery: PostgresqlPreflightQuery<readonly ForeignKey[]> =
     LEFT JOIN pg_collation l ON l.oid = x.attcollation
     LEFT JOIN pg_collation m ON m.oid = y.attcollation
     WHERE k.contype = 'f'
-      AND k.oid >= '${firstNormalObjectId}'
+      AND k.oid >= '${firstNormalOid}'
       AND k.convalidated${version < 180_000 ? '' : ' AND k.conenforced'}
       ${version < 110_000 ? '' : 'AND NOT EXISTS (SELECT FROM pg_constraint q WHERE q.oid = k.conparentid AND q.conrelid = k.conrelid)'}
     GROUP BY k.oid, k.conname, k.conrelid, k.confrelid, b.relkind
@@ -225,13 +225,13 @@ export const foreignKeysQuery: PostgresqlPreflightQuery<readonly ForeignKey[]> =
         'modifiers',
         'parent_modifiers',
         'deterministic',
-      ].map((name) => decodeTextArrayColumn(row, name));
+      ].map((name) => decodeTextArray(row, name));
       return {
-        name: decodeTextColumn(row, 'name'),
-        table: decodeNumberColumnOrZero(row, 'table_oid'),
-        parent: decodeTextColumn(row, 'parent'),
-        parents: decodeTextArrayColumn(row, 'parents').map(Number),
-        columns: decodeTextArrayColumn(row, 'names').map((name, at) => ({
+        name: decodeText(row, 'name'),
+        table: decodeNumber(row, 'table_oid'),
+        parent: decodeText(row, 'parent'),
+        parents: decodeTextArray(row, 'parents').map(Number),
+        columns: decodeTextArray(row, 'names').map((name, at) => ({
           name,
           parentName: parentNames?.[at] ?? '',
           types: [Number(types?.[at]), Number(parentTypes?.[at])],
@@ -257,7 +257,7 @@ export interface SwitchedOffConstraint {
  * The row of a trigger that was switched off once is newer than that of the constraint, because ALTER TABLE … DISABLE
  * TRIGGER and ENABLE TRIGGER write it again. Deferrable unique and exclusion constraints have triggers as well.
  */
-export const switchedOffConstraintsQuery: PostgresqlPreflightQuery<readonly SwitchedOffConstraint[]> = {
+export const switchedOffConstraintsQuery: PostgresqlQuery<readonly SwitchedOffConstraint[]> = {
   id: 'switched-off-constraints',
   scope: 'database',
   sql: () => `
@@ -279,15 +279,15 @@ export const switchedOffConstraintsQuery: PostgresqlPreflightQuery<readonly Swit
   `,
   decode: (rows) =>
     rows.map((row) => ({
-      name: decodeTextColumn(row, 'name'),
-      isDisabled: decodeBooleanColumn(row, 'is_disabled'),
-      mayHaveOrphans: decodeBooleanColumn(row, 'may_have_orphans'),
+      name: decodeText(row, 'name'),
+      isDisabled: decodeBoolean(row, 'is_disabled'),
+      mayHaveOrphans: decodeBoolean(row, 'may_have_orphans'),
     })),
   absent: [],
 };
 
 /** Why sessions may skip foreign keys without a trace: a grant (PostgreSQL 15 and newer), or a stored setting. */
-export const replicationRoleSettersQuery: PostgresqlPreflightQuery<readonly string[]> = {
+export const roleSettersQuery: PostgresqlQuery<readonly string[]> = {
   id: 'replication-role',
   scope: 'server',
   sql: (version) => `
@@ -312,7 +312,7 @@ export const replicationRoleSettersQuery: PostgresqlPreflightQuery<readonly stri
         `
     }
   `,
-  decode: (rows) => rows.map((row) => decodeTextColumn(row, 'name')),
+  decode: (rows) => rows.map((row) => decodeText(row, 'name')),
   absent: [],
 };
 
@@ -326,10 +326,10 @@ export interface UniqueIndex {
   /** Whether the index contains only the rows that satisfy a condition. */
   readonly isPartial: boolean;
   readonly nullsEqual: boolean;
-  readonly key: readonly IndexKeyColumn[];
+  readonly key: readonly KeyColumn[];
 }
 
-export interface IndexKeyColumn {
+export interface KeyColumn {
   /** Number of the column in its table; 0: an expression. */
   readonly number: number;
   /** The type that the operator class compares; 0: a user defined the operator class. */
@@ -341,14 +341,14 @@ export interface IndexKeyColumn {
 }
 
 /** The INCLUDE columns of an index are not part of its key. The query is sent only with `--deep`. */
-export const uniqueIndexesQuery: PostgresqlPreflightQuery<readonly UniqueIndex[]> = {
+export const uniqueIndexesQuery: PostgresqlQuery<readonly UniqueIndex[]> = {
   id: 'unique-indexes',
   scope: 'database',
   sql: (version) => `
     SELECT
       i.indexrelid::regclass AS name,
       i.indrelid AS table_oid,
-      x.relam = '${builtinAccessMethodOids.btree}' AS is_btree,
+      x.relam = '${accessMethodOids.btree}' AS is_btree,
       i.indexprs IS NOT NULL AS has_expression,
       i.indpred IS NOT NULL AS is_partial,
       ${version < 150_000 ? 'false' : 'i.indnullsnotdistinct'} AS nulls_equal,
@@ -362,7 +362,7 @@ export const uniqueIndexesQuery: PostgresqlPreflightQuery<readonly UniqueIndex[]
     CROSS JOIN LATERAL (
       SELECT
         array_agg(i.indkey[p] ORDER BY p) AS numbers,
-        array_agg(CASE WHEN o.oid < '${firstNormalObjectId}' THEN o.opcintype ELSE 0 END ORDER BY p) AS types,
+        array_agg(CASE WHEN o.oid < '${firstNormalOid}' THEN o.opcintype ELSE 0 END ORDER BY p) AS types,
         array_agg(coalesce(a.atttypmod, -1) ORDER BY p) AS modifiers,
         array_agg(${version < 120_000 ? 'true' : 'coalesce(l.collisdeterministic, true)'} ORDER BY p) AS deterministic
       FROM generate_series(0, ${version < 110_000 ? 'i.indnatts' : 'i.indnkeyatts'} - 1) p
@@ -372,7 +372,7 @@ export const uniqueIndexesQuery: PostgresqlPreflightQuery<readonly UniqueIndex[]
     ) k
     WHERE i.indisunique
       AND i.indisvalid
-      AND i.indrelid >= '${firstNormalObjectId}'
+      AND i.indrelid >= '${firstNormalOid}'
       AND c.relkind = 'r'
       AND c.relpersistence <> 't'
     ORDER BY 1
@@ -380,16 +380,16 @@ export const uniqueIndexesQuery: PostgresqlPreflightQuery<readonly UniqueIndex[]
   decode: (rows) =>
     rows.map((row) => {
       const [types, modifiers, deterministic] = ['types', 'modifiers', 'deterministic'].map((name) =>
-        decodeTextArrayColumn(row, name),
+        decodeTextArray(row, name),
       );
       return {
-        index: decodeTextColumn(row, 'name'),
-        table: decodeNumberColumnOrZero(row, 'table_oid'),
-        isBtree: decodeBooleanColumn(row, 'is_btree'),
-        hasExpression: decodeBooleanColumn(row, 'has_expression'),
-        isPartial: decodeBooleanColumn(row, 'is_partial'),
-        nullsEqual: decodeBooleanColumn(row, 'nulls_equal'),
-        key: decodeTextArrayColumn(row, 'numbers').map((number, at) => ({
+        index: decodeText(row, 'name'),
+        table: decodeNumber(row, 'table_oid'),
+        isBtree: decodeBoolean(row, 'is_btree'),
+        hasExpression: decodeBoolean(row, 'has_expression'),
+        isPartial: decodeBoolean(row, 'is_partial'),
+        nullsEqual: decodeBoolean(row, 'nulls_equal'),
+        key: decodeTextArray(row, 'numbers').map((number, at) => ({
           number: Number(number),
           comparedType: Number(types?.[at]),
           typeModifier: Number(modifiers?.[at]),

@@ -1,10 +1,10 @@
-import { firstNormalObjectId } from '../../../../postgresql/catalog-oids.ts';
-import { decodeTextColumn } from '../../../../postgresql/rows.ts';
-import type { PostgresqlPreflightQuery } from '../query.ts';
+import { firstNormalOid } from '../../../../postgresql/catalog-oids.ts';
+import { decodeText } from '../../../../postgresql/rows.ts';
+import type { PostgresqlQuery } from '../query.ts';
 import { databasesQuery } from './cluster.ts';
 
 /** A row of a system catalog that refers to an object which does not exist. */
-export interface DanglingCatalogReference {
+export interface DanglingReference {
   /** The object of the catalog row: `public.t`, or `function 16402` when it has no name. */
   readonly object: string;
   /** `schema 16401`. */
@@ -15,14 +15,13 @@ export interface DanglingCatalogReference {
  * The maximum number of databases in which the query is sent: it costs the new server process in each database a few
  * milliseconds.
  */
-export const maxDatabasesForDanglingReferences = 50;
+export const maxDanglingDatabases = 50;
 
 /** Rows of system catalogs that refer to a missing object; undefined if they were not queried. */
-export const danglingCatalogReferencesQuery: PostgresqlPreflightQuery<readonly DanglingCatalogReference[] | undefined> =
-  {
-    id: 'dangling-references',
-    scope: 'database',
-    sql: () => `
+export const danglingReferencesQuery: PostgresqlQuery<readonly DanglingReference[] | undefined> = {
+  id: 'dangling-references',
+  scope: 'database',
+  sql: () => `
     SELECT *
     FROM (
       ${[
@@ -54,51 +53,50 @@ export const danglingCatalogReferencesQuery: PostgresqlPreflightQuery<readonly D
     ORDER BY 1, 2
     LIMIT 1000
   `,
-    when: (known) => (known(databasesQuery)?.length ?? 0) <= maxDatabasesForDanglingReferences,
-    decode: (rows) =>
-      rows.map((row) => ({ object: decodeTextColumn(row, 'object'), lost: decodeTextColumn(row, 'lost') })),
-    absent: undefined,
-  };
+  when: (known) => (known(databasesQuery)?.length ?? 0) <= maxDanglingDatabases,
+  decode: (rows) => rows.map((row) => ({ object: decodeText(row, 'object'), lost: decodeText(row, 'lost') })),
+  absent: undefined,
+};
 
 function named(lost: string, object: string, from: string): string {
   return `SELECT (${object})::text AS object, (${lost})::text AS lost FROM ${from}`;
 }
 
 function lostClass(column: string, table: string): string {
-  return `c.oid >= '${firstNormalObjectId}' AND c.relpersistence <> 't' AND ${notIn(column, table)}`;
+  return `c.oid >= '${firstNormalOid}' AND c.relpersistence <> 't' AND ${notIn(column, table)}`;
 }
 
 function lostFunction(column: string, table: string): string {
-  return `p.oid >= '${firstNormalObjectId}' AND ${notIn(column, table)}`;
+  return `p.oid >= '${firstNormalOid}' AND ${notIn(column, table)}`;
 }
 
 const lostType = `
-  a.attrelid >= '${firstNormalObjectId}'
-    AND a.atttypid >= '${firstNormalObjectId}'
+  a.attrelid >= '${firstNormalOid}'
+    AND a.atttypid >= '${firstNormalOid}'
     AND ${notIn('a.atttypid', 'pg_type')}
 `;
 const shortClass = `
-  c.oid >= '${firstNormalObjectId}'
+  c.oid >= '${firstNormalOid}'
     AND c.relkind <> 't'
     AND c.relpersistence <> 't'
     AND c.relnatts <> (SELECT count(*) FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > '0')
 `;
-const lostTrigger = `t.tgfoid >= '${firstNormalObjectId}' AND ${notIn('t.tgfoid', 'pg_proc')}`;
+const lostTrigger = `t.tgfoid >= '${firstNormalOid}' AND ${notIn('t.tgfoid', 'pg_proc')}`;
 /** Condition for a table whose index is missing in pg_class: the table exists, but every write to it fails. */
 const lostIndex = `
-  i.indrelid >= '${firstNormalObjectId}'
+  i.indrelid >= '${firstNormalOid}'
     AND i.indexrelid NOT IN (SELECT oid FROM pg_class)
     AND i.indrelid IN (SELECT oid FROM pg_class)
 `;
 /** The grantee 0 in an access control list is PUBLIC. */
 const lostPolicy = "EXISTS (SELECT FROM unnest(r.polroles) x WHERE x <> '0' AND x NOT IN (SELECT oid FROM pg_roles))";
 const lostRule = `
-  c.oid >= '${firstNormalObjectId}'
+  c.oid >= '${firstNormalOid}'
     AND (c.relkind = 'v' OR c.relkind = 'm')
     AND c.oid NOT IN (SELECT ev_class FROM pg_rewrite)
 `;
 const lostCheck = `
-  c.oid >= '${firstNormalObjectId}'
+  c.oid >= '${firstNormalOid}'
     AND c.relchecks > '0'
     AND c.relchecks <> (SELECT count(*) FROM pg_constraint k WHERE k.conrelid = c.oid AND k.contype = 'c')
 `;

@@ -1,47 +1,47 @@
 import {
-  builtinSchemaOids,
-  firstNormalObjectId,
-  oidsOfCatalogs,
-  regprocAndRegoperTypeOids,
-  serverSpecificTypeOids,
+  catalogOids,
+  firstNormalOid,
+  regprocTypes,
+  schemaOids,
+  serverSpecificTypes,
 } from '../../../../postgresql/catalog-oids.ts';
-import { decodeNumberColumnOrZero, decodeTextColumn } from '../../../../postgresql/rows.ts';
-import type { PostgresqlPreflightQuery, PreflightQueryValueReader } from '../query.ts';
+import { decodeNumber, decodeText } from '../../../../postgresql/rows.ts';
+import type { PostgresqlQuery, ValueReader } from '../query.ts';
 import {
-  buildOidDependenceNodeTreePattern,
-  clockDependenceNodeTreePattern,
+  clockPattern,
   collationOrderSql,
-  dependsOnUserFunctionSql,
-  hasPrimaryKeySql,
-  hasUncommonRelationFeatureSql,
+  hasGeneratedSql,
   isChangedCastSql,
   isNamedSql,
   isOneOfSql,
-  isUserTableInSystemSchemaSql,
   laterKeywords,
+  misplacedTableSql,
+  oidPattern,
+  primaryKeySql,
   serverDependenceSql,
-  sessionDependenceNodeTreePattern,
-  settingsDependenceNodeTreePattern,
-  tableHasGeneratedColumnsSql,
-  takesTimeZoneSql,
-  textOrderDependenceSql,
+  sessionPattern,
+  settingsPattern,
+  takesZoneSql,
+  textOrderSql,
+  uncommonRelationSql,
+  userDependencySql,
 } from './catalog-predicates.ts';
 
 /** The features that a database uses; queries about a feature are sent only to databases that use it. */
-export interface DatabaseFeatureOverview {
+export interface FeatureOverview {
   /** Bytes of the whole database, with indexes and system catalogs. */
   readonly bytes: number;
   /** Number of tables and materialized views, without temporary ones. */
   readonly tables: number;
   readonly sequences: number;
-  readonly present: ReadonlySet<DatabaseSchemaFeature>;
+  readonly present: ReadonlySet<SchemaFeature>;
 }
 
 /**
  * The facts of a database are read in one statement, because each further statement costs a third of a millisecond in a
  * new server process. Joins and sorting would cost more.
  */
-export const databaseFeatureOverviewQuery: PostgresqlPreflightQuery<DatabaseFeatureOverview> = {
+export const featuresQuery: PostgresqlQuery<FeatureOverview> = {
   id: 'database-overview',
   scope: 'database',
   sql: (version) => `
@@ -50,7 +50,7 @@ export const databaseFeatureOverviewQuery: PostgresqlPreflightQuery<DatabaseFeat
       (
         SELECT count(*)
         FROM pg_class
-        WHERE oid >= '${firstNormalObjectId}'
+        WHERE oid >= '${firstNormalOid}'
           AND (relkind = 'r' OR relkind = 'm')
           AND relpersistence <> 't'
       ) AS tables,
@@ -61,11 +61,11 @@ export const databaseFeatureOverviewQuery: PostgresqlPreflightQuery<DatabaseFeat
       ) AS present
   `,
   decode: ([row = {}]) => {
-    const present = new Set(decodeTextColumn(row, 'present').split(' '));
+    const present = new Set(decodeText(row, 'present').split(' '));
     return {
-      bytes: decodeNumberColumnOrZero(row, 'bytes'),
-      tables: decodeNumberColumnOrZero(row, 'tables'),
-      sequences: decodeNumberColumnOrZero(row, 'sequences'),
+      bytes: decodeNumber(row, 'bytes'),
+      tables: decodeNumber(row, 'tables'),
+      sequences: decodeNumber(row, 'sequences'),
       present: new Set(databaseFeatures.filter((thing) => present.has(thing))),
     };
   },
@@ -73,11 +73,9 @@ export const databaseFeatureOverviewQuery: PostgresqlPreflightQuery<DatabaseFeat
 };
 
 /** A condition for `when`: true if the database has one of the features, or if its features are not known. */
-export function createDatabaseFeatureCondition(
-  ...wanted: readonly DatabaseSchemaFeature[]
-): (known: PreflightQueryValueReader) => boolean {
+export function featureCondition(...wanted: readonly SchemaFeature[]): (known: ValueReader) => boolean {
   return (known) => {
-    const seen = known(databaseFeatureOverviewQuery);
+    const seen = known(featuresQuery);
     return seen === undefined || wanted.some((thing) => seen.present.has(thing));
   };
 }
@@ -159,28 +157,28 @@ const databaseFeatures = [
   'keyword-names',
 ] as const;
 
-type DatabaseSchemaFeature = (typeof databaseFeatures)[number];
+type SchemaFeature = (typeof databaseFeatures)[number];
 
-const featureTypes = [...regprocAndRegoperTypeOids, ...serverSpecificTypeOids];
+const featureTypes = [...regprocTypes, ...serverSpecificTypes];
 
-const featureTests: Readonly<Record<DatabaseSchemaFeature, (version: number) => string>> = {
+const featureTests: Readonly<Record<SchemaFeature, (version: number) => string>> = {
   relations: () => `
     EXISTS (
       SELECT FROM pg_class c
-      WHERE c.oid >= '${firstNormalObjectId}'
-        AND c.relnamespace <> '${builtinSchemaOids.pg_toast}'
-        AND (${hasUncommonRelationFeatureSql} OR (c.relkind = 'r' AND (c.relreplident <> 'd' OR NOT ${hasPrimaryKeySql})))
+      WHERE c.oid >= '${firstNormalOid}'
+        AND c.relnamespace <> '${schemaOids.pg_toast}'
+        AND (${uncommonRelationSql} OR (c.relkind = 'r' AND (c.relreplident <> 'd' OR NOT ${primaryKeySql})))
     )
   `,
-  columns: tableHasGeneratedColumnsSql,
-  functions: () => `EXISTS (SELECT FROM pg_proc WHERE oid >= '${firstNormalObjectId}')`,
-  'called-functions': () => `EXISTS (SELECT FROM pg_depend d WHERE ${dependsOnUserFunctionSql})`,
-  extensions: () => `EXISTS (SELECT FROM pg_extension WHERE oid >= '${firstNormalObjectId}')`,
+  columns: hasGeneratedSql,
+  functions: () => `EXISTS (SELECT FROM pg_proc WHERE oid >= '${firstNormalOid}')`,
+  'called-functions': () => `EXISTS (SELECT FROM pg_depend d WHERE ${userDependencySql})`,
+  extensions: () => `EXISTS (SELECT FROM pg_extension WHERE oid >= '${firstNormalOid}')`,
   publications: (version) => (version < 100_000 ? 'false' : 'EXISTS (SELECT FROM pg_publication)'),
-  collations: () => `EXISTS (SELECT FROM pg_collation WHERE oid >= '${firstNormalObjectId}')`,
+  collations: () => `EXISTS (SELECT FROM pg_collation WHERE oid >= '${firstNormalOid}')`,
   'large-objects': () => 'EXISTS (SELECT FROM pg_largeobject_metadata)',
   'invalid-indexes': () => 'EXISTS (SELECT FROM pg_index WHERE NOT indisvalid)',
-  'system-tables': () => `EXISTS (SELECT FROM pg_class c WHERE ${isUserTableInSystemSchemaSql})`,
+  'system-tables': () => `EXISTS (SELECT FROM pg_class c WHERE ${misplacedTableSql})`,
   'system-objects': () =>
     [
       ['pg_proc', 'pronamespace'],
@@ -191,10 +189,10 @@ const featureTests: Readonly<Record<DatabaseSchemaFeature, (version: number) => 
         ([table, home]) => `
           EXISTS (
             SELECT FROM ${table}
-            WHERE oid >= '${firstNormalObjectId}'
-              AND ${home} < '${firstNormalObjectId}'
-              AND ${home} <> '${builtinSchemaOids.public}'
-              AND ${home} <> '${builtinSchemaOids.pg_toast}'
+            WHERE oid >= '${firstNormalOid}'
+              AND ${home} < '${firstNormalOid}'
+              AND ${home} <> '${schemaOids.public}'
+              AND ${home} <> '${schemaOids.pg_toast}'
           )
         `,
       )
@@ -202,17 +200,17 @@ const featureTests: Readonly<Record<DatabaseSchemaFeature, (version: number) => 
   expressions: () => `
     EXISTS (
       SELECT FROM pg_index
-      WHERE indexrelid >= '${firstNormalObjectId}'
+      WHERE indexrelid >= '${firstNormalOid}'
         AND (indexprs IS NOT NULL OR indpred IS NOT NULL)
     )
   `,
   'odd-constraints': (version) => `
     EXISTS (
       SELECT FROM pg_constraint
-      WHERE oid >= '${firstNormalObjectId}'
+      WHERE oid >= '${firstNormalOid}'
         AND (
           NOT convalidated
-            OR (contype = 'c' AND conbin::text ~ '${clockDependenceNodeTreePattern}|${settingsDependenceNodeTreePattern}|${sessionDependenceNodeTreePattern}|${buildOidDependenceNodeTreePattern(version)}')
+            OR (contype = 'c' AND conbin::text ~ '${clockPattern}|${settingsPattern}|${sessionPattern}|${oidPattern(version)}')
         )
     )
   `,
@@ -222,22 +220,22 @@ const featureTests: Readonly<Record<DatabaseSchemaFeature, (version: number) => 
       : `
         EXISTS (
           SELECT FROM pg_constraint
-          WHERE oid >= '${firstNormalObjectId}'
+          WHERE oid >= '${firstNormalOid}'
             AND right(conname::text, 9) = '_not_null'
         )
       `,
   heirs: () => 'EXISTS (SELECT FROM pg_inherits)',
-  views: () => `EXISTS (SELECT FROM pg_rewrite WHERE oid >= '${firstNormalObjectId}')`,
+  views: () => `EXISTS (SELECT FROM pg_rewrite WHERE oid >= '${firstNormalOid}')`,
   callables: () => `
     EXISTS (
       SELECT FROM pg_attribute
-      WHERE attrelid >= '${firstNormalObjectId}'
+      WHERE attrelid >= '${firstNormalOid}'
         AND attnum > '0'
         AND ${isOneOfSql(featureTypes, 'atttypid')}
     )
       OR EXISTS (
         SELECT FROM pg_type
-        WHERE oid >= '${firstNormalObjectId}'
+        WHERE oid >= '${firstNormalOid}'
           AND ${isOneOfSql(featureTypes, 'typbasetype')}
       )
   `,
@@ -247,33 +245,33 @@ const featureTests: Readonly<Record<DatabaseSchemaFeature, (version: number) => 
   dictionaries: () => `
     EXISTS (
       SELECT FROM pg_depend
-      WHERE classid = '${oidsOfCatalogs.pg_ts_dict}'
-        AND objid >= '${firstNormalObjectId}'
+      WHERE classid = '${catalogOids.pg_ts_dict}'
+        AND objid >= '${firstNormalOid}'
     )
   `,
   'superuser-objects': () =>
     ['am', 'cast', 'foreign_data_wrapper', 'opclass']
-      .map((catalog) => `EXISTS (SELECT FROM pg_${catalog} WHERE oid >= '${firstNormalObjectId}')`)
+      .map((catalog) => `EXISTS (SELECT FROM pg_${catalog} WHERE oid >= '${firstNormalOid}')`)
       .concat(
-        `EXISTS (SELECT FROM pg_depend WHERE classid IN ('${oidsOfCatalogs.pg_ts_parser}', '${oidsOfCatalogs.pg_ts_template}') AND objid >= '${firstNormalObjectId}')`,
+        `EXISTS (SELECT FROM pg_depend WHERE classid IN ('${catalogOids.pg_ts_parser}', '${catalogOids.pg_ts_template}') AND objid >= '${firstNormalOid}')`,
       )
       .join(' OR '),
   'stored-expressions': (version) => {
     const { pg_attrdef, pg_class, pg_constraint, pg_opclass, pg_operator, pg_proc, pg_ts_config, pg_ts_dict } =
-      oidsOfCatalogs;
+      catalogOids;
     const called = `
       EXISTS (
         SELECT FROM pg_depend
         WHERE refclassid = ANY ('{${[pg_proc, pg_operator, pg_opclass, pg_ts_config, pg_ts_dict].join(',')}}')
-          AND refobjid >= '${firstNormalObjectId}'
+          AND refobjid >= '${firstNormalOid}'
           AND classid = ANY ('{${[pg_constraint, pg_class, pg_attrdef].join(',')}}')
       )
     `;
-    const differs = (tree: string) => `${serverDependenceSql(tree)} OR ${textOrderDependenceSql(tree, version)}`;
+    const differs = (tree: string) => `${serverDependenceSql(tree)} OR ${textOrderSql(tree, version)}`;
     const indexTrees = "concat(indexprs::text, ' ', indpred::text)";
     const found = [
       called,
-      `EXISTS (SELECT FROM pg_constraint WHERE contype = 'c' AND oid >= '${firstNormalObjectId}' AND (${differs('conbin')}))`,
+      `EXISTS (SELECT FROM pg_constraint WHERE contype = 'c' AND oid >= '${firstNormalOid}' AND (${differs('conbin')}))`,
       `EXISTS (SELECT FROM pg_index WHERE (indexprs IS NOT NULL OR indpred IS NOT NULL) AND (indisunique OR indisexclusion) AND (${differs(indexTrees)}))`,
     ];
     if (version >= 100_000) {
@@ -287,7 +285,7 @@ const featureTests: Readonly<Record<DatabaseSchemaFeature, (version: number) => 
           SELECT FROM pg_attrdef f
           JOIN pg_attribute a ON a.attrelid = f.adrelid AND a.attnum = f.adnum
           WHERE a.attgenerated = 's'
-            AND a.attrelid >= '${firstNormalObjectId}'
+            AND a.attrelid >= '${firstNormalOid}'
             AND (${differs('f.adbin')})
         )
       `);
@@ -295,31 +293,31 @@ const featureTests: Readonly<Record<DatabaseSchemaFeature, (version: number) => 
     return found.join(' OR ');
   },
   'zone-names': () => `
-    EXISTS (SELECT FROM pg_attrdef WHERE ${takesTimeZoneSql('adbin')})
+    EXISTS (SELECT FROM pg_attrdef WHERE ${takesZoneSql('adbin')})
       OR EXISTS (
         SELECT FROM pg_constraint
-        WHERE oid >= '${firstNormalObjectId}'
+        WHERE oid >= '${firstNormalOid}'
           AND contype = 'c'
-          AND ${takesTimeZoneSql('conbin')}
+          AND ${takesZoneSql('conbin')}
       )
       OR EXISTS (
         SELECT FROM pg_index
-        WHERE indexrelid >= '${firstNormalObjectId}'
-          AND (${takesTimeZoneSql('indexprs')} OR ${takesTimeZoneSql('indpred')})
+        WHERE indexrelid >= '${firstNormalOid}'
+          AND (${takesZoneSql('indexprs')} OR ${takesZoneSql('indpred')})
       )
       OR EXISTS (
         SELECT FROM pg_type
-        WHERE oid >= '${firstNormalObjectId}'
-          AND ${takesTimeZoneSql('typdefaultbin')}
+        WHERE oid >= '${firstNormalOid}'
+          AND ${takesZoneSql('typdefaultbin')}
       )
   `,
   'used-operators': () => `
     EXISTS (
       SELECT FROM pg_depend
-      WHERE refclassid = '${oidsOfCatalogs.pg_operator}'
-        AND refobjid >= '${firstNormalObjectId}'
+      WHERE refclassid = '${catalogOids.pg_operator}'
+        AND refobjid >= '${firstNormalOid}'
         AND deptype = 'n'
-        AND classid NOT IN ('${oidsOfCatalogs.pg_amop}', '${oidsOfCatalogs.pg_operator}')
+        AND classid NOT IN ('${catalogOids.pg_amop}', '${catalogOids.pg_operator}')
     )
   `,
   'changed-casts': () => `EXISTS (SELECT FROM pg_cast c WHERE ${isChangedCastSql})`,
@@ -330,7 +328,7 @@ const featureTests: Readonly<Record<DatabaseSchemaFeature, (version: number) => 
     const found = [
       `EXISTS (SELECT FROM pg_namespace WHERE nspname = ANY ('{${words}}'))`,
       reserved.length > 0 ? isNamedSql(reserved) : 'false',
-      `EXISTS (SELECT FROM pg_proc WHERE oid >= '${firstNormalObjectId}' AND proargnames && '{${words}}')`,
+      `EXISTS (SELECT FROM pg_proc WHERE oid >= '${firstNormalOid}' AND proargnames && '{${words}}')`,
     ];
     return later.length === 0 ? 'false' : found.join(' OR ');
   },

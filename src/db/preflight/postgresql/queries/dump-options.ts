@@ -1,14 +1,14 @@
-import { firstNormalObjectId, oidsOfCatalogs } from '../../../../postgresql/catalog-oids.ts';
-import { decodeNumberColumnOrZero, decodeOptionalTextColumn, decodeTextColumn } from '../../../../postgresql/rows.ts';
-import type { PostgresqlPreflightQuery } from '../query.ts';
-import { isExtensionMemberSql, isNamedSql, isNotExtensionMemberSql, laterKeywords } from './catalog-predicates.ts';
-import { createDatabaseFeatureCondition } from './database-overview.ts';
+import { catalogOids, firstNormalOid } from '../../../../postgresql/catalog-oids.ts';
+import { decodeNumber, decodeOptionalText, decodeText } from '../../../../postgresql/rows.ts';
+import type { PostgresqlQuery } from '../query.ts';
+import { isMemberSql, isNamedSql, isNotMemberSql, laterKeywords } from './catalog-predicates.ts';
+import { featureCondition } from './database-overview.ts';
 
 /**
  * A function of PostgreSQL or of an extension that a later release lacks, or has with other arguments, and whose
  * privileges were changed.
  */
-export interface RemovedFunctionWithChangedPrivileges {
+export interface RemovedFunction {
   /** With argument types. */
   readonly signature: string;
   /** The first major version without the function; 0 for a dropped role. */
@@ -117,9 +117,7 @@ const removedMembers: typeof removedFunctions = [
 ];
 
 /** Privileges that differ from those after initdb, which a dump contains as GRANT and REVOKE. */
-export const removedFunctionsWithChangedPrivilegesQuery: PostgresqlPreflightQuery<
-  readonly RemovedFunctionWithChangedPrivileges[]
-> = {
+export const removedFunctionsQuery: PostgresqlQuery<readonly RemovedFunction[]> = {
   id: 'built-in-grants',
   scope: 'database',
   sql: (version) => {
@@ -138,7 +136,7 @@ export const removedFunctionsWithChangedPrivilegesQuery: PostgresqlPreflightQuer
           SELECT i.initprivs
           FROM pg_init_privs i
           WHERE i.objoid = p.oid
-            AND i.classoid = '${oidsOfCatalogs.pg_proc}'
+            AND i.classoid = '${catalogOids.pg_proc}'
             AND i.objsubid = '0'
         ),
         acldefault('f', p.proowner)
@@ -151,7 +149,7 @@ export const removedFunctionsWithChangedPrivilegesQuery: PostgresqlPreflightQuer
       LEFT JOIN (VALUES ${signatures.join(', ')}) r(signature, since)
         ON r.signature = p.proname || '(' || oidvectortypes(p.proargtypes) || ')'
       WHERE ${isRemoved}
-        AND (p.oid < '${firstNormalObjectId}' OR ${isExtensionMemberSql('pg_proc', 'p.oid')})
+        AND (p.oid < '${firstNormalOid}' OR ${isMemberSql('pg_proc', 'p.oid')})
         AND (r.since IS NOT NULL OR p.proargtypes = '23 23 2275 2281 23')
         AND EXISTS (
           (SELECT * FROM aclexplode(${current}) EXCEPT SELECT * FROM aclexplode(${initial}))
@@ -164,9 +162,9 @@ export const removedFunctionsWithChangedPrivilegesQuery: PostgresqlPreflightQuer
   },
   decode: (rows) =>
     rows.map((row) => ({
-      signature: decodeTextColumn(row, 'signature'),
-      since: decodeNumberColumnOrZero(row, 'since'),
-      role: decodeOptionalTextColumn(row, 'role'),
+      signature: decodeText(row, 'signature'),
+      since: decodeNumber(row, 'since'),
+      role: decodeOptionalText(row, 'role'),
     })),
   absent: [],
 };
@@ -193,10 +191,10 @@ export interface LaterKeywordUse {
   readonly since: number;
 }
 
-export const laterKeywordUsesQuery: PostgresqlPreflightQuery<readonly LaterKeywordUse[]> = {
+export const laterKeywordUsesQuery: PostgresqlQuery<readonly LaterKeywordUse[]> = {
   id: 'keyword-names',
   scope: 'database',
-  when: createDatabaseFeatureCondition('keyword-names'),
+  when: featureCondition('keyword-names'),
   sql: (version) => {
     const later = laterKeywords.filter(({ since }) => since > version / 10_000);
     if (version < 100_000 || later.length === 0) return undefined;
@@ -206,8 +204,8 @@ export const laterKeywordUsesQuery: PostgresqlPreflightQuery<readonly LaterKeywo
         SELECT ${functionKindSql(version)} || ' ' || p.oid::regprocedure AS object, w.word, w.since
         FROM pg_proc p
         JOIN w ON w.word = ANY (p.proargnames)
-        WHERE p.oid >= '${firstNormalObjectId}'
-          AND ${isNotExtensionMemberSql('pg_proc', 'p.oid')}
+        WHERE p.oid >= '${firstNormalOid}'
+          AND ${isNotMemberSql('pg_proc', 'p.oid')}
       `,
       `
         SELECT 'type ' || t.oid::regtype, w.word, w.since
@@ -216,7 +214,7 @@ export const laterKeywordUsesQuery: PostgresqlPreflightQuery<readonly LaterKeywo
         JOIN pg_type t ON t.typnamespace = n.oid
         WHERE EXISTS (
           SELECT FROM pg_depend d
-          WHERE d.refclassid = '${oidsOfCatalogs.pg_type}'
+          WHERE d.refclassid = '${catalogOids.pg_type}'
             AND d.refobjid = t.oid
             AND d.deptype = 'n'
         )
@@ -237,9 +235,9 @@ export const laterKeywordUsesQuery: PostgresqlPreflightQuery<readonly LaterKeywo
   },
   decode: (rows) =>
     rows.map((row) => ({
-      object: decodeTextColumn(row, 'object'),
-      word: decodeTextColumn(row, 'word'),
-      since: decodeNumberColumnOrZero(row, 'since'),
+      object: decodeText(row, 'object'),
+      word: decodeText(row, 'word'),
+      since: decodeNumber(row, 'since'),
     })),
   absent: [],
 };
@@ -250,7 +248,7 @@ function functionKindSql(version: number): string {
 }
 
 function definitions(version: number): readonly string[] {
-  const isUser = (oid: string) => `${oid} >= '${firstNormalObjectId}'`;
+  const isUser = (oid: string) => `${oid} >= '${firstNormalOid}'`;
   return [
     // pg_dump itself quotes these, if its release is that of the target.
     `

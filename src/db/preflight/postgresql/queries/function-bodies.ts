@@ -1,17 +1,12 @@
-import {
-  builtinSchemaOids,
-  builtinTypeOids,
-  firstNormalObjectId,
-  oidsOfCatalogs,
-} from '../../../../postgresql/catalog-oids.ts';
-import { decodeBooleanColumn, decodeTextArrayColumn, decodeTextColumn } from '../../../../postgresql/rows.ts';
-import type { PostgresqlPreflightQuery } from '../query.ts';
-import { createDatabaseFeatureCondition } from './database-overview.ts';
-import { isUserSqlOrPlpgsqlFunctionSql, userFunctionDependentsCte } from './function-uses.ts';
+import { catalogOids, firstNormalOid, schemaOids, typeOids } from '../../../../postgresql/catalog-oids.ts';
+import { decodeBoolean, decodeText, decodeTextArray } from '../../../../postgresql/rows.ts';
+import type { PostgresqlQuery } from '../query.ts';
+import { featureCondition } from './database-overview.ts';
+import { userDependentsCte, userFunctionSql } from './function-uses.ts';
 import { dumpedTreesSql } from './incompatible-calls.ts';
 
 /** A function in a language that resolves names when the function runs, or a view. */
-export interface FunctionOrViewBody {
+export interface ObjectBody {
   readonly oid: string;
   readonly schema: string;
   readonly name: string;
@@ -40,12 +35,12 @@ export interface FunctionOrViewBody {
   readonly names: readonly string[];
 }
 
-export const functionAndViewBodiesQuery: PostgresqlPreflightQuery<readonly FunctionOrViewBody[]> = {
+export const bodiesQuery: PostgresqlQuery<readonly ObjectBody[]> = {
   id: 'function-bodies',
   scope: 'database',
-  when: createDatabaseFeatureCondition('called-functions'),
+  when: featureCondition('called-functions'),
   sql: (version) => `
-    ${userFunctionDependentsCte}
+    ${userDependentsCte}
     SELECT
       p.oid,
       n.nspname,
@@ -71,26 +66,26 @@ export const functionAndViewBodiesQuery: PostgresqlPreflightQuery<readonly Funct
     FROM pg_proc p
     JOIN pg_namespace n ON n.oid = p.pronamespace
     JOIN pg_language l ON l.oid = p.prolang
-    WHERE ${isUserSqlOrPlpgsqlFunctionSql}
+    WHERE ${userFunctionSql}
     UNION ALL
     ${viewBodiesSql}
   `,
   decode: (rows) =>
     rows.map((row) => ({
-      oid: decodeTextColumn(row, 'oid'),
-      schema: decodeTextColumn(row, 'nspname'),
-      name: decodeTextColumn(row, 'proname'),
+      oid: decodeText(row, 'oid'),
+      schema: decodeText(row, 'nspname'),
+      name: decodeText(row, 'proname'),
       isView: row.lanname === 'view',
-      signature: decodeTextColumn(row, 'signature'),
+      signature: decodeText(row, 'signature'),
       language: row.lanname === 'sql' ? 'sql' : 'plpgsql',
-      text: decodeTextColumn(row, 'body'),
-      bound: decodeTextColumn(row, 'bound'),
-      hasPath: decodeBooleanColumn(row, 'has_path'),
-      hasZone: decodeBooleanColumn(row, 'has_zone'),
-      inlined: decodeBooleanColumn(row, 'inlined'),
-      calls: decodeTextArrayColumn(row, 'calls'),
-      types: decodeTextArrayColumn(row, 'types'),
-      names: decodeTextArrayColumn(row, 'names'),
+      text: decodeText(row, 'body'),
+      bound: decodeText(row, 'bound'),
+      hasPath: decodeBoolean(row, 'has_path'),
+      hasZone: decodeBoolean(row, 'has_zone'),
+      inlined: decodeBoolean(row, 'inlined'),
+      calls: decodeTextArray(row, 'calls'),
+      types: decodeTextArray(row, 'types'),
+      names: decodeTextArray(row, 'names'),
     })),
   absent: [],
 };
@@ -114,16 +109,16 @@ const viewBodiesSql = `
   FROM pg_rewrite r
   JOIN pg_class v ON v.oid = r.ev_class
   JOIN pg_namespace n ON n.oid = v.relnamespace
-  JOIN pg_depend b ON b.classid = '${oidsOfCatalogs.pg_rewrite}' AND b.objid = r.oid
+  JOIN pg_depend b ON b.classid = '${catalogOids.pg_rewrite}' AND b.objid = r.oid
   WHERE EXISTS (SELECT FROM d)
-    AND v.oid >= '${firstNormalObjectId}'
+    AND v.oid >= '${firstNormalOid}'
     AND v.relkind = 'v'
-    AND b.refobjid >= '${firstNormalObjectId}'
+    AND b.refobjid >= '${firstNormalOid}'
     AND b.refobjid <> v.oid
     AND (
-      b.refclassid = '${oidsOfCatalogs.pg_proc}'
+      b.refclassid = '${catalogOids.pg_proc}'
         OR (
-          b.refclassid = '${oidsOfCatalogs.pg_class}'
+          b.refclassid = '${catalogOids.pg_class}'
             AND EXISTS (SELECT FROM pg_class u WHERE u.oid = b.refobjid AND u.relkind = 'v')
         )
     )
@@ -146,17 +141,17 @@ function boundCalls(version: number): string {
         THEN (
           SELECT array_agg(b.refobjid::text)
           FROM pg_depend b
-          WHERE b.classid = '${oidsOfCatalogs.pg_proc}'
+          WHERE b.classid = '${catalogOids.pg_proc}'
             AND b.objid = p.oid
-            AND b.refclassid = '${oidsOfCatalogs.pg_proc}'
-            AND b.refobjid >= '${firstNormalObjectId}'
+            AND b.refclassid = '${catalogOids.pg_proc}'
+            AND b.refobjid >= '${firstNormalOid}'
         )
     END
   `;
 }
 
 /** An object outside of pg_catalog to which a name in a function body may refer. */
-export interface ObjectNamedInFunctionBody {
+export interface NamedObject {
   readonly kind: 'relation' | 'function' | 'type' | 'text search configuration' | 'text search dictionary';
   readonly schema: string;
   readonly name: string;
@@ -172,16 +167,16 @@ export interface ObjectNamedInFunctionBody {
  * Returns the objects whose names occur in function bodies. All objects whose names need quotes are returned, because
  * such a name may consist of several words.
  */
-export const objectsNamedInFunctionBodiesQuery: PostgresqlPreflightQuery<readonly ObjectNamedInFunctionBody[]> = {
+export const namedObjectsQuery: PostgresqlQuery<readonly NamedObject[]> = {
   id: 'named-objects',
   scope: 'database',
-  when: createDatabaseFeatureCondition('called-functions'),
+  when: featureCondition('called-functions'),
   sql: () => `
-     ${userFunctionDependentsCte}, w AS (
+     ${userDependentsCte}, w AS (
       SELECT DISTINCT regexp_split_to_table(lower(p.prosrc), '[^[:alnum:]_$]+') AS word
       FROM pg_proc p
       JOIN pg_language l ON l.oid = p.prolang
-      WHERE ${isUserSqlOrPlpgsqlFunctionSql}
+      WHERE ${userFunctionSql}
     ), m AS (
       SELECT 'relation' AS kind, c.relnamespace AS home, c.relname::text AS name, NULL::oidvector AS arguments
       FROM pg_class c
@@ -218,7 +213,7 @@ export const objectsNamedInFunctionBodiesQuery: PostgresqlPreflightQuery<readonl
             SELECT y.typname::text
             FROM unnest(m.arguments::oid[]) g (type)
             JOIN pg_type y ON y.oid = g.type
-            WHERE y.oid >= '${firstNormalObjectId}'
+            WHERE y.oid >= '${firstNormalOid}'
           )
       END AS types
     FROM m
@@ -226,7 +221,7 @@ export const objectsNamedInFunctionBodiesQuery: PostgresqlPreflightQuery<readonl
     CROSS JOIN LATERAL (
       SELECT EXISTS (
         SELECT FROM m s
-        WHERE s.home = '${builtinSchemaOids.pg_catalog}'
+        WHERE s.home = '${schemaOids.pg_catalog}'
           AND s.kind = m.kind
           AND s.name = m.name
       ) AS is_replaced
@@ -240,7 +235,7 @@ export const objectsNamedInFunctionBodiesQuery: PostgresqlPreflightQuery<readonl
             m.kind = 'function'
               AND NOT EXISTS (
                 SELECT FROM m s
-                WHERE s.home = '${builtinSchemaOids.pg_catalog}'
+                WHERE s.home = '${schemaOids.pg_catalog}'
                   AND s.kind = m.kind
                   AND s.name = m.name
                   AND s.arguments = m.arguments
@@ -251,15 +246,15 @@ export const objectsNamedInFunctionBodiesQuery: PostgresqlPreflightQuery<readonl
   decode: (rows) =>
     rows.map((row) => ({
       kind: namedObjectKinds.find((one) => one === row.kind) ?? 'relation',
-      schema: decodeTextColumn(row, 'nspname'),
-      name: decodeTextColumn(row, 'name'),
-      isReplaced: decodeBooleanColumn(row, 'is_replaced'),
-      types: decodeTextArrayColumn(row, 'types'),
+      schema: decodeText(row, 'nspname'),
+      name: decodeText(row, 'name'),
+      isReplaced: decodeBoolean(row, 'is_replaced'),
+      types: decodeTextArray(row, 'types'),
     })),
   absent: [],
 };
 
-const namedObjectKinds: readonly ObjectNamedInFunctionBody['kind'][] = [
+const namedObjectKinds: readonly NamedObject['kind'][] = [
   'function',
   'type',
   'text search configuration',
@@ -269,7 +264,7 @@ const namedObjectKinds: readonly ObjectNamedInFunctionBody['kind'][] = [
 /**
  * An operator that PostgreSQL finds for a function body only through the search_path, for operands of certain types.
  */
-export interface SearchPathOperator {
+export interface PathOperator {
   readonly schema: string;
   readonly name: string;
   /** Name of the operand type in pg_type; empty for any type. */
@@ -284,21 +279,21 @@ export interface SearchPathOperator {
  * cast lets an array match an operator of arrays, and citext an operator of text. Operators that no function body
  * contains are excluded first, to keep the query fast.
  */
-export const searchPathOperatorsQuery: PostgresqlPreflightQuery<readonly SearchPathOperator[]> = {
+export const pathOperatorsQuery: PostgresqlQuery<readonly PathOperator[]> = {
   id: 'search-path-operators',
   scope: 'database',
-  when: createDatabaseFeatureCondition('called-functions'),
+  when: featureCondition('called-functions'),
   sql: () => `
-     ${userFunctionDependentsCte}, b AS (
+     ${userDependentsCte}, b AS (
       SELECT p.prosrc, p.proargtypes
       FROM pg_proc p
       JOIN pg_language l ON l.oid = p.prolang
-      WHERE ${isUserSqlOrPlpgsqlFunctionSql}
+      WHERE ${userFunctionSql}
     ), o AS (
       SELECT n.nspname, o.oprname, o.oprleft, o.oprright
       FROM pg_operator o
       JOIN pg_namespace n ON n.oid = o.oprnamespace
-      WHERE o.oprnamespace <> '${builtinSchemaOids.pg_catalog}'
+      WHERE o.oprnamespace <> '${schemaOids.pg_catalog}'
         AND EXISTS (
           SELECT FROM b
           WHERE strpos(b.prosrc, o.oprname::text) > 0
@@ -319,7 +314,7 @@ export const searchPathOperatorsQuery: PostgresqlPreflightQuery<readonly SearchP
     CROSS JOIN LATERAL (
       SELECT EXISTS (
         SELECT FROM pg_operator c
-        WHERE c.oprnamespace = '${builtinSchemaOids.pg_catalog}'
+        WHERE c.oprnamespace = '${schemaOids.pg_catalog}'
           AND c.oprname = o.oprname
           AND ${acceptsTypeSql('c.oprleft', 'l')}
           AND ${acceptsTypeSql('c.oprright', 'r')}
@@ -329,16 +324,16 @@ export const searchPathOperatorsQuery: PostgresqlPreflightQuery<readonly SearchP
       OR (
         (o.oprleft = l.oid OR l.oid = '0')
           AND (o.oprright = r.oid OR r.oid = '0')
-          AND (l.oid >= '${firstNormalObjectId}' OR r.oid >= '${firstNormalObjectId}')
+          AND (l.oid >= '${firstNormalOid}' OR r.oid >= '${firstNormalOid}')
       )
   `,
   decode: (rows) =>
     rows.map((row) => ({
-      schema: decodeTextColumn(row, 'nspname'),
-      name: decodeTextColumn(row, 'oprname'),
-      left: decodeTextColumn(row, 'l'),
-      right: decodeTextColumn(row, 'r'),
-      isReplaced: decodeBooleanColumn(row, 'is_replaced'),
+      schema: decodeText(row, 'nspname'),
+      name: decodeText(row, 'oprname'),
+      left: decodeText(row, 'l'),
+      right: decodeText(row, 'r'),
+      isReplaced: decodeBoolean(row, 'is_replaced'),
     })),
   absent: [],
 };
@@ -360,10 +355,10 @@ export interface UnqualifiedOperatorUse {
  * WHEN and JOIN … USING. In comparisons of rows the first operator stands for all of them. The name is resolved as
  * PostgreSQL does: the operator with most operands of the same types, then of preferred types; several are an error.
  */
-export const unqualifiedOperatorUsesQuery: PostgresqlPreflightQuery<readonly UnqualifiedOperatorUse[]> = {
+export const unqualifiedOperatorUsesQuery: PostgresqlQuery<readonly UnqualifiedOperatorUse[]> = {
   id: 'unqualified-operators',
   scope: 'database',
-  when: createDatabaseFeatureCondition('used-operators'),
+  when: featureCondition('used-operators'),
   sql: (version) => `
     WITH o AS (
       SELECT e.*
@@ -373,8 +368,8 @@ export const unqualifiedOperatorUsesQuery: PostgresqlPreflightQuery<readonly Unq
         SELECT FROM pg_depend d
         WHERE d.classid = e.catalog
           AND d.objid = e.oid
-          AND d.refclassid = '${oidsOfCatalogs.pg_operator}'
-          AND d.refobjid >= '${firstNormalObjectId}'
+          AND d.refclassid = '${catalogOids.pg_operator}'
+          AND d.refobjid >= '${firstNormalOid}'
       )
         AND NOT EXISTS (
           SELECT FROM pg_depend d
@@ -402,7 +397,7 @@ export const unqualifiedOperatorUsesQuery: PostgresqlPreflightQuery<readonly Unq
       FROM o
       CROSS JOIN LATERAL regexp_split_to_table(o.tree, ':testexpr [{]BOOLEXPR ') WITH ORDINALITY p(part, at)
       CROSS JOIN LATERAL (SELECT split_part(p.part, ' :operName ', 1)) s(part)
-      CROSS JOIN LATERAL regexp_matches(s.part, '[{]OPEXPR :opno ([0-9]+) [^{}]*:opresulttype ${builtinTypeOids.bool} ', 'g') m(found)
+      CROSS JOIN LATERAL regexp_matches(s.part, '[{]OPEXPR :opno ([0-9]+) [^{}]*:opresulttype ${typeOids.bool} ', 'g') m(found)
       WHERE p.at > 1
     )
     SELECT DISTINCT
@@ -422,7 +417,7 @@ export const unqualifiedOperatorUsesQuery: PostgresqlPreflightQuery<readonly Unq
     FROM u
     JOIN pg_operator q ON q.oid = u.used
     LEFT JOIN pg_operator f ON f.oid = u.first
-    CROSS JOIN LATERAL (SELECT coalesce(f.oprnamespace, '${builtinSchemaOids.pg_catalog}') AS home) w
+    CROSS JOIN LATERAL (SELECT coalesce(f.oprnamespace, '${schemaOids.pg_catalog}') AS home) w
     CROSS JOIN LATERAL (${operandTypeSql('q.oprleft')}) l
     CROSS JOIN LATERAL (${operandTypeSql('q.oprright')}) r
     WHERE q.oprnamespace <> w.home
@@ -430,13 +425,13 @@ export const unqualifiedOperatorUsesQuery: PostgresqlPreflightQuery<readonly Unq
   `,
   decode: (rows) =>
     rows.map((row) => {
-      const scores = decodeTextArrayColumn(row, 'scores').map(Number);
+      const scores = decodeTextArray(row, 'scores').map(Number);
       const best = Math.max(...scores);
       return {
-        object: decodeTextColumn(row, 'object'),
-        operator: decodeTextColumn(row, 'operator'),
+        object: decodeText(row, 'object'),
+        operator: decodeText(row, 'operator'),
         isMissing: scores.filter((score) => score === best).length !== 1,
-        stores: decodeBooleanColumn(row, 'stores'),
+        stores: decodeBoolean(row, 'stores'),
       };
     }),
   absent: [],
@@ -461,15 +456,15 @@ function operandScoreSql(how: '=' | '~'): string {
 function acceptsTypeSql(operand: string, type: string): string {
   const many = `
     CASE
-      WHEN ${operand} IN ('${builtinTypeOids.any}', '${builtinTypeOids.anyelement}', '${builtinTypeOids.anycompatible}') THEN true
-      WHEN ${operand} IN ('${builtinTypeOids.anyarray}', '${builtinTypeOids.anycompatiblearray}') THEN ${type}.category = 'A'
-      WHEN ${operand} IN ('${builtinTypeOids.anynonarray}', '${builtinTypeOids.anycompatiblenonarray}')
+      WHEN ${operand} IN ('${typeOids.any}', '${typeOids.anyelement}', '${typeOids.anycompatible}') THEN true
+      WHEN ${operand} IN ('${typeOids.anyarray}', '${typeOids.anycompatiblearray}') THEN ${type}.category = 'A'
+      WHEN ${operand} IN ('${typeOids.anynonarray}', '${typeOids.anycompatiblenonarray}')
         THEN ${type}.category <> 'A'
-      WHEN ${operand} = '${builtinTypeOids.anyenum}' THEN ${type}.kind = 'e'
-      WHEN ${operand} IN ('${builtinTypeOids.anyrange}', '${builtinTypeOids.anycompatiblerange}') THEN ${type}.kind = 'r'
-      WHEN ${operand} IN ('${builtinTypeOids.anymultirange}', '${builtinTypeOids.anycompatiblemultirange}')
+      WHEN ${operand} = '${typeOids.anyenum}' THEN ${type}.kind = 'e'
+      WHEN ${operand} IN ('${typeOids.anyrange}', '${typeOids.anycompatiblerange}') THEN ${type}.kind = 'r'
+      WHEN ${operand} IN ('${typeOids.anymultirange}', '${typeOids.anycompatiblemultirange}')
         THEN ${type}.kind = 'm'
-      WHEN ${operand} = '${builtinTypeOids.record}' THEN ${type}.kind = 'c'
+      WHEN ${operand} = '${typeOids.record}' THEN ${type}.kind = 'c'
       ELSE ${type}.kind = 'd'
     END
   `;

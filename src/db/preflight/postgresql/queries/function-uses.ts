@@ -1,14 +1,9 @@
-import {
-  builtinAccessMethodOids,
-  builtinTypeOids,
-  firstNormalObjectId,
-  oidsOfCatalogs,
-} from '../../../../postgresql/catalog-oids.ts';
-import { decodeBooleanColumn, decodeTextColumn, type PostgresqlRow } from '../../../../postgresql/rows.ts';
+import { accessMethodOids, catalogOids, firstNormalOid, typeOids } from '../../../../postgresql/catalog-oids.ts';
+import { decodeBoolean, decodeText, type PostgresqlRow } from '../../../../postgresql/rows.ts';
 
-import type { PostgresqlPreflightQuery } from '../query.ts';
-import { dependsOnUserFunctionSql, isNotExtensionMemberSql } from './catalog-predicates.ts';
-import { createDatabaseFeatureCondition } from './database-overview.ts';
+import type { PostgresqlQuery } from '../query.ts';
+import { isNotMemberSql, userDependencySql } from './catalog-predicates.ts';
+import { featureCondition } from './database-overview.ts';
 import { containingTypesSql } from './row-scan.ts';
 
 /**
@@ -19,40 +14,40 @@ export const functionDependentsCte = (meant: string): string => `
   WITH f AS (
     SELECT d.classid, d.objid, d.objsubid, d.refobjid AS calls
     FROM pg_depend d
-    WHERE ${dependsOnUserFunctionSql} AND ${meant}
+    WHERE ${userDependencySql} AND ${meant}
   ),
   d AS (
     SELECT classid, objid, objsubid, calls
     FROM f
-    WHERE classid <> '${oidsOfCatalogs.pg_operator}'
+    WHERE classid <> '${catalogOids.pg_operator}'
     UNION
     SELECT u.classid, u.objid, u.objsubid, f.calls
     FROM f
-    JOIN pg_depend u ON u.refclassid = '${oidsOfCatalogs.pg_operator}' AND u.refobjid = f.objid
-    WHERE f.classid = '${oidsOfCatalogs.pg_operator}'
-      AND u.classid <> '${oidsOfCatalogs.pg_operator}'
+    JOIN pg_depend u ON u.refclassid = '${catalogOids.pg_operator}' AND u.refobjid = f.objid
+    WHERE f.classid = '${catalogOids.pg_operator}'
+      AND u.classid <> '${catalogOids.pg_operator}'
   )
 `;
 
 /** Functions of extensions are left out, because CREATE EXTENSION creates them on the target as well. */
-export const userFunctionDependentsCte = functionDependentsCte(isNotExtensionMemberSql('pg_proc', 'd.refobjid'));
+export const userDependentsCte = functionDependentsCte(isNotMemberSql('pg_proc', 'd.refobjid'));
 
 /**
  * SQL condition for functions of users in SQL or PL/pgSQL (aliases `p` and `l`). No function matches if `d`, the
  * objects that call such functions, has no rows.
  */
-export const isUserSqlOrPlpgsqlFunctionSql = `
+export const userFunctionSql = `
   EXISTS (SELECT FROM d)
-    AND p.oid >= '${firstNormalObjectId}'
+    AND p.oid >= '${firstNormalOid}'
     AND (l.lanname = 'sql' OR l.lanname = 'plpgsql')
-    AND p.prorettype <> '${builtinTypeOids.trigger}'
-    AND ${isNotExtensionMemberSql('pg_proc', 'p.oid')}
+    AND p.prorettype <> '${typeOids.trigger}'
+    AND ${isNotMemberSql('pg_proc', 'p.oid')}
 `;
 
 /**
  * Condition: the table `c` has rows. The expression reads the size of the table file only when pg_class.relpages is 0.
  */
-export const tableHasRowsSql =
+export const hasRowsSql =
   "c.relkind = 'r' AND c.relpersistence = 'p' AND (c.relpages > 0 OR pg_relation_size(c.oid) > 0)";
 
 /** Condition: a partition of the table `c` has rows. */
@@ -67,11 +62,11 @@ const filledBelow = `
     )
     SELECT FROM t
     JOIN pg_class c ON c.oid = t.oid
-    WHERE ${tableHasRowsSql}
+    WHERE ${hasRowsSql}
   )
 `;
 
-export function buildUserFunctionUsesSql(version: number): string {
+export function functionUsesSql(version: number): string {
   const table = "(c.relkind = 'r' OR c.relkind = 'p') AND c.relpersistence <> 't'";
   const enforced = version < 180_000 ? '' : ' AND k.conenforced';
   // Indexes of materialized views count too: the views are empty on the target, but their indexes are created.
@@ -81,11 +76,11 @@ export function buildUserFunctionUsesSql(version: number): string {
         d.calls,
         'check' AS kind,
         k.conname || ' on ' || c.oid::regclass AS name,
-        ${tableHasRowsSql} AS filled
+        ${hasRowsSql} AS filled
       FROM d
       JOIN pg_constraint k ON k.oid = d.objid
       JOIN pg_class c ON c.oid = k.conrelid
-      WHERE d.classid = '${oidsOfCatalogs.pg_constraint}'
+      WHERE d.classid = '${catalogOids.pg_constraint}'
         AND k.contype = 'c'
         AND ${table}${enforced}
     `,
@@ -97,7 +92,7 @@ export function buildUserFunctionUsesSql(version: number): string {
         k.contypid IN (${filledDomains(version)})
       FROM d
       JOIN pg_constraint k ON k.oid = d.objid
-      WHERE d.classid = '${oidsOfCatalogs.pg_constraint}'
+      WHERE d.classid = '${catalogOids.pg_constraint}'
         AND k.contype = 'c'
         AND k.contypid <> '0'
     `,
@@ -106,11 +101,11 @@ export function buildUserFunctionUsesSql(version: number): string {
         d.calls,
         CASE WHEN i.indisunique OR i.indisexclusion THEN 'unique' ELSE 'index' END,
         'index ' || i.indexrelid::regclass || ' on ' || c.oid::regclass,
-        (${tableHasRowsSql}) OR ${isCalledWithConstantsSql("concat(i.indexprs::text, ' ', i.indpred::text)")}
+        (${hasRowsSql}) OR ${isCalledWithConstantsSql("concat(i.indexprs::text, ' ', i.indpred::text)")}
       FROM d
       JOIN pg_index i ON i.indexrelid = d.objid
       JOIN pg_class c ON c.oid = i.indrelid
-      WHERE d.classid = '${oidsOfCatalogs.pg_class}'
+      WHERE d.classid = '${catalogOids.pg_class}'
         AND d.objsubid = '0'
         AND (i.indisvalid OR c.relkind = 'p')
         AND (c.relkind = 'm' OR (${table}))
@@ -123,7 +118,7 @@ export function buildUserFunctionUsesSql(version: number): string {
         ${filledBelow}
       FROM d
       JOIN pg_class c ON c.oid = d.objid
-      WHERE d.classid = '${oidsOfCatalogs.pg_class}'
+      WHERE d.classid = '${catalogOids.pg_class}'
         AND d.objsubid = '0'
         AND c.relkind = 'p'
     `,
@@ -133,11 +128,11 @@ export function buildUserFunctionUsesSql(version: number): string {
         d.calls,
         'trigger',
         'trigger ' || quote_ident(t.tgname) || ' on ' || c.oid::regclass,
-        ${tableHasRowsSql} AND t.tgtype & 4 <> 0
+        ${hasRowsSql} AND t.tgtype & 4 <> 0
       FROM d
       JOIN pg_trigger t ON t.oid = d.objid
       JOIN pg_class c ON c.oid = t.tgrelid
-      WHERE d.classid = '${oidsOfCatalogs.pg_trigger}'
+      WHERE d.classid = '${catalogOids.pg_trigger}'
         AND t.tgenabled IN ('A', 'R')
         AND NOT t.tgisinternal
         AND ${table}
@@ -146,7 +141,7 @@ export function buildUserFunctionUsesSql(version: number): string {
       SELECT d.calls, 'event', 'event trigger ' || quote_ident(e.evtname), true
       FROM d
       JOIN pg_event_trigger e ON e.oid = d.objid
-      WHERE d.classid = '${oidsOfCatalogs.pg_event_trigger}'
+      WHERE d.classid = '${catalogOids.pg_event_trigger}'
         AND e.evtenabled IN ('O', 'A')
         AND left(e.evtevent::text, 12) = 'ddl_command_'
         AND (e.evttags IS NULL OR e.evttags && '{CREATE PUBLICATION,CREATE SUBSCRIPTION}')
@@ -156,7 +151,7 @@ export function buildUserFunctionUsesSql(version: number): string {
       FROM d
       JOIN pg_rewrite w ON w.oid = d.objid
       JOIN pg_class v ON v.oid = w.ev_class
-      WHERE d.classid = '${oidsOfCatalogs.pg_rewrite}' AND v.relkind = 'm'
+      WHERE d.classid = '${catalogOids.pg_rewrite}' AND v.relkind = 'm'
     `,
     ...support(version, table),
     ...generated(version, table),
@@ -175,10 +170,10 @@ function filledDomains(version: number): string {
     SELECT k.contypid
     FROM d
     JOIN pg_constraint k ON k.oid = d.objid
-    WHERE d.classid = '${oidsOfCatalogs.pg_constraint}'
+    WHERE d.classid = '${catalogOids.pg_constraint}'
       AND k.contypid <> '0'
   `;
-  return `SELECT root FROM (${buildFilledDomainsSql(version, roots)}) f`;
+  return `SELECT root FROM (${filledDomainsSql(version, roots)}) f`;
 }
 
 /**
@@ -186,7 +181,7 @@ function filledDomains(version: number): string {
  * type or a range. `tables` and `columns` are those whose type is the domain itself. One query reads all domains,
  * because it must read every column.
  */
-export function buildFilledDomainsSql(version: number, roots: string): string {
+export function filledDomainsSql(version: number, roots: string): string {
   return `
     SELECT
       w.root,
@@ -205,7 +200,7 @@ export function buildFilledDomainsSql(version: number, roots: string): string {
     ) w
     JOIN pg_attribute a ON a.atttypid = w.oid
     JOIN pg_class c ON c.oid = a.attrelid
-    WHERE NOT a.attisdropped AND ${tableHasRowsSql}
+    WHERE NOT a.attisdropped AND ${hasRowsSql}
     GROUP BY w.root
   `;
 }
@@ -217,7 +212,7 @@ export function buildFilledDomainsSql(version: number, roots: string): string {
 function support(version: number, table: string): readonly string[] {
   const ofClass = `
      d
-    JOIN pg_amproc m ON d.classid = '${oidsOfCatalogs.pg_amproc}' AND m.oid = d.objid
+    JOIN pg_amproc m ON d.classid = '${catalogOids.pg_amproc}' AND m.oid = d.objid
     JOIN pg_opclass o ON o.opcfamily = m.amprocfamily
   `;
   return [
@@ -226,11 +221,11 @@ function support(version: number, table: string): readonly string[] {
         d.calls,
         'support',
         'index ' || i.indexrelid::regclass || ' on ' || c.oid::regclass,
-        ${tableHasRowsSql}
+        ${hasRowsSql}
       FROM ${ofClass}
       JOIN pg_index i ON o.oid = ANY (i.indclass)
       JOIN pg_class c ON c.oid = i.indrelid
-      WHERE i.indexrelid >= '${firstNormalObjectId}'
+      WHERE i.indexrelid >= '${firstNormalOid}'
         AND i.indisvalid
         AND c.relkind = 'r'
         AND ${table}
@@ -254,11 +249,11 @@ function support(version: number, table: string): readonly string[] {
         d.calls,
         'support',
         'index ' || i.indexrelid::regclass || ' on ' || c.oid::regclass,
-        ${tableHasRowsSql} AND pg_relation_size(i.indexrelid) > 8192
+        ${hasRowsSql} AND pg_relation_size(i.indexrelid) > 8192
       FROM d
-      JOIN pg_attribute a ON d.classid = '${oidsOfCatalogs.pg_type}' AND a.atttypid = d.objid
+      JOIN pg_attribute a ON d.classid = '${catalogOids.pg_type}' AND a.atttypid = d.objid
       JOIN pg_index i ON i.indexrelid = a.attrelid
-      JOIN pg_class x ON x.oid = i.indexrelid AND x.relam = '${builtinAccessMethodOids.gist}'
+      JOIN pg_class x ON x.oid = i.indexrelid AND x.relam = '${accessMethodOids.gist}'
       JOIN pg_class c ON c.oid = i.indrelid
       WHERE i.indisvalid
         AND c.relkind = 'r'
@@ -276,12 +271,12 @@ function generated(version: number, table: string): readonly string[] {
   const column =
     version < 150_000
       ? `
-        pg_attribute a ON d.classid = '${oidsOfCatalogs.pg_class}'
+        pg_attribute a ON d.classid = '${catalogOids.pg_class}'
           AND a.attrelid = d.objid
           AND a.attnum = d.objsubid
       `
       : `
-         pg_attrdef f ON d.classid = '${oidsOfCatalogs.pg_attrdef}' AND f.oid = d.objid
+         pg_attrdef f ON d.classid = '${catalogOids.pg_attrdef}' AND f.oid = d.objid
         JOIN pg_attribute a ON a.attrelid = f.adrelid AND a.attnum = f.adnum
       `;
   return [
@@ -290,7 +285,7 @@ function generated(version: number, table: string): readonly string[] {
         d.calls,
         'generated',
         'column ' || c.oid::regclass || '.' || quote_ident(a.attname),
-        ${tableHasRowsSql}
+        ${hasRowsSql}
       FROM d
       JOIN ${column}
       JOIN pg_class c ON c.oid = a.attrelid
@@ -300,7 +295,7 @@ function generated(version: number, table: string): readonly string[] {
 }
 
 /** An object that calls a function of a user for each row that is written. */
-export interface UserFunctionUse {
+export interface FunctionUse {
   /** Object id of the function that the object calls. */
   readonly calls: string;
   /**
@@ -324,26 +319,26 @@ export interface UserFunctionUse {
   readonly filled: boolean;
 }
 
-export const userFunctionUsesQuery: PostgresqlPreflightQuery<readonly UserFunctionUse[]> = {
+export const functionUsesQuery: PostgresqlQuery<readonly FunctionUse[]> = {
   id: 'function-uses',
   scope: 'database',
-  when: createDatabaseFeatureCondition('called-functions'),
-  sql: (version) => `${userFunctionDependentsCte} ${buildUserFunctionUsesSql(version)}`,
+  when: featureCondition('called-functions'),
+  sql: (version) => `${userDependentsCte} ${functionUsesSql(version)}`,
   decode: (rows) =>
     rows.map((row) => ({
-      calls: decodeTextColumn(row, 'calls'),
+      calls: decodeText(row, 'calls'),
       kind: kindOf(row),
-      name: decodeTextColumn(row, 'name'),
-      filled: decodeBooleanColumn(row, 'filled'),
+      name: decodeText(row, 'name'),
+      filled: decodeBoolean(row, 'filled'),
     })),
   absent: [],
 };
 
-function kindOf({ kind }: PostgresqlRow): UserFunctionUse['kind'] {
+function kindOf({ kind }: PostgresqlRow): FunctionUse['kind'] {
   return kinds.find((one) => one === kind) ?? 'check';
 }
 
-const kinds: readonly UserFunctionUse['kind'][] = [
+const kinds: readonly FunctionUse['kind'][] = [
   'domain',
   'index',
   'unique',

@@ -1,12 +1,7 @@
 import { BlockList, isIP } from 'node:net';
 import { quoteIdentifier } from '../../../../postgresql/quote.ts';
-import {
-  decodeNumberColumnOrZero,
-  decodeOptionalTextColumn,
-  decodeTextArrayColumn,
-  decodeTextColumn,
-} from '../../../../postgresql/rows.ts';
-import type { PostgresqlPreflightQuery } from '../query.ts';
+import { decodeNumber, decodeOptionalText, decodeText, decodeTextArray } from '../../../../postgresql/rows.ts';
+import type { PostgresqlQuery } from '../query.ts';
 
 /** A line of pg_hba.conf as the server parses it; the lines of included files are part of the result. */
 export interface HbaRule {
@@ -24,7 +19,7 @@ export interface HbaRule {
   readonly error: string | undefined;
 }
 
-export const hbaRulesQuery: PostgresqlPreflightQuery<readonly HbaRule[]> = {
+export const hbaRulesQuery: PostgresqlQuery<readonly HbaRule[]> = {
   id: 'hba-rules',
   scope: 'server',
   sql: (version) =>
@@ -46,15 +41,15 @@ export const hbaRulesQuery: PostgresqlPreflightQuery<readonly HbaRule[]> = {
       `,
   decode: (rows) =>
     rows.map((row) => ({
-      line: decodeNumberColumnOrZero(row, 'line_number'),
-      type: decodeTextColumn(row, 'type'),
-      databases: decodeTextArrayColumn(row, 'databases'),
-      users: decodeTextArrayColumn(row, 'users'),
-      address: decodeTextColumn(row, 'address'),
-      netmask: decodeOptionalTextColumn(row, 'netmask'),
-      method: decodeTextColumn(row, 'auth_method'),
-      options: decodeTextArrayColumn(row, 'options'),
-      error: decodeOptionalTextColumn(row, 'error'),
+      line: decodeNumber(row, 'line_number'),
+      type: decodeText(row, 'type'),
+      databases: decodeTextArray(row, 'databases'),
+      users: decodeTextArray(row, 'users'),
+      address: decodeText(row, 'address'),
+      netmask: decodeOptionalText(row, 'netmask'),
+      method: decodeText(row, 'auth_method'),
+      options: decodeTextArray(row, 'options'),
+      error: decodeOptionalText(row, 'error'),
     })),
   absent: [],
   grant: (user) => {
@@ -67,11 +62,11 @@ export const hbaRulesQuery: PostgresqlPreflightQuery<readonly HbaRule[]> = {
  * The address of this client as the server sees it, which differs behind a port forwarder; undefined for a Unix-domain
  * socket.
  */
-export const clientAddressQuery: PostgresqlPreflightQuery<string | undefined> = {
+export const clientAddressQuery: PostgresqlQuery<string | undefined> = {
   id: 'client-address',
   scope: 'server',
   sql: () => 'SELECT host(inet_client_addr()) AS address',
-  decode: ([row = {}]) => decodeOptionalTextColumn(row, 'address'),
+  decode: ([row = {}]) => decodeOptionalText(row, 'address'),
   absent: undefined,
 };
 
@@ -90,11 +85,7 @@ export interface HbaClient {
  * WAL sender by its database name; the keyword `replication` matches physical replication only. Source: PostgreSQL
  * documentation, "The pg_hba.conf File".
  */
-export function firstMatchingHbaRule(
-  rules: readonly HbaRule[],
-  caller: HbaClient,
-  database: string,
-): HbaRule | undefined {
+export function firstMatchingRule(rules: readonly HbaRule[], caller: HbaClient, database: string): HbaRule | undefined {
   return rules.find(
     (rule) =>
       rule.error === undefined &&
@@ -106,27 +97,23 @@ export function firstMatchingHbaRule(
 }
 
 /** pg_hba.conf rules that match except for the address: the client is allowed only from other addresses. */
-export function findHbaRulesForOtherAddresses(
-  rules: readonly HbaRule[],
-  caller: HbaClient,
-  database: string,
-): readonly HbaRule[] {
+export function findOtherRules(rules: readonly HbaRule[], caller: HbaClient, database: string): readonly HbaRule[] {
   return rules.filter(
     (rule) =>
       rule.type !== 'local' &&
       rule.method !== 'reject' &&
       !matchesAddress(rule, caller.address) &&
-      firstMatchingHbaRule([{ ...rule, address: 'all', netmask: undefined }], caller, database) !== undefined,
+      firstMatchingRule([{ ...rule, address: 'all', netmask: undefined }], caller, database) !== undefined,
   );
 }
 
 /** Whether the address is a host name, a domain or `samenet`, which only the server can resolve. */
-export function canOnlyServerResolveHbaRuleAddress({ address }: HbaRule): boolean {
+export function isServerResolved({ address }: HbaRule): boolean {
   return isIP(address) === 0 && address !== 'all' && address !== 'samehost';
 }
 
 /** Number of bits of a netmask: `255.255.0.0` is 16, `ffff:ffff::` is 32; undefined if the text is not a netmask. */
-export function getNetmaskPrefixLength(netmask: string): number | undefined {
+export function prefixLength(netmask: string): number | undefined {
   const version = isIP(netmask);
   if (version === 4) return leadingOnes(netmask.split('.').map((part) => Number(part).toString(2).padStart(8, '0')));
   if (version !== 6) return undefined;
@@ -162,7 +149,7 @@ function matchesAddress({ address, netmask }: HbaRule, from: string | undefined)
   // The user and database are compared before the address: hundreds of databases are matched with every rule, and
   // parsing an IPv6 mask is slow.
   if (version !== 0 && version !== (from === undefined ? 4 : isIP(from))) return false;
-  const prefix = netmask === undefined ? undefined : getNetmaskPrefixLength(netmask);
+  const prefix = netmask === undefined ? undefined : prefixLength(netmask);
   // Whether the rule matches every IPv4 address; a narrower rule may or may not contain the address of the service.
   if (from === undefined) return version === 4 && prefix === 0;
   if (version === 0 || prefix === undefined) return address === 'samehost' && isLoopbackAddress(from);

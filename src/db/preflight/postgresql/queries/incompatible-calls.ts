@@ -1,17 +1,17 @@
 import {
-  builtinFunctionOids,
-  builtinLanguageOids,
-  builtinTypeOids,
-  firstNormalObjectId,
-  oidsOfCatalogs,
+  catalogOids,
+  firstNormalOid,
+  functionOids,
+  languageOids,
+  typeOids,
 } from '../../../../postgresql/catalog-oids.ts';
-import { decodeNumberColumnOrZero, decodeTextColumn } from '../../../../postgresql/rows.ts';
-import type { PostgresqlPreflightQuery } from '../query.ts';
-import { isNotExtensionMemberSql } from './catalog-predicates.ts';
-import { createDatabaseFeatureCondition } from './database-overview.ts';
+import { decodeNumber, decodeText } from '../../../../postgresql/rows.ts';
+import type { PostgresqlQuery } from '../query.ts';
+import { isNotMemberSql } from './catalog-predicates.ts';
+import { featureCondition } from './database-overview.ts';
 
 /** An object that a later release cannot create. */
-export interface VersionIncompatibleObject {
+export interface IncompatibleObject {
   /** The object, such as `view public.load`, `operator public.!!!(integer,NONE)`. */
   readonly object: string;
   /**
@@ -24,14 +24,14 @@ export interface VersionIncompatibleObject {
   readonly says?: string;
 }
 
-export function decodeVersionIncompatibleObjects(
-  rows: Parameters<PostgresqlPreflightQuery<unknown>['decode']>[0],
-): readonly VersionIncompatibleObject[] {
+export function decodeIncompatible(
+  rows: Parameters<PostgresqlQuery<unknown>['decode']>[0],
+): readonly IncompatibleObject[] {
   return rows.map((row) => ({
-    object: decodeTextColumn(row, 'object'),
-    needs: decodeTextColumn(row, 'needs'),
-    since: decodeNumberColumnOrZero(row, 'since'),
-    ...(decodeTextColumn(row, 'says') === '' ? {} : { says: decodeTextColumn(row, 'says') }),
+    object: decodeText(row, 'object'),
+    needs: decodeText(row, 'needs'),
+    since: decodeNumber(row, 'since'),
+    ...(decodeText(row, 'says') === '' ? {} : { says: decodeText(row, 'says') }),
   }));
 }
 
@@ -49,7 +49,7 @@ const removedCalls = [
 ];
 
 /** Stored expressions that call a removed operator or function, and that a dump writes out by name. */
-export const versionIncompatibleCallsQuery: PostgresqlPreflightQuery<readonly VersionIncompatibleObject[]> = {
+export const incompatibleCallsQuery: PostgresqlQuery<readonly IncompatibleObject[]> = {
   id: 'incompatible-calls',
   scope: 'database',
   sql: (version) => {
@@ -74,7 +74,7 @@ export const versionIncompatibleCallsQuery: PostgresqlPreflightQuery<readonly Ve
       ? undefined
       : `WITH o AS (${dumpedTreesSql(version)}) ${parts.join(' UNION ALL ')} ORDER BY 1, 2`;
   },
-  decode: decodeVersionIncompatibleObjects,
+  decode: decodeIncompatible,
   absent: [],
 };
 
@@ -87,10 +87,10 @@ export function isRemovedOperator(name: string, extension: string): boolean {
 }
 
 /** Objects that depend on such an operator. */
-export const removedExtensionOperatorsQuery: PostgresqlPreflightQuery<readonly VersionIncompatibleObject[]> = {
+export const removedExtensionOperatorsQuery: PostgresqlQuery<readonly IncompatibleObject[]> = {
   id: 'removed-extension-operators',
   scope: 'database',
-  when: createDatabaseFeatureCondition('extensions'),
+  when: featureCondition('extensions'),
   sql: () => `
     SELECT DISTINCT
       coalesce(
@@ -100,18 +100,18 @@ export const removedExtensionOperatorsQuery: PostgresqlPreflightQuery<readonly V
       'operator ' || o.oid::regoperator AS needs,
       14 AS since
     FROM pg_extension e
-    JOIN pg_depend m ON m.refclassid = '${oidsOfCatalogs.pg_extension}' AND m.refobjid = e.oid
-      AND m.classid = '${oidsOfCatalogs.pg_operator}' AND m.deptype = 'e'
+    JOIN pg_depend m ON m.refclassid = '${catalogOids.pg_extension}' AND m.refobjid = e.oid
+      AND m.classid = '${catalogOids.pg_operator}' AND m.deptype = 'e'
     JOIN pg_operator o ON o.oid = m.objid AND o.oprname IN (${removedOperators.map((name) => `'${name}'`).join(', ')})
     JOIN pg_depend d ON d.refclassid = m.classid AND d.refobjid = o.oid
-      AND d.classid NOT IN ('${oidsOfCatalogs.pg_operator}', '${oidsOfCatalogs.pg_amop}')
+      AND d.classid NOT IN ('${catalogOids.pg_operator}', '${catalogOids.pg_amop}')
     CROSS JOIN LATERAL pg_identify_object(d.classid, d.objid, d.objsubid) i
-    LEFT JOIN pg_rewrite r ON d.classid = '${oidsOfCatalogs.pg_rewrite}' AND r.oid = d.objid
+    LEFT JOIN pg_rewrite r ON d.classid = '${catalogOids.pg_rewrite}' AND r.oid = d.objid
     LEFT JOIN pg_class c ON c.oid = r.ev_class
     WHERE e.extname IN (${outdatedExtensions.map((name) => `'${name}'`).join(', ')})
     ORDER BY 1, 2
   `,
-  decode: decodeVersionIncompatibleObjects,
+  decode: decodeIncompatible,
   absent: [],
 };
 
@@ -122,7 +122,7 @@ export const removedExtensionOperatorsQuery: PostgresqlPreflightQuery<readonly V
  */
 export function dumpedTreesSql(version: number): string {
   const table = 'c.oid::regclass';
-  const of = (catalog: keyof typeof oidsOfCatalogs) => `'${oidsOfCatalogs[catalog]}'::oid`;
+  const of = (catalog: keyof typeof catalogOids) => `'${catalogOids[catalog]}'::oid`;
   const isGenerated = version < 120_000 ? 'false' : "a.attgenerated = 's'";
   const dependent =
     version < 150_000
@@ -139,8 +139,8 @@ export function dumpedTreesSql(version: number): string {
         concat(r.ev_action::text, ' ', r.ev_qual::text) AS tree
       FROM pg_rewrite r
       JOIN pg_class c ON c.oid = r.ev_class
-      WHERE r.oid >= '${firstNormalObjectId}'
-        AND ${isNotExtensionMemberSql('pg_class', 'c.oid')}
+      WHERE r.oid >= '${firstNormalOid}'
+        AND ${isNotMemberSql('pg_class', 'c.oid')}
     `,
     `
       SELECT
@@ -153,7 +153,7 @@ export function dumpedTreesSql(version: number): string {
         END,
         k.conbin::text
       FROM pg_constraint k
-      WHERE k.oid >= '${firstNormalObjectId}' AND k.conbin IS NOT NULL
+      WHERE k.oid >= '${firstNormalOid}' AND k.conbin IS NOT NULL
     `,
     `
       SELECT
@@ -164,7 +164,7 @@ export function dumpedTreesSql(version: number): string {
       FROM pg_attrdef d
       JOIN pg_class c ON c.oid = d.adrelid
       JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = d.adnum
-      WHERE d.oid >= '${firstNormalObjectId}'
+      WHERE d.oid >= '${firstNormalOid}'
     `,
     `
       SELECT
@@ -174,7 +174,7 @@ export function dumpedTreesSql(version: number): string {
         'index ' || i.indexrelid::regclass,
         concat(i.indexprs::text, ' ', i.indpred::text)
       FROM pg_index i
-      WHERE i.indexrelid >= '${firstNormalObjectId}'
+      WHERE i.indexrelid >= '${firstNormalOid}'
         AND (i.indexprs IS NOT NULL OR i.indpred IS NOT NULL)
     `,
     `
@@ -185,7 +185,7 @@ export function dumpedTreesSql(version: number): string {
         'trigger ' || quote_ident(t.tgname) || ' on ' || t.tgrelid::regclass,
         t.tgqual::text
       FROM pg_trigger t
-      WHERE t.oid >= '${firstNormalObjectId}' AND t.tgqual IS NOT NULL
+      WHERE t.oid >= '${firstNormalOid}' AND t.tgqual IS NOT NULL
     `,
     `
       SELECT
@@ -199,12 +199,12 @@ export function dumpedTreesSql(version: number): string {
     `
       SELECT ${of('pg_type')}, t.oid, false, 'default of ' || t.oid::regtype, t.typdefaultbin::text
       FROM pg_type t
-      WHERE t.oid >= '${firstNormalObjectId}' AND t.typdefaultbin IS NOT NULL
+      WHERE t.oid >= '${firstNormalOid}' AND t.typdefaultbin IS NOT NULL
     `,
     `
       SELECT ${of('pg_proc')}, p.oid, false, 'function ' || p.oid::regprocedure, ${body}
       FROM pg_proc p
-      WHERE p.oid >= '${firstNormalObjectId}'
+      WHERE p.oid >= '${firstNormalOid}'
         AND (p.proargdefaults IS NOT NULL${version < 140_000 ? '' : ' OR p.prosqlbody IS NOT NULL'})
     `,
     ...(version < 100_000
@@ -293,16 +293,16 @@ const newMembers: readonly {
  * A function in the library of an extension that is no member of it was taken out by ALTER EXTENSION … DROP FUNCTION:
  * CREATE EXTENSION creates it on the target, and the dump again.
  */
-export const versionIncompatibleFunctionsQuery: PostgresqlPreflightQuery<readonly VersionIncompatibleObject[]> = {
+export const incompatibleFunctionsQuery: PostgresqlQuery<readonly IncompatibleObject[]> = {
   id: 'incompatible-functions',
   scope: 'database',
-  when: createDatabaseFeatureCondition('functions'),
+  when: featureCondition('functions'),
   sql: (version) => {
     const later = (one: { readonly since: number }) => one.since > version / 10_000;
     const object = `
       CASE ${version < 110_000 ? "'f'" : 'p.prokind'} WHEN 'p' THEN 'procedure ' ELSE 'function ' END || p.oid::regprocedure AS object
     `;
-    const own = `p.oid >= '${firstNormalObjectId}' AND ${isNotExtensionMemberSql('pg_proc', 'p.oid')}`;
+    const own = `p.oid >= '${firstNormalOid}' AND ${isNotMemberSql('pg_proc', 'p.oid')}`;
     const parts = [
       ...removedInternalFunctions.filter(later).map(
         ({ since, names }) => `
@@ -312,7 +312,7 @@ export const versionIncompatibleFunctionsQuery: PostgresqlPreflightQuery<readonl
               format('there is no built-in function named "%s"', p.prosrc) AS says,
               ${since} AS since
             FROM pg_proc p
-            WHERE p.prolang = '${builtinLanguageOids.internal}'
+            WHERE p.prolang = '${languageOids.internal}'
               AND p.prosrc ~ '^(${names})$'
               AND ${own}
           `,
@@ -349,7 +349,7 @@ export const versionIncompatibleFunctionsQuery: PostgresqlPreflightQuery<readonl
     ];
     return parts.length === 0 ? undefined : `${parts.join(' UNION ALL ')} ORDER BY 1, 2`;
   },
-  decode: decodeVersionIncompatibleObjects,
+  decode: decodeIncompatible,
   absent: [],
 };
 
@@ -367,28 +367,22 @@ const sharedPartnersSql = [
       FROM pg_operator o
       JOIN pg_operator p ON p.oid = o.${column}
       JOIN pg_operator q ON q.oid = p.${column}
-      WHERE o.oid >= '${firstNormalObjectId}'
+      WHERE o.oid >= '${firstNormalOid}'
         AND q.oid <> o.oid
-        AND ${isNotExtensionMemberSql('pg_operator', 'o.oid')}
+        AND ${isNotMemberSql('pg_operator', 'o.oid')}
     `,
   )
   .join(' UNION ALL ');
 
-const arrayFunctions = [
-  builtinFunctionOids.array_append,
-  builtinFunctionOids.array_prepend,
-  builtinFunctionOids.array_cat,
-].join(', ');
-const polymorphicTypes = [builtinTypeOids.anyarray, builtinTypeOids.anyelement].join(', ');
+const arrayFunctions = [functionOids.array_append, functionOids.array_prepend, functionOids.array_cat].join(', ');
+const polymorphicTypes = [typeOids.anyarray, typeOids.anyelement].join(', ');
 
 /**
  * Operators and aggregates that PostgreSQL 14 cannot create: it has no postfix operators, and its array_append,
  * array_prepend and array_cat take anycompatible types instead of anyarray and anyelement. Since PostgreSQL 17 an
  * operator can be the negator or commutator of one operator only.
  */
-export const versionIncompatibleOperatorsAndAggregatesQuery: PostgresqlPreflightQuery<
-  readonly VersionIncompatibleObject[]
-> = {
+export const incompatibleOperatorsQuery: PostgresqlQuery<readonly IncompatibleObject[]> = {
   id: 'incompatible-operators',
   scope: 'database',
   sql: (version) =>
@@ -408,9 +402,9 @@ export const versionIncompatibleOperatorsAndAggregatesQuery: PostgresqlPreflight
           14 AS since,
           NULL
         FROM pg_operator o
-        WHERE o.oid >= '${firstNormalObjectId}'
+        WHERE o.oid >= '${firstNormalOid}'
           AND (o.oprkind = 'r' OR (o.oprcode IN (${arrayFunctions}) AND o.oprleft IN (${polymorphicTypes})))
-          AND ${isNotExtensionMemberSql('pg_operator', 'o.oid')}
+          AND ${isNotMemberSql('pg_operator', 'o.oid')}
         UNION ALL
         SELECT
           'aggregate ' || a.aggfnoid::regprocedure,
@@ -418,12 +412,12 @@ export const versionIncompatibleOperatorsAndAggregatesQuery: PostgresqlPreflight
           14,
           NULL
         FROM pg_aggregate a
-        WHERE a.aggfnoid >= '${firstNormalObjectId}'
+        WHERE a.aggfnoid >= '${firstNormalOid}'
           AND a.aggtransfn IN (${arrayFunctions})
           AND a.aggtranstype IN (${polymorphicTypes})
-          AND ${isNotExtensionMemberSql('pg_proc', 'a.aggfnoid')}
+          AND ${isNotMemberSql('pg_proc', 'a.aggfnoid')}
         ORDER BY 1
       `,
-  decode: decodeVersionIncompatibleObjects,
+  decode: decodeIncompatible,
   absent: [],
 };

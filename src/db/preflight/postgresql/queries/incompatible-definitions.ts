@@ -1,31 +1,24 @@
-import { builtinTypeOids, firstNormalObjectId, oidsOfCatalogs } from '../../../../postgresql/catalog-oids.ts';
-import { decodeOptionalTextColumn, decodeTextColumn } from '../../../../postgresql/rows.ts';
-import type { PostgresqlPreflightQuery } from '../query.ts';
-import { isExtensionMemberSql, isNotExtensionMemberSql } from './catalog-predicates.ts';
-import { createDatabaseFeatureCondition } from './database-overview.ts';
-import { decodeVersionIncompatibleObjects, type VersionIncompatibleObject } from './incompatible-calls.ts';
+import { catalogOids, firstNormalOid, typeOids } from '../../../../postgresql/catalog-oids.ts';
+import { decodeOptionalText, decodeText } from '../../../../postgresql/rows.ts';
+import type { PostgresqlQuery } from '../query.ts';
+import { isMemberSql, isNotMemberSql } from './catalog-predicates.ts';
+import { featureCondition } from './database-overview.ts';
+import { decodeIncompatible, type IncompatibleObject } from './incompatible-calls.ts';
 
 /**
  * Definitions that this release accepts and a later release rejects; `says` is the error message of the later release.
  */
-export const versionIncompatibleDefinitionsQuery: PostgresqlPreflightQuery<readonly VersionIncompatibleObject[]> = {
+export const incompatibleDefinitionsQuery: PostgresqlQuery<readonly IncompatibleObject[]> = {
   id: 'incompatible-definitions',
   scope: 'database',
-  when: createDatabaseFeatureCondition(
-    'relations',
-    'columns',
-    'heirs',
-    'collations',
-    'not-null-names',
-    'superuser-objects',
-  ),
+  when: featureCondition('relations', 'columns', 'heirs', 'collations', 'not-null-names', 'superuser-objects'),
   sql: (version) => {
     if (version < 120_000) return undefined;
     const parts = rejectedDefinitions.filter(({ since }) => since > version / 10_000);
     if (parts.length === 0) return undefined;
     return `${parts.map(({ since, rows }) => `SELECT o.*, ${since} AS since FROM (${rows}) o (object, needs, says)`).join(' UNION ALL ')} ORDER BY 1, 2`;
   },
-  decode: decodeVersionIncompatibleObjects,
+  decode: decodeIncompatible,
   absent: [],
 };
 
@@ -132,11 +125,11 @@ const rejectedDefinitions: readonly { readonly since: number; readonly rows: str
         'no cast of PostgreSQL',
         format('cast from type %s to type %s already exists', format_type(k.castsource, NULL), format_type(k.casttarget, NULL))
       FROM pg_cast k
-      WHERE k.oid >= '${firstNormalObjectId}'
-        AND '${builtinTypeOids.bytea}' IN (k.castsource, k.casttarget)
+      WHERE k.oid >= '${firstNormalOid}'
+        AND '${typeOids.bytea}' IN (k.castsource, k.casttarget)
         AND (
-          k.castsource IN ('${builtinTypeOids.int2}', '${builtinTypeOids.int4}', '${builtinTypeOids.int8}')
-            OR k.casttarget IN ('${builtinTypeOids.int2}', '${builtinTypeOids.int4}', '${builtinTypeOids.int8}')
+          k.castsource IN ('${typeOids.int2}', '${typeOids.int4}', '${typeOids.int8}')
+            OR k.casttarget IN ('${typeOids.int2}', '${typeOids.int4}', '${typeOids.int8}')
         )
     `,
   },
@@ -151,10 +144,10 @@ const rejectedDefinitions: readonly { readonly since: number; readonly rows: str
       FROM pg_opclass o
       JOIN pg_am m ON m.oid = o.opcmethod AND m.amname = 'hash'
       JOIN pg_type t ON t.oid = o.opcintype AND t.typname = 'ltree'
-      WHERE o.oid >= '${firstNormalObjectId}'
+      WHERE o.oid >= '${firstNormalOid}'
         AND o.opcdefault
-        AND ${isExtensionMemberSql('pg_type', 't.oid')}
-        AND ${isNotExtensionMemberSql('pg_opclass', 'o.oid')}
+        AND ${isMemberSql('pg_type', 't.oid')}
+        AND ${isNotMemberSql('pg_opclass', 'o.oid')}
     `,
   },
 ];
@@ -164,10 +157,10 @@ const rejectedDefinitions: readonly { readonly since: number; readonly rows: str
  * rows for the tables of pg_catalog. SQL-standard
  * function bodies (since PostgreSQL 14) contain column names in the same way.
  */
-export const versionIncompatibleViewsQuery: PostgresqlPreflightQuery<readonly VersionIncompatibleObject[]> = {
+export const incompatibleViewsQuery: PostgresqlQuery<readonly IncompatibleObject[]> = {
   id: 'incompatible-views',
   scope: 'database',
-  when: createDatabaseFeatureCondition('views', 'functions'),
+  when: featureCondition('views', 'functions'),
   sql: (version) => {
     const gone = removedColumns.flatMap(({ relation, columns, since }) =>
       since > version / 10_000 ? columns.map((column) => `('${relation}', '${column}', ${since})`) : [],
@@ -177,24 +170,24 @@ export const versionIncompatibleViewsQuery: PostgresqlPreflightQuery<readonly Ve
       SELECT
         CASE c.relkind WHEN 'm' THEN 'materialized view ' ELSE 'view ' END || c.oid::regclass AS object,
         pg_get_viewdef(c.oid) AS words,
-        '${oidsOfCatalogs.pg_rewrite}'::oid AS catalog,
+        '${catalogOids.pg_rewrite}'::oid AS catalog,
         r.oid
       FROM pg_class c
       JOIN pg_rewrite r ON r.ev_class = c.oid AND r.ev_type = '1'
-      WHERE c.oid >= '${firstNormalObjectId}'
+      WHERE c.oid >= '${firstNormalOid}'
         AND c.relkind IN ('v', 'm')
-        AND ${isNotExtensionMemberSql('pg_class', 'c.oid')}
+        AND ${isNotMemberSql('pg_class', 'c.oid')}
     `;
     const functions = `
       SELECT
         CASE p.prokind WHEN 'p' THEN 'procedure ' ELSE 'function ' END || p.oid::regprocedure,
         pg_get_function_sqlbody(p.oid),
-        '${oidsOfCatalogs.pg_proc}',
+        '${catalogOids.pg_proc}',
         p.oid
       FROM pg_proc p
-      WHERE p.oid >= '${firstNormalObjectId}'
+      WHERE p.oid >= '${firstNormalOid}'
         AND p.prosqlbody IS NOT NULL
-        AND ${isNotExtensionMemberSql('pg_proc', 'p.oid')}
+        AND ${isNotMemberSql('pg_proc', 'p.oid')}
     `;
     return `
       WITH o AS MATERIALIZED (${version < 140_000 ? views : `${views} UNION ALL ${functions}`})
@@ -211,14 +204,14 @@ export const versionIncompatibleViewsQuery: PostgresqlPreflightQuery<readonly Ve
         SELECT FROM pg_class s
         WHERE s.relname = g.relation
           AND (
-            (s.oid < '${firstNormalObjectId}' AND s.relkind = 'r')
+            (s.oid < '${firstNormalOid}' AND s.relkind = 'r')
               OR (
-                (s.oid < '${firstNormalObjectId}' OR ${isExtensionMemberSql('pg_class', 's.oid')})
+                (s.oid < '${firstNormalOid}' OR ${isMemberSql('pg_class', 's.oid')})
                   AND EXISTS (
                     SELECT FROM pg_depend d
                     WHERE d.classid = o.catalog
                       AND d.objid = o.oid
-                      AND d.refclassid = '${oidsOfCatalogs.pg_class}'
+                      AND d.refclassid = '${catalogOids.pg_class}'
                       AND d.refobjid = s.oid
                   )
               )
@@ -228,7 +221,7 @@ export const versionIncompatibleViewsQuery: PostgresqlPreflightQuery<readonly Ve
       ORDER BY 1, 2
     `.replace(version < 120_000 ? 'MATERIALIZED ' : '', '');
   },
-  decode: decodeVersionIncompatibleObjects,
+  decode: decodeIncompatible,
   absent: [],
 };
 
@@ -244,13 +237,13 @@ const ownViews = `
     format('relation "%s" does not exist', r.ev_class::regclass) AS says
   FROM pg_rewrite r
   JOIN pg_class c ON c.oid = r.ev_class AND c.relkind = 'v'
-  WHERE r.oid >= '${firstNormalObjectId}'
+  WHERE r.oid >= '${firstNormalOid}'
     AND r.ev_type = '1'
     AND EXISTS (
       SELECT FROM pg_depend d
-      WHERE d.classid = '${oidsOfCatalogs.pg_rewrite}'
+      WHERE d.classid = '${catalogOids.pg_rewrite}'
         AND d.objid = r.oid
-        AND d.refclassid = '${oidsOfCatalogs.pg_class}'
+        AND d.refclassid = '${catalogOids.pg_class}'
         AND d.refobjid = r.ev_class
         AND d.refobjsubid > 0
     )
@@ -305,15 +298,15 @@ export interface RemovedTypeUse {
 }
 
 const removedTypes = [
-  builtinTypeOids.abstime,
-  builtinTypeOids.reltime,
-  builtinTypeOids.tinterval,
-  builtinTypeOids.abstimeArray,
-  builtinTypeOids.reltimeArray,
-  builtinTypeOids.tintervalArray,
+  typeOids.abstime,
+  typeOids.reltime,
+  typeOids.tinterval,
+  typeOids.abstimeArray,
+  typeOids.reltimeArray,
+  typeOids.tintervalArray,
 ];
 
-export const removedTypeUsesQuery: PostgresqlPreflightQuery<readonly RemovedTypeUse[]> = {
+export const removedTypesQuery: PostgresqlQuery<readonly RemovedTypeUse[]> = {
   id: 'removed-type-uses',
   scope: 'database',
   sql: (version) =>
@@ -323,7 +316,7 @@ export const removedTypeUsesQuery: PostgresqlPreflightQuery<readonly RemovedType
         SELECT oid::regclass AS name, NULL AS described
         FROM pg_class
         WHERE relhasoids
-          AND oid >= ${firstNormalObjectId}
+          AND oid >= ${firstNormalOid}
           AND relkind IN ('r', 'p')
           AND relpersistence <> 't'
         UNION ALL
@@ -333,11 +326,11 @@ export const removedTypeUsesQuery: PostgresqlPreflightQuery<readonly RemovedType
         WHERE a.atttypid IN (${removedTypes.join(', ')})
           AND a.attnum > 0
           AND NOT a.attisdropped
-          AND c.oid >= ${firstNormalObjectId}
+          AND c.oid >= ${firstNormalOid}
           AND c.relkind IN ('r', 'p', 'c', 'f')
           AND c.relpersistence <> 't'
       `,
   decode: (rows) =>
-    rows.map((row) => ({ table: decodeTextColumn(row, 'name'), column: decodeOptionalTextColumn(row, 'described') })),
+    rows.map((row) => ({ table: decodeText(row, 'name'), column: decodeOptionalText(row, 'described') })),
   absent: [],
 };

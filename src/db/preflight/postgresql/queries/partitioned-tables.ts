@@ -1,17 +1,17 @@
-import { builtinTypeOids, firstGenbkiObjectId } from '../../../../postgresql/catalog-oids.ts';
+import { firstGenbkiOid, typeOids } from '../../../../postgresql/catalog-oids.ts';
 import {
-  decodeBooleanColumn,
-  decodeNumberColumnOrZero,
-  decodeOptionalTextColumn,
-  decodeTextArrayColumn,
-  decodeTextColumn,
+  decodeBoolean,
+  decodeNumber,
+  decodeOptionalText,
+  decodeText,
+  decodeTextArray,
   type PostgresqlRow,
 } from '../../../../postgresql/rows.ts';
 
-import { type OrdinaryTable, splitBinaryCopyRow } from '../../../../postgresql/table-rows.ts';
-import type { PostgresqlPreflightQuery, SourceTableRowSearcher } from '../query.ts';
-import { createDatabaseFeatureCondition } from './database-overview.ts';
-import { directPartTypesSql, maxTableBytesForRowScan, type TableViolationSearchResult } from './row-scan.ts';
+import { type OrdinaryTable, splitBinaryRow } from '../../../../postgresql/table-rows.ts';
+import type { PostgresqlQuery, RowSearcher } from '../query.ts';
+import { featureCondition } from './database-overview.ts';
+import { maxScanBytes, partTypesSql, type ViolationResult } from './row-scan.ts';
 
 export interface PartitionedTable {
   readonly name: string;
@@ -25,7 +25,7 @@ export interface PartitionedTable {
    * For a table that is partitioned by object ids, such as regclass, which differ in every database: whether rows
    * contain such values.
    */
-  readonly numbered: TableViolationSearchResult;
+  readonly numbered: ViolationResult;
   /** The partitions in which rows with object ids are searched. */
   readonly leaves: readonly OrdinaryTable[];
   /**
@@ -39,10 +39,10 @@ export interface PartitionedTable {
   readonly detaching: readonly string[];
 }
 
-export const partitionedTablesQuery: PostgresqlPreflightQuery<readonly PartitionedTable[]> = {
+export const partitionedTablesQuery: PostgresqlQuery<readonly PartitionedTable[]> = {
   id: 'partitioned-tables',
   scope: 'database',
-  when: createDatabaseFeatureCondition('relations'),
+  when: featureCondition('relations'),
   sql: (version) =>
     version < 100_000
       ? undefined
@@ -64,16 +64,16 @@ export const partitionedTablesQuery: PostgresqlPreflightQuery<readonly Partition
       `,
   decode: (rows) =>
     rows.map((row) => ({
-      name: decodeTextColumn(row, 'name'),
+      name: decodeText(row, 'name'),
       strategy: row.strategy === 'h' ? 'hash' : row.strategy === 'l' ? 'list' : 'range',
-      partitions: decodeNumberColumnOrZero(row, 'partitions'),
-      hasDefault: decodeBooleanColumn(row, 'has_default'),
-      enumHashed: decodeBooleanColumn(row, 'enum_hashed'),
-      numbered: decodeTextColumn(row, 'numbered') === '' || row.numbered === 'none' ? 'none' : 'unseen',
+      partitions: decodeNumber(row, 'partitions'),
+      hasDefault: decodeBoolean(row, 'has_default'),
+      enumHashed: decodeBoolean(row, 'enum_hashed'),
+      numbered: decodeText(row, 'numbered') === '' || row.numbered === 'none' ? 'none' : 'unseen',
       leaves: row.numbered === 'readable' ? decodeLeaves(row) : [],
-      closed: decodeBooleanColumn(row, 'boolean') && decodeNumberColumnOrZero(row, 'partitions') > 1,
-      excluding: decodeOptionalTextColumn(row, 'excluding'),
-      detaching: decodeTextArrayColumn(row, 'detaching'),
+      closed: decodeBoolean(row, 'boolean') && decodeNumber(row, 'partitions') > 1,
+      excluding: decodeOptionalText(row, 'excluding'),
+      detaching: decodeTextArray(row, 'detaching'),
     })),
   searchRows: async (found, search) => {
     const searched: PartitionedTable[] = [];
@@ -84,8 +84,8 @@ export const partitionedTablesQuery: PostgresqlPreflightQuery<readonly Partition
 };
 
 function decodeLeaves(row: PostgresqlRow): readonly OrdinaryTable[] {
-  const columns = decodeTextArrayColumn(row, 'numbered_columns');
-  const names = decodeTextArrayColumn(row, 'leaves');
+  const columns = decodeTextArray(row, 'numbered_columns');
+  const names = decodeTextArray(row, 'leaves');
   return names.flatMap((schema, at) => (at % 2 === 0 ? [{ schema, name: names[at + 1] ?? '', columns }] : []));
 }
 
@@ -93,16 +93,11 @@ function decodeLeaves(row: PostgresqlRow): readonly OrdinaryTable[] {
  * Objects with an id below FirstGenbkiObjectId have the same id on every server. In the binary format of COPY, a value
  * of a type such as regclass is the object id.
  */
-async function searchLeaves(
-  { leaves, numbered }: PartitionedTable,
-  search: SourceTableRowSearcher,
-): Promise<TableViolationSearchResult> {
+async function searchLeaves({ leaves, numbered }: PartitionedTable, search: RowSearcher): Promise<ViolationResult> {
   if (leaves.length === 0) return numbered;
   const hasOwnId = (row: Uint8Array) =>
-    splitBinaryCopyRow(row).some(
-      (value) => value !== null && Buffer.from(value).readUInt32BE(0) >= firstGenbkiObjectId,
-    );
-  const results: TableViolationSearchResult[] = [];
+    splitBinaryRow(row).some((value) => value !== null && Buffer.from(value).readUInt32BE(0) >= firstGenbkiOid);
+  const results: ViolationResult[] = [];
   for (const leaf of leaves) {
     if (results.includes('violate')) break;
     results.push(await search(leaf, hasOwnId, 'binary'));
@@ -130,17 +125,17 @@ const numberedKeyColumns = `
         SELECT array_agg(a.attname)
         FROM ${keyColumns}
           AND ${typeOf} IN (
-            '${builtinTypeOids.regproc}',
-            '${builtinTypeOids.regprocedure}',
-            '${builtinTypeOids.regoper}',
-            '${builtinTypeOids.regoperator}',
-            '${builtinTypeOids.regclass}',
-            '${builtinTypeOids.regtype}',
-            '${builtinTypeOids.regconfig}',
-            '${builtinTypeOids.regdictionary}',
-            '${builtinTypeOids.regnamespace}',
-            '${builtinTypeOids.regrole}',
-            '${builtinTypeOids.regcollation}'
+            '${typeOids.regproc}',
+            '${typeOids.regprocedure}',
+            '${typeOids.regoper}',
+            '${typeOids.regoperator}',
+            '${typeOids.regclass}',
+            '${typeOids.regtype}',
+            '${typeOids.regconfig}',
+            '${typeOids.regdictionary}',
+            '${typeOids.regnamespace}',
+            '${typeOids.regrole}',
+            '${typeOids.regcollation}'
           )
       )
   END
@@ -165,7 +160,7 @@ const leavesHaveRows = `
     ${leaves}
     SELECT CASE
       WHEN count(*) = 0 THEN 'none'
-      WHEN sum(pg_relation_size(f.oid)) <= ${maxTableBytesForRowScan}
+      WHEN sum(pg_relation_size(f.oid)) <= ${maxScanBytes}
           AND bool_and(has_table_privilege(f.oid, 'SELECT') AND NOT row_security_active(f.oid))
         THEN 'readable'
       ELSE 'unseen'
@@ -176,7 +171,7 @@ const leavesHaveRows = `
 
 const leafNames = `(${leaves} SELECT array_agg(ARRAY[n.nspname, f.relname]) FROM f JOIN pg_namespace n ON n.oid = f.relnamespace)`;
 
-const overBoolean = `p.partstrat = 'l' AND EXISTS (SELECT FROM ${keyColumns} AND ${typeOf} = '${builtinTypeOids.bool}')`;
+const overBoolean = `p.partstrat = 'l' AND EXISTS (SELECT FROM ${keyColumns} AND ${typeOf} = '${typeOids.bool}')`;
 
 const excluding = `
   (
@@ -220,17 +215,17 @@ const hashesEnum = `
           SELECT k.type
           FROM k
           WHERE k.class IN (
-            '${builtinTypeOids.anyarray}',
-            '${builtinTypeOids.record}',
-            '${builtinTypeOids.anyrange}',
-            '${builtinTypeOids.anymultirange}'
+            '${typeOids.anyarray}',
+            '${typeOids.record}',
+            '${typeOids.anyrange}',
+            '${typeOids.anymultirange}'
           )
           UNION
           SELECT part.type
           FROM made
           JOIN pg_type t ON t.oid = made.type
           CROSS JOIN LATERAL (
-            ${directPartTypesSql}
+            ${partTypesSql}
             UNION ALL
             SELECT r.rngsubtype
             FROM pg_range r
@@ -238,7 +233,7 @@ const hashesEnum = `
           ) part(type)
         )
         SELECT FROM k
-        WHERE k.class = '${builtinTypeOids.anyenum}'
+        WHERE k.class = '${typeOids.anyenum}'
         UNION ALL
         SELECT FROM made
         JOIN pg_type e ON e.oid = made.type

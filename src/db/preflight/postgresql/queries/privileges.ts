@@ -1,11 +1,11 @@
-import { firstNormalObjectId, oidsOfCatalogs } from '../../../../postgresql/catalog-oids.ts';
+import { catalogOids, firstNormalOid } from '../../../../postgresql/catalog-oids.ts';
 import { quoteIdentifier } from '../../../../postgresql/quote.ts';
-import { decodeBooleanColumn, decodeNumberColumnOrZero, decodeTextColumn } from '../../../../postgresql/rows.ts';
-import type { PostgresqlPreflightQuery } from '../query.ts';
-import { createDatabaseFeatureCondition } from './database-overview.ts';
+import { decodeBoolean, decodeNumber, decodeText } from '../../../../postgresql/rows.ts';
+import type { PostgresqlQuery } from '../query.ts';
+import { featureCondition } from './database-overview.ts';
 
 /** The GRANT statement that allows a role to read what only members of the monitoring roles can read. */
-export function buildGrantMonitorRoleStatement(user: string): string {
+export function monitorGrant(user: string): string {
   return `GRANT pg_monitor, pg_read_all_settings TO ${quoteIdentifier(user)}`;
 }
 
@@ -14,7 +14,7 @@ export function buildGrantMonitorRoleStatement(user: string): string {
  * because the monitoring roles do not include it. undefined if the error message names no such object, or is not in
  * English.
  */
-export function buildCatalogGrantFromError(message: string, user: string): string | undefined {
+export function catalogGrant(message: string, user: string): string | undefined {
   const [, kind, name] = /^permission denied for (schema|table|view|relation) (pg_\w+)$/.exec(message) ?? [];
   if (kind === undefined || name === undefined || notPublic.has(name)) return undefined;
   const right = kind === 'schema' ? `USAGE ON SCHEMA ${name}` : `SELECT ON pg_catalog.${name}`;
@@ -28,25 +28,25 @@ export function buildCatalogGrantFromError(message: string, user: string): strin
 const notPublic: ReadonlySet<string> = new Set(['pg_file_settings', 'pg_hba_file_rules']);
 
 /** The maximum number of large objects that are counted; more would not change the fix. */
-export const largeObjectCountLimit = 100_000;
+export const largeObjectLimit = 100_000;
 
-export const largeObjectsQuery: PostgresqlPreflightQuery<number> = {
+export const largeObjectsQuery: PostgresqlQuery<number> = {
   id: 'large-objects',
   scope: 'database',
-  when: createDatabaseFeatureCondition('large-objects'),
+  when: featureCondition('large-objects'),
   sql: () => `
     SELECT count(*) AS objects
-    FROM (SELECT FROM pg_largeobject_metadata LIMIT ${largeObjectCountLimit + 1}) o
+    FROM (SELECT FROM pg_largeobject_metadata LIMIT ${largeObjectLimit + 1}) o
   `,
-  decode: ([row = {}]) => decodeNumberColumnOrZero(row, 'objects'),
+  decode: ([row = {}]) => decodeNumber(row, 'objects'),
   absent: 0,
 };
 
 /** Object ids of large objects that the role cannot read; pg_read_all_data does not include large objects. */
-export const unreadableLargeObjectsQuery: PostgresqlPreflightQuery<readonly string[]> = {
+export const unreadableLargeObjectsQuery: PostgresqlQuery<readonly string[]> = {
   id: 'unreadable-large-objects',
   scope: 'database',
-  when: createDatabaseFeatureCondition('large-objects'),
+  when: featureCondition('large-objects'),
   sql: (_version, { superuser }) =>
     superuser
       ? undefined
@@ -61,9 +61,9 @@ export const unreadableLargeObjectsQuery: PostgresqlPreflightQuery<readonly stri
               AND (p.grantee = 0 OR pg_has_role(p.grantee, 'USAGE'))
           )
         ORDER BY m.oid
-        LIMIT ${largeObjectCountLimit}
+        LIMIT ${largeObjectLimit}
       `,
-  decode: (rows) => rows.map((row) => decodeTextColumn(row, 'oid')),
+  decode: (rows) => rows.map((row) => decodeText(row, 'oid')),
   absent: [],
 };
 
@@ -93,7 +93,7 @@ export interface UnreadableObjects {
  * pg_dump locks every table and reads the rows of tables and sequences. Of materialized views and foreign tables
  * pg_dump reads only the definition, and of extensions only the tables that they declare as configuration.
  */
-export const unreadableObjectsQuery: PostgresqlPreflightQuery<UnreadableObjects> = {
+export const unreadableObjectsQuery: PostgresqlQuery<UnreadableObjects> = {
   id: 'unreadable-objects',
   scope: 'database',
   sql: (version, { superuser }) =>
@@ -109,30 +109,30 @@ export const unreadableObjectsQuery: PostgresqlPreflightQuery<UnreadableObjects>
           has_schema_privilege(c.relnamespace, 'USAGE') AS usage,
           ${mayRead} AS "select"
         FROM pg_class c
-        WHERE c.oid >= '${firstNormalObjectId}'
+        WHERE c.oid >= '${firstNormalOid}'
           AND c.relkind IN ('r', 'p', 'S')
           AND c.relpersistence <> 't'
           AND NOT (${mayRead} AND has_schema_privilege(c.relnamespace, 'USAGE'))
           AND NOT EXISTS (
             SELECT FROM pg_depend d
             JOIN pg_extension e ON e.oid = d.refobjid
-            WHERE d.classid = '${oidsOfCatalogs.pg_class}'
+            WHERE d.classid = '${catalogOids.pg_class}'
               AND d.objid = c.oid
-              AND d.refclassid = '${oidsOfCatalogs.pg_extension}'
+              AND d.refclassid = '${catalogOids.pg_extension}'
               AND d.deptype = 'e'
               AND (e.extconfig IS NULL OR c.oid <> ALL (e.extconfig))
           )${version < 140_000 ? '' : ' LIMIT 1000'}
       `,
   decode: (rows) => ({
     objects: rows.map((row) => ({
-      kind: decodeBooleanColumn(row, 'sequence') ? 'sequence' : 'table',
-      name: decodeTextColumn(row, 'name'),
-      schema: decodeTextColumn(row, 'schema'),
-      usage: decodeBooleanColumn(row, 'usage'),
-      select: decodeBooleanColumn(row, 'select'),
+      kind: decodeBoolean(row, 'sequence') ? 'sequence' : 'table',
+      name: decodeText(row, 'name'),
+      schema: decodeText(row, 'schema'),
+      usage: decodeBoolean(row, 'usage'),
+      select: decodeBoolean(row, 'select'),
     })),
-    tables: decodeNumberColumnOrZero(rows[0] ?? {}, 'tables'),
-    sequences: decodeNumberColumnOrZero(rows[0] ?? {}, 'sequences'),
+    tables: decodeNumber(rows[0] ?? {}, 'tables'),
+    sequences: decodeNumber(rows[0] ?? {}, 'sequences'),
   }),
   absent: { objects: [], tables: 0, sequences: 0 },
 };

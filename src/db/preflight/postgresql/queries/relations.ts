@@ -1,33 +1,33 @@
 import {
-  builtinSchemaOids,
-  builtinTablespaceOids,
-  firstNormalObjectId,
+  catalogOids,
+  firstNormalOid,
   firstSuperuserOid,
-  oidsOfCatalogs,
+  schemaOids,
+  tablespaceOids,
 } from '../../../../postgresql/catalog-oids.ts';
 import {
-  decodeBooleanColumn,
-  decodeNumberColumnOrZero,
-  decodeOptionalTextColumn,
-  decodeTextColumn,
+  decodeBoolean,
+  decodeNumber,
+  decodeOptionalText,
+  decodeText,
   type PostgresqlRow,
 } from '../../../../postgresql/rows.ts';
 
-import type { PostgresqlPreflightQuery } from '../query.ts';
-import { hasUncommonRelationFeatureSql, isNotExtensionMemberSql } from './catalog-predicates.ts';
-import { createDatabaseFeatureCondition } from './database-overview.ts';
+import type { PostgresqlQuery } from '../query.ts';
+import { isNotMemberSql, uncommonRelationSql } from './catalog-predicates.ts';
+import { featureCondition } from './database-overview.ts';
 
 /**
  * Relations other than ordinary tables with a primary key. Ordinary tables with a primary key are left out, because a
  * database may have a hundred thousand of them.
  */
-export interface RelationsWithUnusualProperties {
+export interface UnusualRelations {
   readonly unlogged: readonly string[];
   readonly foreign: readonly string[];
   /** Temporary tables of sessions, including sessions that crashed. */
   readonly temporary: readonly string[];
   readonly matviews: readonly { readonly name: string; readonly populated: boolean }[];
-  readonly secured: readonly RowSecurityRestrictedTable[];
+  readonly secured: readonly RestrictedTable[];
   /** Tables whose row-level security applies to their owner; `bypasses`: the owner is the first superuser. */
   readonly forced: readonly { readonly name: string; readonly bypasses: boolean }[];
   /** Tables and indexes outside of the tablespace pg_default; `tablespace` is an object id. */
@@ -35,17 +35,17 @@ export interface RelationsWithUnusualProperties {
 }
 
 /** A table whose row-level security applies to this role. */
-interface RowSecurityRestrictedTable {
+interface RestrictedTable {
   readonly name: string;
   /** Whether row-level security applies to the owner of the table too (FORCE ROW LEVEL SECURITY). */
   readonly forced: boolean;
 }
 
 /** Names are cast from regclass, because with the search_path pg_catalog the server then qualifies and quotes them. */
-export const relationsWithUnusualPropertiesQuery: PostgresqlPreflightQuery<RelationsWithUnusualProperties> = {
+export const unusualRelationsQuery: PostgresqlQuery<UnusualRelations> = {
   id: 'relations',
   scope: 'database',
-  when: createDatabaseFeatureCondition('relations'),
+  when: featureCondition('relations'),
   sql: (_version, { superuser }) => `
     SELECT
       c.relkind AS kind,
@@ -58,13 +58,13 @@ export const relationsWithUnusualPropertiesQuery: PostgresqlPreflightQuery<Relat
       c.relowner = '${firstSuperuserOid}' AS bypasses,
       c.oid::regclass AS name
     FROM pg_class c
-    WHERE c.oid >= '${firstNormalObjectId}'
-      AND c.relnamespace <> '${builtinSchemaOids.pg_toast}'
-      AND ${hasUncommonRelationFeatureSql}
+    WHERE c.oid >= '${firstNormalOid}'
+      AND c.relnamespace <> '${schemaOids.pg_toast}'
+      AND ${uncommonRelationSql}
   `,
   decode: (rows) => {
     const named = (matches: (row: PostgresqlRow) => boolean) =>
-      rows.filter(matches).map((row) => decodeTextColumn(row, 'name'));
+      rows.filter(matches).map((row) => decodeText(row, 'name'));
     const isTable = ({ kind }: PostgresqlRow) => kind === 'r' || kind === 'p';
     const isLasting = ({ persistence }: PostgresqlRow) => persistence !== 't';
     return {
@@ -73,20 +73,16 @@ export const relationsWithUnusualPropertiesQuery: PostgresqlPreflightQuery<Relat
       temporary: named((row) => isTable(row) && !isLasting(row)),
       matviews: rows
         .filter(({ kind }) => kind === 'm')
-        .map((row) => ({ name: decodeTextColumn(row, 'name'), populated: decodeBooleanColumn(row, 'populated') })),
+        .map((row) => ({ name: decodeText(row, 'name'), populated: decodeBoolean(row, 'populated') })),
       secured: rows
-        .filter((row) => decodeBooleanColumn(row, 'secured') && isLasting(row))
-        .map((row) => ({ name: decodeTextColumn(row, 'name'), forced: decodeBooleanColumn(row, 'forced') })),
+        .filter((row) => decodeBoolean(row, 'secured') && isLasting(row))
+        .map((row) => ({ name: decodeText(row, 'name'), forced: decodeBoolean(row, 'forced') })),
       forced: rows
-        .filter((row) => row.kind === 'r' && isLasting(row) && decodeBooleanColumn(row, 'owner_secured'))
-        .map((row) => ({ name: decodeTextColumn(row, 'name'), bypasses: decodeBooleanColumn(row, 'bypasses') })),
+        .filter((row) => row.kind === 'r' && isLasting(row) && decodeBoolean(row, 'owner_secured'))
+        .map((row) => ({ name: decodeText(row, 'name'), bypasses: decodeBoolean(row, 'bypasses') })),
       placed: rows
-        .filter(
-          (row) =>
-            ![0, builtinTablespaceOids.pg_default].includes(decodeNumberColumnOrZero(row, 'tablespace')) &&
-            isLasting(row),
-        )
-        .map((row) => ({ name: decodeTextColumn(row, 'name'), tablespace: decodeTextColumn(row, 'tablespace') })),
+        .filter((row) => ![0, tablespaceOids.pg_default].includes(decodeNumber(row, 'tablespace')) && isLasting(row))
+        .map((row) => ({ name: decodeText(row, 'name'), tablespace: decodeText(row, 'tablespace') })),
     };
   },
   absent: {
@@ -109,7 +105,7 @@ function rowSecuritySql(superuser: boolean): string {
     `;
 }
 
-export interface GeneratedAndIdentityColumns {
+export interface GeneratedColumns {
   readonly generated: readonly GeneratedColumn[];
   /** Names as `table.column`. */
   readonly identity: readonly string[];
@@ -122,11 +118,11 @@ interface GeneratedColumn {
   readonly virtual: boolean;
 }
 
-/** See `tableHasGeneratedColumnsSql` for the dependencies that the query reads. */
-export const generatedColumnsQuery: PostgresqlPreflightQuery<GeneratedAndIdentityColumns> = {
+/** See `hasGeneratedSql` for the dependencies that the query reads. */
+export const generatedColumnsQuery: PostgresqlQuery<GeneratedColumns> = {
   id: 'generated-columns',
   scope: 'database',
-  when: createDatabaseFeatureCondition('columns'),
+  when: featureCondition('columns'),
   sql: (version) => {
     if (version < 100_000) return undefined;
     if (version < 120_000)
@@ -134,7 +130,7 @@ export const generatedColumnsQuery: PostgresqlPreflightQuery<GeneratedAndIdentit
          ${selected('false')}
         FROM pg_attribute a
         WHERE a.attidentity <> ''
-          AND a.attrelid >= '${firstNormalObjectId}'
+          AND a.attrelid >= '${firstNormalOid}'
       `;
     const kind = 'a.attgenerated';
     if (version < 150_000) {
@@ -143,15 +139,15 @@ export const generatedColumnsQuery: PostgresqlPreflightQuery<GeneratedAndIdentit
         FROM pg_attribute a
         WHERE (a.attgenerated <> '' OR a.attidentity <> '')
           AND NOT a.attisdropped
-          AND a.attrelid >= '${firstNormalObjectId}'
+          AND a.attrelid >= '${firstNormalOid}'
       `;
     }
     return `
        ${selected(kind)}
       FROM pg_depend d
       JOIN pg_attribute a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid
-      WHERE d.refclassid = '${oidsOfCatalogs.pg_class}'
-        AND d.refobjid >= '${firstNormalObjectId}'
+      WHERE d.refclassid = '${catalogOids.pg_class}'
+        AND d.refobjid >= '${firstNormalOid}'
         AND d.deptype = 'i'
         AND d.refobjsubid > '0'
         AND (a.attgenerated <> '' OR a.attidentity <> '')
@@ -163,13 +159,13 @@ export const generatedColumnsQuery: PostgresqlPreflightQuery<GeneratedAndIdentit
       generated: rows
         .filter(({ generated }) => isGenerated(generated))
         .map((row) => ({
-          table: decodeTextColumn(row, 'name'),
-          column: decodeTextColumn(row, 'attname'),
+          table: decodeText(row, 'name'),
+          column: decodeText(row, 'attname'),
           virtual: row.generated === 'v',
         })),
       identity: rows
         .filter(({ generated }) => !isGenerated(generated))
-        .map((row) => `${decodeTextColumn(row, 'name')}.${decodeTextColumn(row, 'attname')}`),
+        .map((row) => `${decodeText(row, 'name')}.${decodeText(row, 'attname')}`),
     };
   },
   absent: { generated: [], identity: [] },
@@ -180,7 +176,7 @@ function selected(generated: string): string {
 }
 
 /** A trigger that fires when a subscription on the target applies changes. */
-export interface SubscriptionApplyTrigger {
+export interface ApplyTrigger {
   readonly table: string;
   readonly name: string;
   /**
@@ -200,10 +196,10 @@ export interface SubscriptionApplyTrigger {
  * INSERT, 8 DELETE, 16 UPDATE, 32 TRUNCATE. In a BEFORE DELETE trigger NEW is NULL, so a trigger function that returns
  * NEW cancels the DELETE.
  */
-export const subscriptionApplyTriggersQuery: PostgresqlPreflightQuery<readonly SubscriptionApplyTrigger[]> = {
+export const applyTriggersQuery: PostgresqlQuery<readonly ApplyTrigger[]> = {
   id: 'apply-triggers',
   scope: 'database',
-  when: createDatabaseFeatureCondition('functions'),
+  when: featureCondition('functions'),
   sql: () => `
     SELECT
       t.tgrelid::regclass AS name,
@@ -234,11 +230,11 @@ export const subscriptionApplyTriggersQuery: PostgresqlPreflightQuery<readonly S
   `,
   decode: (rows) =>
     rows.map((row) => ({
-      table: decodeTextColumn(row, 'name'),
-      name: decodeTextColumn(row, 'tgname'),
-      always: decodeBooleanColumn(row, 'always'),
-      acts: decodeBooleanColumn(row, 'acts'),
-      unlogged: decodeBooleanColumn(row, 'unlogged'),
+      table: decodeText(row, 'name'),
+      name: decodeText(row, 'tgname'),
+      always: decodeBoolean(row, 'always'),
+      acts: decodeBoolean(row, 'acts'),
+      unlogged: decodeBoolean(row, 'unlogged'),
     })),
   absent: [],
 };
@@ -258,10 +254,10 @@ export interface EventTrigger {
 }
 
 /** Event triggers of extensions are left out, because CREATE EXTENSION creates them on the target as well. */
-export const eventTriggersQuery: PostgresqlPreflightQuery<readonly EventTrigger[]> = {
+export const eventTriggersQuery: PostgresqlQuery<readonly EventTrigger[]> = {
   id: 'event-triggers',
   scope: 'database',
-  when: createDatabaseFeatureCondition('functions'),
+  when: featureCondition('functions'),
   sql: () => `
     SELECT
       e.evtname,
@@ -276,14 +272,14 @@ export const eventTriggersQuery: PostgresqlPreflightQuery<readonly EventTrigger[
     FROM pg_event_trigger e
     JOIN pg_proc p ON p.oid = e.evtfoid
     JOIN pg_language l ON l.oid = p.prolang
-    WHERE ${isNotExtensionMemberSql('pg_event_trigger', 'e.oid')}
+    WHERE ${isNotMemberSql('pg_event_trigger', 'e.oid')}
     ORDER BY 1
   `,
   decode: (rows) =>
     rows.map((row) => ({
-      name: decodeTextColumn(row, 'evtname'),
-      body: decodeOptionalTextColumn(row, 'body'),
-      atLogin: decodeOptionalTextColumn(row, 'at_login'),
+      name: decodeText(row, 'evtname'),
+      body: decodeOptionalText(row, 'body'),
+      atLogin: decodeOptionalText(row, 'at_login'),
     })),
   absent: [],
 };

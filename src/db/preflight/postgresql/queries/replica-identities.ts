@@ -1,27 +1,22 @@
-import { builtinTypeOids, firstNormalObjectId } from '../../../../postgresql/catalog-oids.ts';
-import {
-  decodeBooleanColumn,
-  decodeOptionalNumberColumn,
-  decodeOptionalTextColumn,
-  decodeTextColumn,
-} from '../../../../postgresql/rows.ts';
-import { isNullTextCopyField } from '../../../../postgresql/table-rows.ts';
+import { firstNormalOid, typeOids } from '../../../../postgresql/catalog-oids.ts';
+import { decodeBoolean, decodeOptionalNumber, decodeOptionalText, decodeText } from '../../../../postgresql/rows.ts';
+import { isNullField } from '../../../../postgresql/table-rows.ts';
 import type { PreflightOptions } from '../../options.ts';
-import type { PostgresqlPreflightQuery } from '../query.ts';
-import { getPostgresqlTargetVersion } from '../source-facts.ts';
-import { exclusivelyLockedRelationsSql } from './catalog-predicates.ts';
-import { createDatabaseFeatureCondition } from './database-overview.ts';
+import type { PostgresqlQuery } from '../query.ts';
+import { targetVersionNumber } from '../source-facts.ts';
+import { lockedRelationsSql } from './catalog-predicates.ts';
+import { featureCondition } from './database-overview.ts';
 import {
-  completeResultsByRowSearch,
+  completeBySearch,
   decodeSearchedTable,
-  directPartTypesSql,
-  isNonEmptyPermanentTableSql,
-  type RowScanDependentResult,
-  searchedTableSelectListSql,
+  filledTableSql,
+  type PreliminaryResult,
+  partTypesSql,
+  searchedTableSql,
 } from './row-scan.ts';
 
 /** A table whose replica identity does not identify its rows, or may not identify them. */
-export interface TableWithUnsafeReplicaIdentity {
+export interface UnsafeIdentity {
   readonly name: string;
   /** pg_class.relreplident: `d` default, `i` index, `f` full, `n` nothing. */
   readonly identity: string;
@@ -44,10 +39,10 @@ export interface TableWithUnsafeReplicaIdentity {
   readonly olderThanCounters: boolean;
 }
 
-export const unsafeReplicaIdentitiesQuery: PostgresqlPreflightQuery<readonly TableWithUnsafeReplicaIdentity[]> = {
+export const unsafeIdentitiesQuery: PostgresqlQuery<readonly UnsafeIdentity[]> = {
   id: 'replica-identities',
   scope: 'database',
-  when: createDatabaseFeatureCondition('relations', 'columns'),
+  when: featureCondition('relations', 'columns'),
   sql: (version) => {
     const generated = (where: string) =>
       version < 120_000
@@ -69,7 +64,7 @@ export const unsafeReplicaIdentitiesQuery: PostgresqlPreflightQuery<readonly Tab
       `CASE
         WHEN pg_stat_get_tuples_inserted(c.oid) > 0 THEN NULL
         WHEN c.relpages > 0 THEN 'o'
-        WHEN c.oid IN ${exclusivelyLockedRelationsSql} THEN NULL
+        WHEN c.oid IN ${lockedRelationsSql} THEN NULL
         WHEN pg_relation_size(c.oid) > 0 THEN 'o'
       END`,
     ];
@@ -87,8 +82,8 @@ export const unsafeReplicaIdentitiesQuery: PostgresqlPreflightQuery<readonly Tab
             THEN pg_stat_get_tuples_updated(c.oid) + pg_stat_get_tuples_deleted(c.oid)
         END AS writes
       FROM pg_class c
-      LEFT JOIN pg_index i ON ${effectiveReplicaIdentityIndexCondition}
-      WHERE c.oid >= '${firstNormalObjectId}'
+      LEFT JOIN pg_index i ON ${identityIndexCondition}
+      WHERE c.oid >= '${firstNormalOid}'
         AND c.relkind = 'r'
         AND c.relpersistence <> 't'
         AND (i.indexrelid IS NULL OR c.relreplident IN ('f', 'n') OR ${generated('')})
@@ -97,18 +92,18 @@ export const unsafeReplicaIdentitiesQuery: PostgresqlPreflightQuery<readonly Tab
   // All flags of a table are in one column, because a database may have a hundred thousand tables.
   decode: (rows) =>
     rows.map((row) => {
-      const flags = decodeTextColumn(row, 'flags');
+      const flags = decodeText(row, 'flags');
       return {
-        name: decodeTextColumn(row, 'name'),
+        name: decodeText(row, 'name'),
         identity: flags.slice(0, 1),
         unlogged: flags.includes('u', 1),
         keyed: flags.includes('k', 1),
-        index: decodeOptionalTextColumn(row, 'identity_index'),
+        index: decodeOptionalText(row, 'identity_index'),
         generatedKey: flags.includes('G', 1),
         generated: flags.includes('g', 1),
         primaryUsable: flags.includes('p', 1),
-        usableIndex: decodeOptionalTextColumn(row, 'usable_index'),
-        writes: decodeOptionalNumberColumn(row, 'writes'),
+        usableIndex: decodeOptionalText(row, 'usable_index'),
+        writes: decodeOptionalNumber(row, 'writes'),
         olderThanCounters: flags.includes('o', 1),
       };
     }),
@@ -116,7 +111,7 @@ export const unsafeReplicaIdentitiesQuery: PostgresqlPreflightQuery<readonly Tab
 };
 
 /** A column whose type has no equality operator, in a table whose replica identity is the whole row. */
-export interface ColumnWithoutEqualityOperator {
+export interface IncomparableColumn {
   readonly table: string;
   /** `doc json`. */
   readonly column: string;
@@ -127,10 +122,10 @@ export interface ColumnWithoutEqualityOperator {
  * operator class of the type, or of a type that is binary compatible by an implicit cast. Arrays, composite types and
  * domains have an equality operator if their elements have one; enums and ranges always have one.
  */
-export const noEqualityOperatorColumnsQuery: PostgresqlPreflightQuery<readonly ColumnWithoutEqualityOperator[]> = {
+export const incomparableColumnsQuery: PostgresqlQuery<readonly IncomparableColumn[]> = {
   id: 'columns-without-equality',
   scope: 'database',
-  when: createDatabaseFeatureCondition('relations'),
+  when: featureCondition('relations'),
   sql: (version) => `
     ${columnsOfWholeRowsCte(version)},
     bare AS (
@@ -163,8 +158,7 @@ export const noEqualityOperatorColumnsQuery: PostgresqlPreflightQuery<readonly C
     JOIN bare ON bare.root = used.atttypid
     ORDER BY used.attrelid, used.attnum
   `,
-  decode: (rows) =>
-    rows.map((row) => ({ table: decodeTextColumn(row, 'name'), column: decodeTextColumn(row, 'described') })),
+  decode: (rows) => rows.map((row) => ({ table: decodeText(row, 'name'), column: decodeText(row, 'described') })),
   absent: [],
 };
 
@@ -174,12 +168,12 @@ function columnsOfWholeRowsCte(version: number): string {
     WITH RECURSIVE used AS (
       SELECT a.attrelid, a.attnum, a.attname, a.atttypid, a.atttypmod, a.attcollation
       FROM pg_class c
-      LEFT JOIN pg_index i ON ${effectiveReplicaIdentityIndexCondition}
+      LEFT JOIN pg_index i ON ${identityIndexCondition}
       JOIN pg_attribute a
         ON a.attrelid = c.oid
           AND a.attnum > 0
           AND NOT a.attisdropped${version < 120_000 ? '' : " AND a.attgenerated = ''"}
-      WHERE c.oid >= '${firstNormalObjectId}'
+      WHERE c.oid >= '${firstNormalOid}'
         AND c.relkind = 'r'
         AND c.relpersistence <> 't'
         AND (i.indexrelid IS NULL OR c.relreplident = 'n')
@@ -191,19 +185,19 @@ function columnsOfWholeRowsCte(version: number): string {
       SELECT made.root, part.type
       FROM made
       JOIN pg_type t ON t.oid = made.type
-      CROSS JOIN LATERAL (${directPartTypesSql}) part(type)
+      CROSS JOIN LATERAL (${partTypesSql}) part(type)
     )
   `;
 }
 
 /** A column with values that are equal and not the same: 1.0 and 1.00, `Bob` and `bob` in citext, 24 hours and 1 day. */
-export type LooselyEqualColumn = ColumnWithoutEqualityOperator;
+export type LooselyEqualColumn = IncomparableColumn;
 
 /** Floating-point numbers are left out: only 0 and -0 are equal. */
-export const looselyEqualColumnsQuery: PostgresqlPreflightQuery<readonly LooselyEqualColumn[]> = {
+export const looselyEqualColumnsQuery: PostgresqlQuery<readonly LooselyEqualColumn[]> = {
   id: 'loosely-equal-columns',
   scope: 'database',
-  when: createDatabaseFeatureCondition('relations'),
+  when: featureCondition('relations'),
   sql: (version) => `
     ${columnsOfWholeRowsCte(version)}
     SELECT
@@ -215,9 +209,9 @@ export const looselyEqualColumnsQuery: PostgresqlPreflightQuery<readonly Loosely
       JOIN pg_type t ON t.oid = made.type
       WHERE made.root = used.atttypid
         AND (
-          t.oid IN ('${builtinTypeOids.interval}', '${builtinTypeOids.jsonb}')
+          t.oid IN ('${typeOids.interval}', '${typeOids.jsonb}')
             OR (
-              t.oid = '${builtinTypeOids.numeric}'
+              t.oid = '${typeOids.numeric}'
                 AND used.atttypmod = -1
                 AND NOT EXISTS (SELECT FROM pg_type y WHERE y.oid = used.atttypid AND y.typtypmod <> -1)
             )
@@ -227,8 +221,7 @@ export const looselyEqualColumnsQuery: PostgresqlPreflightQuery<readonly Loosely
       ${version < 120_000 ? '' : 'OR EXISTS (SELECT FROM pg_collation l WHERE l.oid = used.attcollation AND NOT l.collisdeterministic)'}
     ORDER BY used.attrelid, used.attnum
   `,
-  decode: (rows) =>
-    rows.map((row) => ({ table: decodeTextColumn(row, 'name'), column: decodeTextColumn(row, 'described') })),
+  decode: (rows) => rows.map((row) => ({ table: decodeText(row, 'name'), column: decodeText(row, 'described') })),
   absent: [],
 };
 
@@ -236,7 +229,7 @@ export const looselyEqualColumnsQuery: PostgresqlPreflightQuery<readonly Loosely
  * Condition for the index `i` that identifies rows of the table `c`: the index of REPLICA IDENTITY USING INDEX, else
  * the primary key; valid and not deferrable, as RelationGetIndexList requires.
  */
-const effectiveReplicaIdentityIndexCondition = `
+const identityIndexCondition = `
   i.indrelid = c.oid
     AND i.indisvalid
     AND i.indislive
@@ -280,7 +273,7 @@ function keyColumns(version: number, index: string): string {
  * A hash index on a nullable column of a table whose replica identity is the whole row. The target uses this index to
  * find rows, although a hash index does not find NULL. `violate`: at least one row has NULL in the column.
  */
-export interface NullableHashIndexColumn extends RowScanDependentResult {
+export interface HashColumn extends PreliminaryResult {
   readonly table: string;
   /** Quoted. */
   readonly column: string;
@@ -307,24 +300,24 @@ const earlier = `
   )
 `;
 
-export const nullableHashIndexColumnsQuery: PostgresqlPreflightQuery<readonly NullableHashIndexColumn[]> = {
+export const hashColumnsQuery: PostgresqlQuery<readonly HashColumn[]> = {
   id: 'nullable-hash-index-columns',
   scope: 'database',
-  when: createDatabaseFeatureCondition('relations'),
+  when: featureCondition('relations'),
   sql: (version) => `
     SELECT
       c.oid::regclass AS name,
       quote_ident(a.attname) AS attname,
       x.indexrelid::regclass AS by_index,
-      ${isNonEmptyPermanentTableSql} AS filled,
-      ${searchedTableSelectListSql(version)}
+      ${filledTableSql} AS filled,
+      ${searchedTableSql(version)}
     FROM pg_class c
-    LEFT JOIN pg_index i ON ${effectiveReplicaIdentityIndexCondition}
+    LEFT JOIN pg_index i ON ${identityIndexCondition}
     JOIN pg_index x ON x.indrelid = c.oid AND x.indisvalid AND x.indpred IS NULL
     JOIN pg_class n ON n.oid = x.indexrelid
     JOIN pg_am m ON m.oid = n.relam
     JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = x.indkey[0]
-    WHERE c.oid >= '${firstNormalObjectId}'
+    WHERE c.oid >= '${firstNormalOid}'
       AND c.relkind = 'r'
       AND c.relpersistence <> 't'
       AND i.indexrelid IS NULL
@@ -335,14 +328,12 @@ export const nullableHashIndexColumnsQuery: PostgresqlPreflightQuery<readonly Nu
   `,
   decode: (rows) =>
     rows.map((row) => ({
-      table: decodeTextColumn(row, 'name'),
-      column: decodeTextColumn(row, 'attname'),
-      index: decodeTextColumn(row, 'by_index'),
-      ...(decodeBooleanColumn(row, 'filled')
-        ? { rows: 'unseen', searched: decodeSearchedTable(row) }
-        : { rows: 'none' }),
+      table: decodeText(row, 'name'),
+      column: decodeText(row, 'attname'),
+      index: decodeText(row, 'by_index'),
+      ...(decodeBoolean(row, 'filled') ? { rows: 'unseen', searched: decodeSearchedTable(row) } : { rows: 'none' }),
     })),
-  searchRows: (found, search) => completeResultsByRowSearch(found, search, isNullTextCopyField),
+  searchRows: (found, search) => completeBySearch(found, search, isNullField),
   absent: [],
 };
 
@@ -353,11 +344,8 @@ const hashIndexLookupSince = 170_000;
  * Nullable columns with a hash index that the target uses to find rows; rows with NULL in such a column are not found.
  * Targets before PostgreSQL 17 use no hash index.
  */
-export function selectHashIndexColumnsUsedByTarget(
-  hashed: readonly NullableHashIndexColumn[],
-  options: PreflightOptions,
-): readonly NullableHashIndexColumn[] {
-  const target = getPostgresqlTargetVersion(options);
+export function targetHashColumns(hashed: readonly HashColumn[], options: PreflightOptions): readonly HashColumn[] {
+  const target = targetVersionNumber(options);
   return target !== undefined && target < hashIndexLookupSince ? [] : hashed;
 }
 
@@ -365,11 +353,8 @@ export function selectHashIndexColumnsUsedByTarget(
  * Columns for which REPLICA IDENTITY FULL is not sufficient, because the target finds rows with a hash index, which has
  * no entry for NULL.
  */
-export function findColumnsWithNullsMissedByHashIndex(
-  hashed: readonly NullableHashIndexColumn[],
-  options: PreflightOptions,
-): readonly ColumnWithoutEqualityOperator[] {
-  return selectHashIndexColumnsUsedByTarget(hashed, options).map(({ table, column, index }) => ({
+export function missedNulls(hashed: readonly HashColumn[], options: PreflightOptions): readonly IncomparableColumn[] {
+  return targetHashColumns(hashed, options).map(({ table, column, index }) => ({
     table,
     column: `${column} (the hash index ${index} has no entry for NULL)`,
   }));

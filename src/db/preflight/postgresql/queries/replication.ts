@@ -1,28 +1,28 @@
 import {
-  decodeBooleanColumn,
-  decodeNumberColumnOrZero,
-  decodeOptionalNumberColumn,
-  decodeOptionalTextColumn,
-  decodeTextColumn,
+  decodeBoolean,
+  decodeNumber,
+  decodeOptionalNumber,
+  decodeOptionalText,
+  decodeText,
 } from '../../../../postgresql/rows.ts';
-import type { PostgresqlPreflightQuery } from '../query.ts';
-import { createDatabaseFeatureCondition } from './database-overview.ts';
+import type { PostgresqlQuery } from '../query.ts';
+import { featureCondition } from './database-overview.ts';
 
 export interface Publication {
   readonly name: string;
   readonly allTables: boolean;
 }
 
-export const publicationsQuery: PostgresqlPreflightQuery<readonly Publication[]> = {
+export const publicationsQuery: PostgresqlQuery<readonly Publication[]> = {
   id: 'publications',
   scope: 'database',
-  when: createDatabaseFeatureCondition('publications'),
+  when: featureCondition('publications'),
   sql: (version) =>
     version < 100_000 ? undefined : 'SELECT pubname, puballtables FROM pg_publication ORDER BY pubname',
   decode: (rows) =>
     rows.map((row) => ({
-      name: decodeTextColumn(row, 'pubname'),
-      allTables: decodeBooleanColumn(row, 'puballtables'),
+      name: decodeText(row, 'pubname'),
+      allTables: decodeBoolean(row, 'puballtables'),
     })),
   absent: [],
 };
@@ -45,7 +45,7 @@ export interface ReplicationSlot {
   readonly walStatus: string | undefined;
 }
 
-export const replicationSlotsQuery: PostgresqlPreflightQuery<readonly ReplicationSlot[]> = {
+export const slotsQuery: PostgresqlQuery<readonly ReplicationSlot[]> = {
   id: 'slots',
   scope: 'server',
   sql: (version, { inRecovery }) => `
@@ -62,14 +62,14 @@ export const replicationSlotsQuery: PostgresqlPreflightQuery<readonly Replicatio
   `,
   decode: (rows) =>
     rows.map((row) => ({
-      name: decodeTextColumn(row, 'slot_name'),
+      name: decodeText(row, 'slot_name'),
       kind: row.slot_type === 'logical' ? 'logical' : 'physical',
-      plugin: decodeOptionalTextColumn(row, 'plugin'),
-      database: decodeOptionalTextColumn(row, 'database'),
-      active: decodeBooleanColumn(row, 'active'),
-      temporary: decodeBooleanColumn(row, 'temporary'),
-      retained: decodeOptionalNumberColumn(row, 'retained'),
-      walStatus: decodeOptionalTextColumn(row, 'wal_status'),
+      plugin: decodeOptionalText(row, 'plugin'),
+      database: decodeOptionalText(row, 'database'),
+      active: decodeBoolean(row, 'active'),
+      temporary: decodeBoolean(row, 'temporary'),
+      retained: decodeOptionalNumber(row, 'retained'),
+      walStatus: decodeOptionalText(row, 'wal_status'),
     })),
   absent: [],
 };
@@ -84,16 +84,16 @@ function retained(version: number, inRecovery: boolean): string {
 
 /** Whether the slot was created by a migration: for a subscription or an initial copy. */
 export function isMigrationSlot(name: string): boolean {
-  return migrationSlotPattern.test(name);
+  return slotPattern.test(name);
 }
 
 /**
  * Names of replication slots of migrations. The pattern is used in JavaScript and in PostgreSQL, and has the same
  * meaning in both.
  */
-export const migrationSlotPattern = /^(aiven_db_migrate_|cloudctl_|pg_\d+_sync_\d+)/;
+export const slotPattern = /^(aiven_db_migrate_|cloudctl_|pg_\d+_sync_\d+)/;
 
-export interface WalPositionReading {
+export interface WalPosition {
   /** Position in the WAL, in bytes. */
   readonly bytes: number;
   /** Time of the reading in seconds since the epoch, by the clock of the server. */
@@ -101,7 +101,7 @@ export interface WalPositionReading {
 }
 
 /** The WAL position; undefined if the server is in recovery. */
-export const walPositionQuery: PostgresqlPreflightQuery<WalPositionReading | undefined> = {
+export const walPositionQuery: PostgresqlQuery<WalPosition | undefined> = {
   id: 'wal-position',
   scope: 'server',
   sql: (version, { inRecovery }) =>
@@ -113,19 +113,17 @@ export const walPositionQuery: PostgresqlPreflightQuery<WalPositionReading | und
           extract(epoch FROM clock_timestamp()) AS at
       `,
   decode: ([row]) =>
-    row === undefined
-      ? undefined
-      : { bytes: decodeNumberColumnOrZero(row, 'bytes'), at: decodeNumberColumnOrZero(row, 'at') },
+    row === undefined ? undefined : { bytes: decodeNumber(row, 'bytes'), at: decodeNumber(row, 'at') },
   absent: undefined,
 };
 
 /** Bytes of WAL written since the statistics were reset, and the seconds since then (PostgreSQL 14 and newer). */
-export interface WalVolumeSinceReset {
+export interface WalVolume {
   readonly bytes: number;
   readonly seconds: number;
 }
 
-export const walVolumeSinceResetQuery: PostgresqlPreflightQuery<WalVolumeSinceReset | undefined> = {
+export const walVolumeQuery: PostgresqlQuery<WalVolume | undefined> = {
   id: 'wal-history',
   scope: 'server',
   sql: (version) =>
@@ -133,9 +131,7 @@ export const walVolumeSinceResetQuery: PostgresqlPreflightQuery<WalVolumeSinceRe
       ? undefined
       : 'SELECT wal_bytes AS bytes, extract(epoch FROM now() - stats_reset) AS seconds FROM pg_stat_wal',
   decode: ([row]) =>
-    row === undefined
-      ? undefined
-      : { bytes: decodeNumberColumnOrZero(row, 'bytes'), seconds: decodeNumberColumnOrZero(row, 'seconds') },
+    row === undefined ? undefined : { bytes: decodeNumber(row, 'bytes'), seconds: decodeNumber(row, 'seconds') },
   absent: undefined,
 };
 
@@ -149,15 +145,15 @@ export interface WalSender {
   readonly syncState: string | undefined;
 }
 
-export const walSendersQuery: PostgresqlPreflightQuery<readonly WalSender[]> = {
+export const walSendersQuery: PostgresqlQuery<readonly WalSender[]> = {
   id: 'wal-senders',
   scope: 'server',
   sql: () => 'SELECT usename, application_name, sync_state FROM pg_stat_replication',
   decode: (rows) =>
     rows.map((row) => ({
-      user: decodeTextColumn(row, 'usename'),
-      application: decodeTextColumn(row, 'application_name'),
-      syncState: decodeOptionalTextColumn(row, 'sync_state'),
+      user: decodeText(row, 'usename'),
+      application: decodeText(row, 'application_name'),
+      syncState: decodeOptionalText(row, 'sync_state'),
     })),
   absent: [],
 };

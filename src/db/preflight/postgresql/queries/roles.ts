@@ -1,13 +1,13 @@
-import { firstNormalObjectId } from '../../../../postgresql/catalog-oids.ts';
+import { firstNormalOid } from '../../../../postgresql/catalog-oids.ts';
 import {
-  decodeBooleanColumn,
-  decodeNumberColumnOrZero,
-  decodeOptionalNumberColumn,
-  decodeOptionalTextColumn,
-  decodeTextArrayColumn,
-  decodeTextColumn,
+  decodeBoolean,
+  decodeNumber,
+  decodeOptionalNumber,
+  decodeOptionalText,
+  decodeText,
+  decodeTextArray,
 } from '../../../../postgresql/rows.ts';
-import type { PostgresqlPreflightQuery } from '../query.ts';
+import type { PostgresqlQuery } from '../query.ts';
 
 /** The role that the migration logs in with. */
 export interface MigrationRole {
@@ -30,7 +30,7 @@ export interface MigrationRole {
   readonly memberOf: readonly string[];
 }
 
-export const migrationRoleQuery: PostgresqlPreflightQuery<MigrationRole> = {
+export const migrationRoleQuery: PostgresqlQuery<MigrationRole> = {
   id: 'migration-role',
   scope: 'server',
   sql: () => `
@@ -60,15 +60,15 @@ export const migrationRoleQuery: PostgresqlPreflightQuery<MigrationRole> = {
     WHERE rolname = current_user
   `,
   decode: ([row = {}]) => ({
-    name: decodeTextColumn(row, 'rolname'),
-    superuser: decodeBooleanColumn(row, 'rolsuper'),
-    replication: decodeBooleanColumn(row, 'rolreplication'),
-    bypassRls: decodeBooleanColumn(row, 'rolbypassrls'),
-    inherits: decodeBooleanColumn(row, 'rolinherit'),
-    connectionLimit: decodeNumberColumnOrZero(row, 'rolconnlimit'),
-    secondsLeft: decodeOptionalNumberColumn(row, 'seconds_left'),
-    validUntil: decodeTextColumn(row, 'valid_until'),
-    memberOf: decodeTextArrayColumn(row, 'member_of'),
+    name: decodeText(row, 'rolname'),
+    superuser: decodeBoolean(row, 'rolsuper'),
+    replication: decodeBoolean(row, 'rolreplication'),
+    bypassRls: decodeBoolean(row, 'rolbypassrls'),
+    inherits: decodeBoolean(row, 'rolinherit'),
+    connectionLimit: decodeNumber(row, 'rolconnlimit'),
+    secondsLeft: decodeOptionalNumber(row, 'seconds_left'),
+    validUntil: decodeText(row, 'valid_until'),
+    memberOf: decodeTextArray(row, 'member_of'),
   }),
   absent: {
     name: '',
@@ -84,36 +84,36 @@ export const migrationRoleQuery: PostgresqlPreflightQuery<MigrationRole> = {
 };
 
 /** A role of a user that can log in or is a superuser. */
-export interface UserLoginOrSuperuserRole {
+export interface UserRole {
   readonly name: string;
   readonly superuser: boolean;
   readonly canLogin: boolean;
 }
 
-export const userLoginOrSuperuserRolesQuery: PostgresqlPreflightQuery<readonly UserLoginOrSuperuserRole[]> = {
+export const userRolesQuery: PostgresqlQuery<readonly UserRole[]> = {
   id: 'login-roles',
   scope: 'server',
   sql: () => `
     SELECT rolname, rolsuper, rolcanlogin
     FROM pg_roles
-    WHERE oid >= ${firstNormalObjectId} AND (rolsuper OR rolcanlogin)
+    WHERE oid >= ${firstNormalOid} AND (rolsuper OR rolcanlogin)
     ORDER BY rolname
   `,
   decode: (rows) =>
     rows.map((row) => ({
-      name: decodeTextColumn(row, 'rolname'),
-      superuser: decodeBooleanColumn(row, 'rolsuper'),
-      canLogin: decodeBooleanColumn(row, 'rolcanlogin'),
+      name: decodeText(row, 'rolname'),
+      superuser: decodeBoolean(row, 'rolsuper'),
+      canLogin: decodeBoolean(row, 'rolcanlogin'),
     })),
   absent: [],
 };
 
 /** Names of all superusers, including the superuser that initdb created. */
-export const superusersQuery: PostgresqlPreflightQuery<readonly string[]> = {
+export const superusersQuery: PostgresqlQuery<readonly string[]> = {
   id: 'superusers',
   scope: 'server',
   sql: () => 'SELECT rolname FROM pg_roles WHERE rolsuper ORDER BY rolname',
-  decode: (rows) => rows.map((row) => decodeTextColumn(row, 'rolname')),
+  decode: (rows) => rows.map((row) => decodeText(row, 'rolname')),
   absent: [],
 };
 
@@ -144,7 +144,7 @@ const textSettings: Readonly<Record<string, RegExp>> = {
 };
 
 /** Such settings of other roles than the one that migrates: an application stored its rows with them. */
-export const otherRolesTextSettingsQuery: PostgresqlPreflightQuery<readonly RoleSetting[]> = {
+export const otherRolesTextSettingsQuery: PostgresqlQuery<readonly RoleSetting[]> = {
   id: 'other-roles-text-settings',
   scope: 'server',
   sql: () => `
@@ -160,14 +160,14 @@ export const otherRolesTextSettingsQuery: PostgresqlPreflightQuery<readonly Role
   `,
   decode: (rows) =>
     rows.flatMap((row) => {
-      const [name, value] = [decodeTextColumn(row, 'name'), decodeTextColumn(row, 'value')];
-      const [database, role] = [decodeOptionalTextColumn(row, 'database'), decodeOptionalTextColumn(row, 'role')];
+      const [name, value] = [decodeText(row, 'name'), decodeText(row, 'value')];
+      const [database, role] = [decodeOptionalText(row, 'database'), decodeOptionalText(row, 'role')];
       return textSettings[name]?.test(value) === true ? [] : [{ database, role, name, value }];
     }),
   absent: [],
 };
 
-export const roleSettingsQuery: PostgresqlPreflightQuery<readonly RoleSetting[]> = {
+export const roleSettingsQuery: PostgresqlQuery<readonly RoleSetting[]> = {
   id: 'role-settings',
   scope: 'server',
   sql: () => `
@@ -179,11 +179,11 @@ export const roleSettingsQuery: PostgresqlPreflightQuery<readonly RoleSetting[]>
   `,
   decode: (rows) =>
     rows.map((row) => {
-      const assignment = decodeTextColumn(row, 'assignment');
+      const assignment = decodeText(row, 'assignment');
       const at = assignment.indexOf('=');
       return {
-        database: decodeOptionalTextColumn(row, 'database'),
-        role: decodeOptionalTextColumn(row, 'role'),
+        database: decodeOptionalText(row, 'database'),
+        role: decodeOptionalText(row, 'role'),
         name: assignment.slice(0, at),
         value: assignment.slice(at + 1),
       };

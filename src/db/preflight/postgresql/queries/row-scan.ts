@@ -1,21 +1,17 @@
+import { firstNormalOid, regprocTypes, typeOids } from '../../../../postgresql/catalog-oids.ts';
 import {
-  builtinTypeOids,
-  firstNormalObjectId,
-  regprocAndRegoperTypeOids,
-} from '../../../../postgresql/catalog-oids.ts';
-import {
-  decodeBooleanColumn,
-  decodeTextArrayColumn,
-  decodeTextColumn,
+  decodeBoolean,
+  decodeText,
+  decodeTextArray,
   type PostgresqlRow,
-  parsePostgresqlArray,
-  parsePostgresqlCompositeValue,
+  parseArray,
+  parseComposite,
 } from '../../../../postgresql/rows.ts';
 
-import { isColumnReadByCopySql, type OrdinaryTable, splitTextCopyRow } from '../../../../postgresql/table-rows.ts';
-import type { PostgresqlPreflightQuery, SourceTableRowSearcher, TableRowSearchResult } from '../query.ts';
+import { isCopiedSql, type OrdinaryTable, splitTextRow } from '../../../../postgresql/table-rows.ts';
+import type { PostgresqlQuery, RowSearch, RowSearcher } from '../query.ts';
 import { isOneOfSql } from './catalog-predicates.ts';
-import { createDatabaseFeatureCondition } from './database-overview.ts';
+import { featureCondition } from './database-overview.ts';
 
 /**
  * A query for pairs of types: `part`, and `whole`, whose values contain `part`: a domain over it, an array, a composite
@@ -30,7 +26,7 @@ export function containingTypesSql(version: number): string {
       SELECT a.atttypid, c.reltype
       FROM pg_attribute a
       JOIN pg_class c ON c.oid = a.attrelid
-      WHERE c.oid >= '${firstNormalObjectId}'
+      WHERE c.oid >= '${firstNormalOid}'
         AND c.reltype <> '0'
         AND a.attnum > 0
         AND NOT a.attisdropped
@@ -40,7 +36,7 @@ export function containingTypesSql(version: number): string {
 }
 
 /** SELECT of the types directly inside the type `t`: of a domain, an array, a composite type. */
-export const directPartTypesSql = `
+export const partTypesSql = `
   SELECT t.typbasetype
   WHERE t.typtype = 'd'
   UNION ALL
@@ -61,19 +57,19 @@ export const directPartTypesSql = `
  * The result of a search for a row in a table. `none`: the table has no rows; `unseen`: its rows were not read, or not
  * all of them.
  */
-export type TableViolationSearchResult = 'none' | TableRowSearchResult;
+export type ViolationResult = 'none' | RowSearch;
 
 /** Bytes of the largest table whose rows a preflight reads. */
-export const maxTableBytesForRowScan = 256 * 1024 * 1024;
+export const maxScanBytes = 256 * 1024 * 1024;
 
 /** SQL condition for the table `c`. */
-export const isNonEmptyPermanentTableSql = "c.relpersistence = 'p' AND pg_relation_size(c.oid) > 0";
+export const filledTableSql = "c.relpersistence = 'p' AND pg_relation_size(c.oid) > 0";
 
 /**
  * SQL condition: all rows of the table `c` can be read quickly, because it is small, and the role may read every row.
  */
 const canReadRowsQuicklySql = `
-  pg_relation_size(c.oid) <= ${maxTableBytesForRowScan}
+  pg_relation_size(c.oid) <= ${maxScanBytes}
     AND has_table_privilege(c.oid, 'SELECT')
     AND NOT row_security_active(c.oid)
 `;
@@ -81,8 +77,8 @@ const canReadRowsQuicklySql = `
 /**
  * Query columns for `decodeSearchedTable`: the table `c` and its column `a`, with the names from the system catalogs.
  */
-export const searchedTableSelectListSql = (version: number): string => `
-  ${isColumnReadByCopySql(version)} AND ${canReadRowsQuicklySql} AS readable,
+export const searchedTableSql = (version: number): string => `
+  ${isCopiedSql(version)} AND ${canReadRowsQuicklySql} AS readable,
   (SELECT nspname FROM pg_namespace WHERE oid = c.relnamespace) AS raw_schema,
   c.relname AS raw_table,
   a.attname AS raw_column
@@ -93,25 +89,25 @@ export const searchedTableSelectListSql = (version: number): string => `
  * would take long.
  */
 export function decodeSearchedTable(row: PostgresqlRow): OrdinaryTable | undefined {
-  if (!decodeBooleanColumn(row, 'readable')) return undefined;
+  if (!decodeBoolean(row, 'readable')) return undefined;
   return {
-    schema: decodeTextColumn(row, 'raw_schema'),
-    name: decodeTextColumn(row, 'raw_table'),
-    columns: [decodeTextColumn(row, 'raw_column')],
+    schema: decodeText(row, 'raw_schema'),
+    name: decodeText(row, 'raw_table'),
+    columns: [decodeText(row, 'raw_column')],
   };
 }
 
 /** A preliminary result from the system catalogs, and the table whose rows must be searched for the final result. */
-export interface RowScanDependentResult {
-  readonly rows: TableViolationSearchResult;
+export interface PreliminaryResult {
+  readonly rows: ViolationResult;
   /** The table in which rows are searched for; undefined if no rows need to be read. */
   readonly searched?: OrdinaryTable | undefined;
 }
 
 /** Searches several tables for rows, one after the other. */
-export async function completeResultsByRowSearch<T extends RowScanDependentResult>(
+export async function completeBySearch<T extends PreliminaryResult>(
   found: readonly T[],
-  search: SourceTableRowSearcher,
+  search: RowSearcher,
   isViolation: (row: Uint8Array, one: T) => boolean,
 ): Promise<readonly T[]> {
   const scanned: T[] = [];
@@ -123,7 +119,7 @@ export async function completeResultsByRowSearch<T extends RowScanDependentResul
   return scanned;
 }
 
-export const domainTypeHasRowsSql = (types: string): string => `
+export const domainRowsSql = (types: string): string => `
   EXISTS (
     SELECT FROM pg_attribute a
     JOIN pg_class c ON c.oid = a.attrelid
@@ -131,7 +127,7 @@ export const domainTypeHasRowsSql = (types: string): string => `
     WHERE ${types}
       AND NOT a.attisdropped
       AND c.relkind = 'r'
-      AND ${isNonEmptyPermanentTableSql}
+      AND ${filledTableSql}
   )
 `;
 
@@ -141,8 +137,8 @@ export const domainTypeHasRowsSql = (types: string): string => `
  */
 const holds = `
   CASE
-    WHEN k.contypid <> '0' THEN ${domainTypeHasRowsSql('a.atttypid = t.oid')}
-    ELSE EXISTS (SELECT FROM pg_class c WHERE c.oid = k.conrelid AND ${isNonEmptyPermanentTableSql})
+    WHEN k.contypid <> '0' THEN ${domainRowsSql('a.atttypid = t.oid')}
+    ELSE EXISTS (SELECT FROM pg_class c WHERE c.oid = k.conrelid AND ${filledTableSql})
   END
 `;
 
@@ -166,7 +162,7 @@ const holdsInside = (version: number): string => `
       SELECT FROM w
       JOIN pg_attribute a ON a.atttypid = w.whole AND NOT a.attisdropped
       JOIN pg_class c ON c.oid = a.attrelid AND c.relkind = 'r'
-      WHERE ${isNonEmptyPermanentTableSql}
+      WHERE ${filledTableSql}
     )
 `;
 
@@ -174,14 +170,14 @@ const holdsInside = (version: number): string => `
  * SQL condition: stored rows must satisfy the constraint `k`. Its table has rows, or a column of a table with rows has
  * the domain of the constraint, directly or inside another type.
  */
-export const constraintHasStoredRowsSql = (version: number): string => `(${holds} OR (${holdsInside(version)}))`;
+export const constraintRowsSql = (version: number): string => `(${holds} OR (${holdsInside(version)}))`;
 
 /**
  * Table columns whose values contain certain types, directly or inside a domain, an array or a composite type.
  * The result has the columns `relid`, `attname` and `type`, and the `path` from the table column to the value:
  * `domain`, `array` or the position of a field of a composite, each followed by a space.
  */
-function columnsContainingTypesSql(version: number, types: readonly number[]): string {
+function columnsContainingSql(version: number, types: readonly number[]): string {
   const whole = `
     up(oid) AS (
       SELECT oid
@@ -201,12 +197,12 @@ function columnsContainingTypesSql(version: number, types: readonly number[]): s
       '' COLLATE "C"
     FROM pg_attribute a
     JOIN pg_class c ON c.oid = a.attrelid
-    WHERE c.oid >= '${firstNormalObjectId}'
+    WHERE c.oid >= '${firstNormalOid}'
       AND c.relkind = 'r'
       AND a.attnum > 0
       AND NOT a.attisdropped
       AND a.atttypid IN (SELECT oid FROM up)
-      AND ${isNonEmptyPermanentTableSql}
+      AND ${filledTableSql}
   `;
   const parts = [
     "SELECT t.typbasetype, 'domain' WHERE t.typtype = 'd'",
@@ -248,7 +244,7 @@ function columnsContainingTypesSql(version: number, types: readonly number[]): s
 }
 
 /** A table column that contains values of the searched types, directly or inside a domain, an array or a composite type. */
-export interface NestedValueColumn {
+export interface NestedColumn {
   readonly table: string;
   /** Quoted. */
   readonly column: string;
@@ -258,27 +254,27 @@ export interface NestedValueColumn {
 }
 
 /** A query for the columns that contain the types, with further columns about the table `c` and its column `a`. */
-export function nestedValueColumnsSql(version: number, types: readonly number[], more: readonly string[]): string {
+export function nestedColumnsSql(version: number, types: readonly number[], more: readonly string[]): string {
   return `
     SELECT
       v.relid::regclass AS name,
       quote_ident(v.attname) AS attname,
       v.type::regtype AS type,
       v.path,
-      ${[...more, searchedTableSelectListSql(version)].join(',\n')}
-    FROM ${columnsContainingTypesSql(version, types)} v
+      ${[...more, searchedTableSql(version)].join(',\n')}
+    FROM ${columnsContainingSql(version, types)} v
     JOIN pg_class c ON c.oid = v.relid
     JOIN pg_attribute a ON a.attrelid = v.relid AND a.attname = v.attname
     ORDER BY 1, 2
   `;
 }
 
-export function decodeNestedValueColumn(row: PostgresqlRow): NestedValueColumn {
+export function decodeNestedColumn(row: PostgresqlRow): NestedColumn {
   return {
-    table: decodeTextColumn(row, 'name'),
-    column: decodeTextColumn(row, 'attname'),
-    type: decodeTextColumn(row, 'type'),
-    path: decodeTextColumn(row, 'path'),
+    table: decodeText(row, 'name'),
+    column: decodeText(row, 'attname'),
+    type: decodeText(row, 'type'),
+    path: decodeText(row, 'path'),
   };
 }
 
@@ -286,16 +282,12 @@ export function decodeNestedValueColumn(row: PostgresqlRow): NestedValueColumn {
  * The values of the searched types in one row that COPY returned for the column, without NULL. Each element of an array
  * is a separate value.
  */
-export function extractNestedValuesOfType(
-  row: Uint8Array,
-  { path, type }: Pick<NestedValueColumn, 'path' | 'type'>,
-): readonly string[] {
+export function nestedValues(row: Uint8Array, { path, type }: Pick<NestedColumn, 'path' | 'type'>): readonly string[] {
   const steps = [...path.split(' ').filter((step) => step !== ''), ...(type.endsWith('[]') ? ['array'] : [])];
-  let values = withoutNull(splitTextCopyRow(row));
+  let values = withoutNull(splitTextRow(row));
   for (const step of steps) {
-    if (step === 'array') values = values.flatMap((value) => withoutNull(parsePostgresqlArray(value)));
-    else if (step !== 'domain')
-      values = withoutNull(values.map((value) => parsePostgresqlCompositeValue(value)[Number(step)]));
+    if (step === 'array') values = values.flatMap((value) => withoutNull(parseArray(value)));
+    else if (step !== 'domain') values = withoutNull(values.map((value) => parseComposite(value)[Number(step)]));
   }
   return values;
 }
@@ -308,7 +300,7 @@ function withoutNull(values: readonly (string | null | undefined)[]): readonly s
  * A column of type regproc or regoper, whose values are written as bare names. `violate`: at least one row has a name
  * that several functions or operators share.
  */
-export interface RegprocColumn extends RowScanDependentResult, NestedValueColumn {
+export interface RegprocColumn extends PreliminaryResult, NestedColumn {
   /** Whether the type of the column is a domain over a searched type, or contains a searched type. */
   readonly isInside: boolean;
   /**
@@ -329,12 +321,12 @@ const ambiguousNamesSql = (catalog: string, name: string, written: string, schem
   HAVING count(*) > 1
 `;
 
-export const regprocColumnsQuery: PostgresqlPreflightQuery<readonly RegprocColumn[]> = {
+export const regprocQuery: PostgresqlQuery<readonly RegprocColumn[]> = {
   id: 'regproc-columns',
   scope: 'database',
-  when: createDatabaseFeatureCondition('callables'),
+  when: featureCondition('callables'),
   sql: (version) =>
-    nestedValueColumnsSql(version, regprocAndRegoperTypeOids, [
+    nestedColumnsSql(version, regprocTypes, [
       `
         CASE
           WHEN row_number() OVER (PARTITION BY ${isRegproc} ORDER BY v.relid, v.attname, v.path) = 1
@@ -348,22 +340,22 @@ export const regprocColumnsQuery: PostgresqlPreflightQuery<readonly RegprocColum
     ]),
   decode: (rows) =>
     rows.map((row) => {
-      const column = decodeNestedValueColumn(row);
+      const column = decodeNestedColumn(row);
       return {
         ...column,
         isInside: column.path !== '',
-        ambiguousNames: decodeTextArrayColumn(row, 'ambiguous'),
+        ambiguousNames: decodeTextArray(row, 'ambiguous'),
         rows: 'unseen',
         searched: decodeSearchedTable(row),
       };
     }),
   searchRows: (found, search) => {
     const ambiguous = new Set(found.flatMap(({ ambiguousNames }) => ambiguousNames));
-    return completeResultsByRowSearch(found, search, (row, column) =>
-      extractNestedValuesOfType(row, column).some((value) => ambiguous.has(value)),
+    return completeBySearch(found, search, (row, column) =>
+      nestedValues(row, column).some((value) => ambiguous.has(value)),
     );
   },
   absent: [],
 };
 
-const isRegproc = `v.type IN ('${builtinTypeOids.regproc}', '${builtinTypeOids.regprocArray}')`;
+const isRegproc = `v.type IN ('${typeOids.regproc}', '${typeOids.regprocArray}')`;

@@ -1,9 +1,9 @@
-import { formatSingleLinePsqlStatement } from '../../../../postgresql/psql-script.ts';
-import { quoteLiteral, requoteQualifiedName } from '../../../../postgresql/quote.ts';
-import { decodeTextColumn } from '../../../../postgresql/rows.ts';
+import { singleLineSql } from '../../../../postgresql/psql-script.ts';
+import { quoteLiteral, requoteName } from '../../../../postgresql/quote.ts';
+import { decodeText } from '../../../../postgresql/rows.ts';
 
 import { decodeSequenceState, sequenceStateColumns } from '../../../../postgresql/sequence-state.ts';
-import type { PostgresqlPreflightQuery } from '../query.ts';
+import type { PostgresqlQuery } from '../query.ts';
 
 /** A sequence of the source, with its current value. */
 interface SourceSequence {
@@ -25,7 +25,7 @@ interface SourceSequence {
 }
 
 /** Only `db sequences` runs this query, because each sequence costs a page read. */
-export const sequencesQuery: PostgresqlPreflightQuery<readonly SourceSequence[]> = {
+export const sequencesQuery: PostgresqlQuery<readonly SourceSequence[]> = {
   id: 'sequences',
   scope: 'database',
   sql: (version, { inRecovery }) =>
@@ -43,19 +43,19 @@ export const sequencesQuery: PostgresqlPreflightQuery<readonly SourceSequence[]>
       const state = decodeSequenceState(row);
       const read = state === 'not used' ? undefined : state;
       return {
-        name: decodeTextColumn(row, 'name'),
+        name: decodeText(row, 'name'),
         value: read?.value,
         called: read?.called === true,
         readable: state !== undefined,
         isUnused: state === 'not used',
-        start: decodeTextColumn(row, 'start'),
+        start: decodeText(row, 'start'),
       };
     }),
   absent: [],
 };
 
 /** The SQL that sets the sequences of one database to their values on the target. */
-export interface SequenceValuesScript {
+export interface SequenceScript {
   /** The statements must run on the target, in the database with the name of the source database. */
   readonly statements: readonly string[];
   /** Sequences that the role of the migration cannot read. */
@@ -68,7 +68,7 @@ export interface SequenceValuesScript {
  * Builds the statements that set the sequences on the target. A sequence that was never used or changed needs no
  * statement, because it starts on the target with the same value.
  */
-export function buildSequenceValuesScript(states: readonly SourceSequence[]): SequenceValuesScript {
+export function sequenceScript(states: readonly SourceSequence[]): SequenceScript {
   const isReadable = ({ readable, value }: SourceSequence) =>
     readable && (value === undefined || /^-?\d{1,19}$/.test(value));
   return {
@@ -77,9 +77,7 @@ export function buildSequenceValuesScript(states: readonly SourceSequence[]): Se
       .flatMap(({ name, value, called, start }) =>
         value === undefined || (!called && value === start)
           ? []
-          : (formatSingleLinePsqlStatement(
-              `SELECT pg_catalog.setval(${quoteLiteral(requoteQualifiedName(name))}, ${value}, ${called})`,
-            ) ?? []),
+          : (singleLineSql(`SELECT pg_catalog.setval(${quoteLiteral(requoteName(name))}, ${value}, ${called})`) ?? []),
       ),
     hidden: states.filter((state) => !isReadable(state)).map(({ name }) => name),
     unused: states.filter(({ isUnused }) => isUnused).map(({ name }) => name),

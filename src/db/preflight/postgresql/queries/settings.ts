@@ -1,14 +1,14 @@
 import { quoteIdentifier } from '../../../../postgresql/quote.ts';
 import {
-  decodeBooleanColumn,
-  decodeNumberColumnOrZero,
-  decodeOptionalTextColumn,
-  decodeTextColumn,
+  decodeBoolean,
+  decodeNumber,
+  decodeOptionalText,
+  decodeText,
   type PostgresqlRow,
 } from '../../../../postgresql/rows.ts';
-import type { PostgresqlPreflightQuery } from '../query.ts';
+import type { PostgresqlQuery } from '../query.ts';
 
-export interface PostgresqlServerSetting {
+export interface ServerSetting {
   /**
    * reset_val of pg_settings: the value that the session began with. The value is not read from the present setting,
    * because the read-only transaction changes some settings.
@@ -95,18 +95,18 @@ const settingNames = [
   'xmloption',
 ] as const;
 
-export type PostgresqlSettingName = (typeof settingNames)[number];
+export type SettingName = (typeof settingNames)[number];
 
 /**
  * Settings by name; a setting is missing if the server version does not have it, or if the role may not see it.
  * Iterating over this object also returns all other settings for which a restart is pending.
  */
-export interface PostgresqlServerSettings extends Iterable<readonly [name: string, setting: PostgresqlServerSetting]> {
-  get(name: PostgresqlSettingName): PostgresqlServerSetting | undefined;
-  has(name: PostgresqlSettingName): boolean;
+export interface ServerSettings extends Iterable<readonly [name: string, setting: ServerSetting]> {
+  get(name: SettingName): ServerSetting | undefined;
+  has(name: SettingName): boolean;
 }
 
-export const postgresqlSettingsQuery: PostgresqlPreflightQuery<PostgresqlServerSettings> = {
+export const settingsQuery: PostgresqlQuery<ServerSettings> = {
   id: 'settings',
   scope: 'server',
   sql: () => `
@@ -134,39 +134,37 @@ export const postgresqlSettingsQuery: PostgresqlPreflightQuery<PostgresqlServerS
       AND current_setting('is_superuser') = 'off'
       AND pg_has_role(oid, 'MEMBER')
   `,
-  decode: (rows) => new Map(rows.map((row) => [decodeTextColumn(row, 'name'), decodeSetting(row)])),
+  decode: (rows) => new Map(rows.map((row) => [decodeText(row, 'name'), decodeSetting(row)])),
   absent: new Map(),
 };
 
-function decodeSetting(row: PostgresqlRow): PostgresqlServerSetting {
+function decodeSetting(row: PostgresqlRow): ServerSetting {
   return {
-    value: decodeTextColumn(row, 'setting'),
-    unit: decodeOptionalTextColumn(row, 'unit'),
-    context: decodeTextColumn(row, 'context'),
-    pendingRestart: decodeBooleanColumn(row, 'pending_restart'),
-    source: decodeTextColumn(row, 'source'),
-    file: decodeOptionalTextColumn(row, 'sourcefile'),
+    value: decodeText(row, 'setting'),
+    unit: decodeOptionalText(row, 'unit'),
+    context: decodeText(row, 'context'),
+    pendingRestart: decodeBoolean(row, 'pending_restart'),
+    source: decodeText(row, 'source'),
+    file: decodeOptionalText(row, 'sourcefile'),
   };
 }
 
 /** Returns the setting names that an object has as keys, typed as setting names. */
-export function getKeysNamingPostgresqlSettings(
-  values: Readonly<Partial<Record<PostgresqlSettingName, unknown>>>,
-): readonly PostgresqlSettingName[] {
+export function settingKeys(values: Readonly<Partial<Record<SettingName, unknown>>>): readonly SettingName[] {
   return Object.keys(values).filter(isSettingName);
 }
 
-function isSettingName(name: string): name is PostgresqlSettingName {
+function isSettingName(name: string): name is SettingName {
   return settingNames.some((one) => one === name);
 }
 
 /** The value of a setting; empty if the setting is missing. */
-export function getPostgresqlSetting(settings: PostgresqlServerSettings, name: PostgresqlSettingName): string {
+export function getSetting(settings: ServerSettings, name: SettingName): string {
   return settings.get(name)?.value ?? '';
 }
 
 /** The value of a setting whose name came from the server; empty if the setting is missing. */
-export function getSettingOfServerSuppliedName(settings: PostgresqlServerSettings, name: string): string {
+export function namedSetting(settings: ServerSettings, name: string): string {
   return [...settings].find(([one]) => one === name)?.[1].value ?? '';
 }
 
@@ -174,17 +172,13 @@ export function getSettingOfServerSuppliedName(settings: PostgresqlServerSetting
  * The value of a numeric setting, in the unit that pg_settings reports. If the server version does not have the
  * setting, the value of `missing`.
  */
-export function getNumericPostgresqlSetting(
-  settings: PostgresqlServerSettings,
-  name: PostgresqlSettingName,
-  missing = 0,
-): number {
+export function numericSetting(settings: ServerSettings, name: SettingName, missing = 0): number {
   const setting = settings.get(name);
   return setting === undefined ? missing : Number(setting.value);
 }
 
 /** A line of a configuration file that the server could not apply. */
-export interface UnappliedConfigLine {
+export interface UnappliedLine {
   readonly name: string;
   readonly value: string;
   readonly error: string;
@@ -193,9 +187,9 @@ export interface UnappliedConfigLine {
 }
 
 /** The `error` in pg_file_settings of a valid line that takes effect after a restart. */
-export const pgFileSettingsRestartError = 'setting could not be applied';
+export const restartError = 'setting could not be applied';
 
-export const failedConfigLinesQuery: PostgresqlPreflightQuery<readonly UnappliedConfigLine[]> = {
+export const unappliedLinesQuery: PostgresqlQuery<readonly UnappliedLine[]> = {
   id: 'unapplied-config-lines',
   scope: 'server',
   sql: () => `
@@ -205,11 +199,11 @@ export const failedConfigLinesQuery: PostgresqlPreflightQuery<readonly Unapplied
   `,
   decode: (rows) =>
     rows.map((row) => ({
-      name: decodeTextColumn(row, 'name'),
-      value: decodeTextColumn(row, 'setting'),
-      error: decodeTextColumn(row, 'error'),
-      file: decodeTextColumn(row, 'sourcefile'),
-      line: decodeNumberColumnOrZero(row, 'sourceline'),
+      name: decodeText(row, 'name'),
+      value: decodeText(row, 'setting'),
+      error: decodeText(row, 'error'),
+      file: decodeText(row, 'sourcefile'),
+      line: decodeNumber(row, 'sourceline'),
     })),
   absent: [],
   grant: (user) => {
@@ -230,7 +224,7 @@ export interface ConnectionCapacity {
   readonly used: number;
 }
 
-export const connectionCapacityQuery: PostgresqlPreflightQuery<ConnectionCapacity> = {
+export const capacityQuery: PostgresqlQuery<ConnectionCapacity> = {
   id: 'connection-capacity',
   scope: 'server',
   sql: (version) => `
@@ -244,9 +238,9 @@ export const connectionCapacityQuery: PostgresqlPreflightQuery<ConnectionCapacit
       ) AS used
   `,
   decode: ([row = {}]) => ({
-    max: decodeNumberColumnOrZero(row, 'max'),
-    reserved: decodeNumberColumnOrZero(row, 'reserved'),
-    used: decodeNumberColumnOrZero(row, 'used'),
+    max: decodeNumber(row, 'max'),
+    reserved: decodeNumber(row, 'reserved'),
+    used: decodeNumber(row, 'used'),
   }),
   absent: { max: 0, reserved: 0, used: 0 },
 };
@@ -255,6 +249,6 @@ export const connectionCapacityQuery: PostgresqlPreflightQuery<ConnectionCapacit
  * Returns a tenth of the free connections. The preflight uses no more, because the other free connections are left to
  * the applications of the database.
  */
-export function tenthOfFreeConnections({ max, reserved, used }: ConnectionCapacity): number {
+export function connectionBudget({ max, reserved, used }: ConnectionCapacity): number {
   return Math.floor((max - reserved - used) / 10);
 }

@@ -1,22 +1,17 @@
-import { firstNormalObjectId, oidsOfCatalogs } from '../../../../postgresql/catalog-oids.ts';
+import { catalogOids, firstNormalOid } from '../../../../postgresql/catalog-oids.ts';
 import {
-  decodeBooleanColumn,
-  decodeOptionalTextColumn,
-  decodeTextArrayColumn,
-  decodeTextColumn,
+  decodeBoolean,
+  decodeOptionalText,
+  decodeText,
+  decodeTextArray,
   type PostgresqlRow,
 } from '../../../../postgresql/rows.ts';
 
-import type { PostgresqlPreflightQuery } from '../query.ts';
-import { decodeVersion, isCallableCatalogSql, type RowVersion, rowVersionSql } from './callables.ts';
-import {
-  collationOrderSql,
-  letterDependenceSql,
-  serverDependenceSql,
-  textOrderDependenceSql,
-} from './catalog-predicates.ts';
-import { createDatabaseFeatureCondition } from './database-overview.ts';
-import { buildFilledDomainsSql, tableHasRowsSql } from './function-uses.ts';
+import type { PostgresqlQuery } from '../query.ts';
+import { callableCatalogSql, decodeVersion, type RowVersion, rowVersionSql } from './callables.ts';
+import { collationOrderSql, letterDependenceSql, serverDependenceSql, textOrderSql } from './catalog-predicates.ts';
+import { featureCondition } from './database-overview.ts';
+import { filledDomainsSql, hasRowsSql } from './function-uses.ts';
 
 /**
  * An expression that was evaluated when a row was written, and that the target evaluates again: it calls something that
@@ -54,10 +49,10 @@ export interface StoredExpression {
 }
 
 /** The constraint of a domain has an automatic dependency (deptype `a`) on the domain itself, which it does not call. */
-export const storedExpressionsQuery: PostgresqlPreflightQuery<readonly StoredExpression[]> = {
+export const storedExpressionsQuery: PostgresqlQuery<readonly StoredExpression[]> = {
   id: 'stored-expressions',
   scope: 'database',
-  when: createDatabaseFeatureCondition('stored-expressions'),
+  when: featureCondition('stored-expressions'),
   sql: (version) => `
     WITH e AS (${expressionsSql(version)})
     SELECT
@@ -83,9 +78,9 @@ export const storedExpressionsQuery: PostgresqlPreflightQuery<readonly StoredExp
       (
         SELECT ${rowVersionSql('t')}
         FROM pg_class c
-        JOIN pg_depend t ON t.classid = '${oidsOfCatalogs.pg_type}'
+        JOIN pg_depend t ON t.classid = '${catalogOids.pg_type}'
           AND t.objid = c.reltype
-          AND t.refclassid = '${oidsOfCatalogs.pg_class}'
+          AND t.refclassid = '${catalogOids.pg_class}'
           AND t.refobjid = c.oid
           AND t.deptype = 'i'
         WHERE c.oid = e.relid
@@ -98,9 +93,9 @@ export const storedExpressionsQuery: PostgresqlPreflightQuery<readonly StoredExp
       WHERE d.classid = e.classid
         AND d.objid = e.objid
         AND d.objsubid = e.objsubid
-        AND (d.refclassid <> '${oidsOfCatalogs.pg_type}' OR d.deptype = 'n')
-        AND d.refobjid >= '${firstNormalObjectId}'
-        AND ${isCallableCatalogSql('d.refclassid')}
+        AND (d.refclassid <> '${catalogOids.pg_type}' OR d.deptype = 'n')
+        AND d.refobjid >= '${firstNormalOid}'
+        AND ${callableCatalogSql('d.refclassid')}
     ) u
     WHERE u.uses IS NOT NULL OR e.differs OR e.is_ordered
     ORDER BY 1, 2
@@ -108,19 +103,19 @@ export const storedExpressionsQuery: PostgresqlPreflightQuery<readonly StoredExp
   decode: (rows) =>
     rows.map((row) => ({
       kind: kinds.find((one) => one === row.kind) ?? 'check',
-      name: decodeTextColumn(row, 'name'),
-      tables: decodeTextArrayColumn(row, 'tables'),
-      columns: decodeTextArrayColumn(row, 'columns'),
-      texts: decodeTextArrayColumn(row, 'texts'),
-      predicate: decodeTextColumn(row, 'predicate'),
-      operators: decodeTextArrayColumn(row, 'operators'),
-      key: decodeTextArrayColumn(row, 'key'),
-      type: decodeTextColumn(row, 'type'),
-      isOrdered: decodeBooleanColumn(row, 'is_ordered'),
-      isLettered: decodeBooleanColumn(row, 'is_lettered'),
-      isNullEqual: decodeBooleanColumn(row, 'is_null_equal'),
-      isComparable: decodeBooleanColumn(row, 'is_comparable'),
-      uses: decodeTextArrayColumn(row, 'uses').map(decodeUse),
+      name: decodeText(row, 'name'),
+      tables: decodeTextArray(row, 'tables'),
+      columns: decodeTextArray(row, 'columns'),
+      texts: decodeTextArray(row, 'texts'),
+      predicate: decodeText(row, 'predicate'),
+      operators: decodeTextArray(row, 'operators'),
+      key: decodeTextArray(row, 'key'),
+      type: decodeText(row, 'type'),
+      isOrdered: decodeBoolean(row, 'is_ordered'),
+      isLettered: decodeBoolean(row, 'is_lettered'),
+      isNullEqual: decodeBoolean(row, 'is_null_equal'),
+      isComparable: decodeBoolean(row, 'is_comparable'),
+      uses: decodeTextArray(row, 'uses').map(decodeUse),
       age: decodeAge(row),
     })),
   absent: [],
@@ -134,7 +129,7 @@ function decodeUse(text: string): StoredExpression['uses'][number] {
 }
 
 function decodeAge(row: PostgresqlRow): RowVersion | undefined {
-  const text = decodeOptionalTextColumn(row, 'age');
+  const text = decodeOptionalText(row, 'age');
   return text === undefined ? undefined : decodeVersion(text);
 }
 
@@ -146,7 +141,7 @@ function expressionsSql(version: number): string {
     `
       SELECT
         'check' AS kind,
-        '${oidsOfCatalogs.pg_constraint}'::oid AS classid,
+        '${catalogOids.pg_constraint}'::oid AS classid,
         k.oid AS objid,
         0 AS objsubid,
         c.oid AS relid,
@@ -158,20 +153,20 @@ function expressionsSql(version: number): string {
         NULL::text[] AS operators,
         NULL::text AS type,
         ${serverDependenceSql('k.conbin')} AS differs,
-        ${textOrderDependenceSql('k.conbin', version)} AS is_ordered,
+        ${textOrderSql('k.conbin', version)} AS is_ordered,
         ${letterDependenceSql('k.conbin', version)} AS is_lettered,
         false AS is_null_equal,
         true AS is_comparable
       FROM pg_constraint k
       JOIN pg_class c ON c.oid = k.conrelid
       WHERE k.contype = 'c'
-        AND k.oid >= '${firstNormalObjectId}'
-        AND ${tableHasRowsSql}${enforced}
+        AND k.oid >= '${firstNormalOid}'
+        AND ${hasRowsSql}${enforced}
     `,
     `
       SELECT
         'domain',
-        '${oidsOfCatalogs.pg_constraint}',
+        '${catalogOids.pg_constraint}',
         k.oid,
         0,
         NULL,
@@ -183,13 +178,13 @@ function expressionsSql(version: number): string {
         NULL,
         NULL,
         ${serverDependenceSql('k.conbin')},
-        ${textOrderDependenceSql('k.conbin', version)},
+        ${textOrderSql('k.conbin', version)},
         ${letterDependenceSql('k.conbin', version)},
         false,
         true
       FROM pg_constraint k
-      JOIN (${buildFilledDomainsSql(version, `SELECT contypid FROM pg_constraint WHERE contypid <> '0' AND contype = 'c' AND oid >= '${firstNormalObjectId}'`)}) f ON f.root = k.contypid
-      WHERE k.contype = 'c' AND k.oid >= '${firstNormalObjectId}'
+      JOIN (${filledDomainsSql(version, `SELECT contypid FROM pg_constraint WHERE contypid <> '0' AND contype = 'c' AND oid >= '${firstNormalOid}'`)}) f ON f.root = k.contypid
+      WHERE k.contype = 'c' AND k.oid >= '${firstNormalOid}'
     `,
     indexesSql(version),
     ...(version < 100_000 ? [] : [partitionKeysSql(version)]),
@@ -204,7 +199,7 @@ function indexesSql(version: number): string {
   return `
     SELECT
       CASE WHEN i.indisexclusion THEN 'exclusion' WHEN i.indisunique THEN 'unique' ELSE 'index' END,
-      '${oidsOfCatalogs.pg_class}',
+      '${catalogOids.pg_class}',
       i.indexrelid,
       0,
       c.oid,
@@ -228,25 +223,25 @@ function indexesSql(version: number): string {
       ),
       NULL,
       (i.indisunique OR i.indisexclusion) AND ${serverDependenceSql(trees)},
-      (i.indisunique OR i.indisexclusion) AND ${textOrderDependenceSql(trees, version)},
+      (i.indisunique OR i.indisexclusion) AND ${textOrderSql(trees, version)},
       ${letterDependenceSql(trees, version)},
       ${version < 150_000 ? 'false' : 'i.indnullsnotdistinct'},
       NOT EXISTS (
         SELECT FROM pg_opclass o
         WHERE o.oid = ANY (i.indclass)
-          AND o.oid >= '${firstNormalObjectId}'
+          AND o.oid >= '${firstNormalOid}'
           AND NOT o.opcdefault
       )
     FROM pg_index i
     JOIN pg_class c ON c.oid = i.indrelid
-    WHERE i.indexrelid >= '${firstNormalObjectId}'
+    WHERE i.indexrelid >= '${firstNormalOid}'
       AND i.indisvalid
       AND (
         i.indexprs IS NOT NULL
           OR i.indpred IS NOT NULL
-          OR EXISTS (SELECT FROM unnest(i.indclass) o (oid) WHERE o.oid >= '${firstNormalObjectId}')
+          OR EXISTS (SELECT FROM unnest(i.indclass) o (oid) WHERE o.oid >= '${firstNormalOid}')
       )
-      AND ${tableHasRowsSql}
+      AND ${hasRowsSql}
   `;
 }
 
@@ -255,7 +250,7 @@ function partitionKeysSql(version: number): string {
   return `
     SELECT
       'partition',
-      '${oidsOfCatalogs.pg_class}',
+      '${catalogOids.pg_class}',
       p.partrelid,
       0,
       p.partrelid,
@@ -277,7 +272,7 @@ function partitionKeysSql(version: number): string {
         SELECT i.inhparent AS root, i.inhrelid AS leaf
         FROM pg_inherits i
         JOIN pg_class c ON c.oid = i.inhrelid
-        WHERE ${tableHasRowsSql}
+        WHERE ${hasRowsSql}
         UNION
         SELECT i.inhparent, t.leaf
         FROM t
@@ -292,8 +287,8 @@ function partitionKeysSql(version: number): string {
 function generatedColumnsSql(version: number): string {
   const source =
     version < 150_000
-      ? `'${oidsOfCatalogs.pg_class}', a.attrelid, a.attnum::int`
-      : `'${oidsOfCatalogs.pg_attrdef}', f.oid, 0`;
+      ? `'${catalogOids.pg_class}', a.attrelid, a.attnum::int`
+      : `'${catalogOids.pg_attrdef}', f.oid, 0`;
   return `
     SELECT
       'generated',
@@ -307,7 +302,7 @@ function generatedColumnsSql(version: number): string {
       NULL,
       format_type(a.atttypid, NULL),
       ${serverDependenceSql('f.adbin')},
-      ${textOrderDependenceSql('f.adbin', version)},
+      ${textOrderSql('f.adbin', version)},
       ${letterDependenceSql('f.adbin', version)},
       false,
       true
@@ -315,7 +310,7 @@ function generatedColumnsSql(version: number): string {
     JOIN pg_attribute a ON a.attrelid = f.adrelid AND a.attnum = f.adnum
     JOIN pg_class c ON c.oid = a.attrelid
     WHERE a.attgenerated = 's'
-      AND c.oid >= '${firstNormalObjectId}'
-      AND ${tableHasRowsSql}
+      AND c.oid >= '${firstNormalOid}'
+      AND ${hasRowsSql}
   `;
 }

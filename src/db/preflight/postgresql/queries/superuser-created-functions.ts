@@ -1,17 +1,12 @@
-import { firstNormalObjectId, oidsOfCatalogs } from '../../../../postgresql/catalog-oids.ts';
-import {
-  decodeBooleanColumn,
-  decodeOptionalTextColumn,
-  decodeTextArrayColumn,
-  decodeTextColumn,
-} from '../../../../postgresql/rows.ts';
+import { catalogOids, firstNormalOid } from '../../../../postgresql/catalog-oids.ts';
+import { decodeBoolean, decodeOptionalText, decodeText, decodeTextArray } from '../../../../postgresql/rows.ts';
 import { superuserObjectsSql } from '../../../../postgresql/superuser-objects.ts';
-import type { PostgresqlPreflightQuery } from '../query.ts';
-import { isExtensionMemberSql } from './catalog-predicates.ts';
-import { createDatabaseFeatureCondition } from './database-overview.ts';
+import type { PostgresqlQuery } from '../query.ts';
+import { isMemberSql } from './catalog-predicates.ts';
+import { featureCondition } from './database-overview.ts';
 
 /** A function that only a superuser can create without a change, or that sets a locale. */
-export interface FunctionNeedingSuperuserOrLocale {
+export interface SuperuserFunction {
   /** With argument types. */
   readonly name: string;
   readonly owner: string;
@@ -48,12 +43,10 @@ const superuserSettings = `
  * Functions of extensions and constructors of range types are left out, because they are created with the extension or
  * type. An aggregate function has the language internal, but creating it does not need a superuser.
  */
-export const functionsNeedingSuperuserOrLocaleQuery: PostgresqlPreflightQuery<
-  readonly FunctionNeedingSuperuserOrLocale[]
-> = {
+export const superuserFunctionsQuery: PostgresqlQuery<readonly SuperuserFunction[]> = {
   id: 'restricted-functions',
   scope: 'database',
-  when: createDatabaseFeatureCondition('functions'),
+  when: featureCondition('functions'),
   sql: () => `
     SELECT
       p.oid::regprocedure AS name,
@@ -68,7 +61,7 @@ export const functionsNeedingSuperuserOrLocaleQuery: PostgresqlPreflightQuery<
       ) AS settings
     FROM pg_proc p
     JOIN pg_language l ON l.oid = p.prolang
-    WHERE p.oid >= '${firstNormalObjectId}'
+    WHERE p.oid >= '${firstNormalOid}'
       AND (
         p.prosecdef
         OR NOT l.lanpltrusted
@@ -77,7 +70,7 @@ export const functionsNeedingSuperuserOrLocaleQuery: PostgresqlPreflightQuery<
       )
       AND NOT EXISTS (
         SELECT FROM pg_depend d
-        WHERE d.classid = '${oidsOfCatalogs.pg_proc}'
+        WHERE d.classid = '${catalogOids.pg_proc}'
           AND d.objid = p.oid
           AND (d.deptype = 'e' OR d.deptype = 'i')
       )
@@ -85,15 +78,13 @@ export const functionsNeedingSuperuserOrLocaleQuery: PostgresqlPreflightQuery<
   `,
   decode: (rows) =>
     rows.map((row) => ({
-      name: decodeTextColumn(row, 'name'),
-      owner: decodeTextColumn(row, 'owner'),
-      securityDefiner: decodeBooleanColumn(row, 'prosecdef'),
-      untrusted: decodeBooleanColumn(row, 'lanpltrusted') ? undefined : decodeTextColumn(row, 'lanname'),
-      library: decodeOptionalTextColumn(row, 'library'),
-      locales: decodeTextArrayColumn(row, 'locales'),
-      superuserSettings: decodeTextArrayColumn(row, 'settings').map((setting) =>
-        setting.slice(0, setting.indexOf('=')),
-      ),
+      name: decodeText(row, 'name'),
+      owner: decodeText(row, 'owner'),
+      securityDefiner: decodeBoolean(row, 'prosecdef'),
+      untrusted: decodeBoolean(row, 'lanpltrusted') ? undefined : decodeText(row, 'lanname'),
+      library: decodeOptionalText(row, 'library'),
+      locales: decodeTextArray(row, 'locales'),
+      superuserSettings: decodeTextArray(row, 'settings').map((setting) => setting.slice(0, setting.indexOf('='))),
     })),
   absent: [],
 };
@@ -108,31 +99,30 @@ export interface UntrustedLanguage {
   readonly bare: boolean;
 }
 
-export const untrustedLanguagesQuery: PostgresqlPreflightQuery<readonly UntrustedLanguage[]> = {
+export const languagesQuery: PostgresqlQuery<readonly UntrustedLanguage[]> = {
   id: 'untrusted-languages',
   scope: 'database',
   // This condition finds every database with untrusted languages, because such a language belongs to an extension or
   // has a handler function.
-  when: createDatabaseFeatureCondition('functions', 'extensions'),
+  when: featureCondition('functions', 'extensions'),
   sql: () => `
     SELECT
       l.lanname,
-      NOT ${isExtensionMemberSql('pg_language', 'l.oid')}
-        AND (l.lanplcallfoid < '${firstNormalObjectId}' OR ${isExtensionMemberSql('pg_proc', 'l.lanplcallfoid')}) AS bare
+      NOT ${isMemberSql('pg_language', 'l.oid')}
+        AND (l.lanplcallfoid < '${firstNormalOid}' OR ${isMemberSql('pg_proc', 'l.lanplcallfoid')}) AS bare
     FROM pg_language l
     WHERE l.lanispl AND NOT l.lanpltrusted
   `,
-  decode: (rows) =>
-    rows.map((row) => ({ name: decodeTextColumn(row, 'lanname'), bare: decodeBooleanColumn(row, 'bare') })),
+  decode: (rows) => rows.map((row) => ({ name: decodeText(row, 'lanname'), bare: decodeBoolean(row, 'bare') })),
   absent: [],
 };
 
 /** Objects, other than functions in an untrusted language, that only a superuser can create; names are not quoted. */
-export const superuserObjectsQuery: PostgresqlPreflightQuery<readonly string[]> = {
+export const superuserObjectsQuery: PostgresqlQuery<readonly string[]> = {
   id: 'superuser-objects',
   scope: 'database',
-  when: createDatabaseFeatureCondition('functions', 'superuser-objects'),
+  when: featureCondition('functions', 'superuser-objects'),
   sql: (version) => `SELECT name FROM (${superuserObjectsSql(version)}) AS objects WHERE NOT is_code`,
-  decode: (rows) => rows.map((row) => decodeTextColumn(row, 'name')),
+  decode: (rows) => rows.map((row) => decodeText(row, 'name')),
   absent: [],
 };

@@ -1,11 +1,11 @@
-import { firstNormalObjectId, oidsOfCatalogs } from '../../../../postgresql/catalog-oids.ts';
-import { decodeOptionalTextColumn, decodeTextColumn } from '../../../../postgresql/rows.ts';
-import type { PostgresqlPreflightQuery } from '../query.ts';
-import { isChangedCastSql, isNotExtensionMemberSql, isUserTableInSystemSchemaSql } from './catalog-predicates.ts';
-import { createDatabaseFeatureCondition } from './database-overview.ts';
+import { catalogOids, firstNormalOid } from '../../../../postgresql/catalog-oids.ts';
+import { decodeOptionalText, decodeText } from '../../../../postgresql/rows.ts';
+import type { PostgresqlQuery } from '../query.ts';
+import { isChangedCastSql, isNotMemberSql, misplacedTableSql } from './catalog-predicates.ts';
+import { featureCondition } from './database-overview.ts';
 
 /** An object of a user in a system schema, other than a table; a dump does not contain it. */
-export interface UserObjectInSystemSchema {
+export interface SystemSchemaObject {
   /** The object, as pg_describe_object formats it: `function text(integer)`. */
   readonly name: string;
   /**
@@ -25,38 +25,38 @@ const inSystem = `
  */
 const lost = [
   `
-    SELECT '${oidsOfCatalogs.pg_proc}'::oid AS class, p.oid
+    SELECT '${catalogOids.pg_proc}'::oid AS class, p.oid
     FROM pg_proc p
-    WHERE p.oid >= '${firstNormalObjectId}'
+    WHERE p.oid >= '${firstNormalOid}'
       AND p.pronamespace ${inSystem}
   `,
   `
-    SELECT '${oidsOfCatalogs.pg_operator}', p.oid
+    SELECT '${catalogOids.pg_operator}', p.oid
     FROM pg_operator p
-    WHERE p.oid >= '${firstNormalObjectId}'
+    WHERE p.oid >= '${firstNormalOid}'
       AND p.oprnamespace ${inSystem}
   `,
   `
-    SELECT '${oidsOfCatalogs.pg_type}', p.oid
+    SELECT '${catalogOids.pg_type}', p.oid
     FROM pg_type p
-    WHERE p.oid >= '${firstNormalObjectId}'
+    WHERE p.oid >= '${firstNormalOid}'
       AND p.typnamespace ${inSystem}
       AND p.typrelid = '0'
       AND p.typcategory <> 'A'
   `,
   `
-    SELECT '${oidsOfCatalogs.pg_class}', p.oid
+    SELECT '${catalogOids.pg_class}', p.oid
     FROM pg_class p
-    WHERE p.oid >= '${firstNormalObjectId}'
+    WHERE p.oid >= '${firstNormalOid}'
       AND p.relnamespace ${inSystem}
       AND p.relkind IN ('v', 'm', 'S', 'f')
   `,
 ].join(' UNION ALL ');
 
-export const userObjectsInSystemSchemasQuery: PostgresqlPreflightQuery<readonly UserObjectInSystemSchema[]> = {
+export const systemObjectsQuery: PostgresqlQuery<readonly SystemSchemaObject[]> = {
   id: 'system-schema-objects',
   scope: 'database',
-  when: createDatabaseFeatureCondition('system-objects'),
+  when: featureCondition('system-objects'),
   sql: () => `
     WITH a AS (${lost}),
     l AS (
@@ -66,7 +66,7 @@ export const userObjectsInSystemSchemasQuery: PostgresqlPreflightQuery<readonly 
         SELECT FROM pg_depend e
         WHERE e.classid = a.class
           AND e.objid = a.oid
-          AND (e.deptype = 'e' OR (a.class = '${oidsOfCatalogs.pg_type}' AND e.deptype = 'i'))
+          AND (e.deptype = 'e' OR (a.class = '${catalogOids.pg_type}' AND e.deptype = 'i'))
       )
     )
     SELECT
@@ -81,8 +81,8 @@ export const userObjectsInSystemSchemasQuery: PostgresqlPreflightQuery<readonly 
             SELECT FROM l o
             WHERE (o.class = d.classid AND o.oid = d.objid)
               OR (
-                d.classid = '${oidsOfCatalogs.pg_rewrite}'
-                  AND o.class = '${oidsOfCatalogs.pg_class}'
+                d.classid = '${catalogOids.pg_rewrite}'
+                  AND o.class = '${catalogOids.pg_class}'
                   AND o.oid = (SELECT r.ev_class FROM pg_rewrite r WHERE r.oid = d.objid)
               )
           )
@@ -90,23 +90,22 @@ export const userObjectsInSystemSchemasQuery: PostgresqlPreflightQuery<readonly 
     FROM l
     ORDER BY 1
   `,
-  decode: (rows) =>
-    rows.map((row) => ({ name: decodeTextColumn(row, 'name'), user: decodeOptionalTextColumn(row, 'used_by') })),
+  decode: (rows) => rows.map((row) => ({ name: decodeText(row, 'name'), user: decodeOptionalText(row, 'used_by') })),
   absent: [],
 };
 
 /** Casts of PostgreSQL itself whose row in pg_cast was changed: `UPDATE pg_cast SET castcontext = 'i'`. */
-export const changedCastsQuery: PostgresqlPreflightQuery<readonly string[]> = {
+export const changedCastsQuery: PostgresqlQuery<readonly string[]> = {
   id: 'changed-casts',
   scope: 'database',
-  when: createDatabaseFeatureCondition('changed-casts'),
+  when: featureCondition('changed-casts'),
   sql: () => `
-    SELECT pg_describe_object('${oidsOfCatalogs.pg_cast}', c.oid, 0) AS name
+    SELECT pg_describe_object('${catalogOids.pg_cast}', c.oid, 0) AS name
     FROM pg_cast c
     WHERE ${isChangedCastSql}
     ORDER BY 1
   `,
-  decode: (rows) => rows.map((row) => decodeTextColumn(row, 'name')),
+  decode: (rows) => rows.map((row) => decodeText(row, 'name')),
   absent: [],
 };
 
@@ -119,10 +118,10 @@ export interface SystemSchemaTable {
 }
 
 /** Tables of extensions are left out, because CREATE EXTENSION creates them on the target as well. */
-export const systemSchemaTablesQuery: PostgresqlPreflightQuery<readonly SystemSchemaTable[]> = {
+export const systemTablesQuery: PostgresqlQuery<readonly SystemSchemaTable[]> = {
   id: 'system-schema-tables',
   scope: 'database',
-  when: createDatabaseFeatureCondition('system-tables'),
+  when: featureCondition('system-tables'),
   sql: () => `
     SELECT
       quote_ident(n.nspname) || '.' || quote_ident(c.relname) AS name,
@@ -130,14 +129,14 @@ export const systemSchemaTablesQuery: PostgresqlPreflightQuery<readonly SystemSc
       'public.' || quote_ident(c.relname) AS moved
     FROM pg_class c
     JOIN pg_namespace n ON n.oid = c.relnamespace
-    WHERE ${isUserTableInSystemSchemaSql}
-      AND ${isNotExtensionMemberSql('pg_class', 'c.oid')}
+    WHERE ${misplacedTableSql}
+      AND ${isNotMemberSql('pg_class', 'c.oid')}
   `,
   decode: (rows) =>
     rows.map((row) => ({
-      name: decodeTextColumn(row, 'name'),
-      schema: decodeTextColumn(row, 'schema'),
-      moved: decodeTextColumn(row, 'moved'),
+      name: decodeText(row, 'name'),
+      schema: decodeText(row, 'schema'),
+      moved: decodeText(row, 'moved'),
     })),
   absent: [],
 };

@@ -1,16 +1,16 @@
-import { builtinTypeOids, firstNormalObjectId } from '../../../../postgresql/catalog-oids.ts';
+import { firstNormalOid, typeOids } from '../../../../postgresql/catalog-oids.ts';
 import {
-  decodeBooleanColumn,
-  decodeNumberColumnOrZero,
-  decodeTextArrayColumn,
-  decodeTextColumn,
+  decodeBoolean,
+  decodeNumber,
+  decodeText,
+  decodeTextArray,
   type PostgresqlRow,
 } from '../../../../postgresql/rows.ts';
 
-import { isColumnReadByCopySql } from '../../../../postgresql/table-rows.ts';
-import type { PostgresqlPreflightQuery } from '../query.ts';
-import { exclusivelyLockedRelationsSql } from './catalog-predicates.ts';
-import { type DatabaseFeatureOverview, databaseFeatureOverviewQuery } from './database-overview.ts';
+import { isCopiedSql } from '../../../../postgresql/table-rows.ts';
+import type { PostgresqlQuery } from '../query.ts';
+import { lockedRelationsSql } from './catalog-predicates.ts';
+import { type FeatureOverview, featuresQuery } from './database-overview.ts';
 
 export interface TableSize {
   readonly database: string;
@@ -22,7 +22,7 @@ export interface TableSize {
   readonly rows: number;
 }
 
-export interface TableSizeSummary {
+export interface SizeSummary {
   /** Bytes of the whole database, with indexes and system catalogs. */
   readonly databaseBytes: number;
   /** Bytes that the initial copy reads. */
@@ -45,15 +45,14 @@ const catalogue = 7.5e6;
  * so of more than 1,000 tables only the 20 largest by pg_class are measured. The size of a table with an exclusive lock
  * is estimated from pg_class too, because measuring would wait for the lock. undefined if the tables were not queried.
  */
-export const tableSizeSummaryQuery: PostgresqlPreflightQuery<Pick<TableSizeSummary, 'bytes' | 'largest'> | undefined> =
-  {
-    id: 'table-sizes',
-    scope: 'database',
-    when: (known) => {
-      const seen = known(databaseFeatureOverviewQuery);
-      return seen === undefined || (seen.tables > 0 && seen.bytes > small);
-    },
-    sql: () => `
+export const sizesQuery: PostgresqlQuery<Pick<SizeSummary, 'bytes' | 'largest'> | undefined> = {
+  id: 'table-sizes',
+  scope: 'database',
+  when: (known) => {
+    const seen = known(featuresQuery);
+    return seen === undefined || (seen.tables > 0 && seen.bytes > small);
+  },
+  sql: () => `
     WITH held AS (
       SELECT relation
       FROM pg_locks
@@ -74,7 +73,7 @@ export const tableSizeSummaryQuery: PostgresqlPreflightQuery<Pick<TableSizeSumma
       JOIN pg_namespace n ON n.oid = c.relnamespace
       WHERE c.relkind = 'r'
         AND c.relpersistence <> 't'
-        AND c.oid >= ${firstNormalObjectId}
+        AND c.oid >= ${firstNormalOid}
     ),
     s AS (
       SELECT
@@ -96,22 +95,22 @@ export const tableSizeSummaryQuery: PostgresqlPreflightQuery<Pick<TableSizeSumma
     ORDER BY s.bytes DESC NULLS LAST, s.nspname, s.relname
     LIMIT 20
   `,
-    decode: (rows) => ({
-      bytes: decodeNumberColumnOrZero(rows[0] ?? {}, 'total'),
-      largest: rows.map((row) => ({
-        database: '',
-        table: `${decodeTextColumn(row, 'nspname')}.${decodeTextColumn(row, 'relname')}`,
-        bytes: decodeNumberColumnOrZero(row, 'bytes'),
-        rows: decodeNumberColumnOrZero(row, 'rows'),
-      })),
-    }),
-    absent: undefined,
-  };
+  decode: (rows) => ({
+    bytes: decodeNumber(rows[0] ?? {}, 'total'),
+    largest: rows.map((row) => ({
+      database: '',
+      table: `${decodeText(row, 'nspname')}.${decodeText(row, 'relname')}`,
+      bytes: decodeNumber(row, 'bytes'),
+      rows: decodeNumber(row, 'rows'),
+    })),
+  }),
+  absent: undefined,
+};
 
-export function buildTableSizeSummary(
-  { bytes, tables }: Pick<DatabaseFeatureOverview, 'bytes' | 'tables'>,
-  found: Pick<TableSizeSummary, 'bytes' | 'largest'> | undefined,
-): TableSizeSummary {
+export function summarizeSizes(
+  { bytes, tables }: Pick<FeatureOverview, 'bytes' | 'tables'>,
+  found: Pick<SizeSummary, 'bytes' | 'largest'> | undefined,
+): SizeSummary {
   const roughly = tables === 0 ? 0 : Math.max(0, bytes - catalogue);
   return {
     databaseBytes: bytes,
@@ -124,7 +123,7 @@ export function buildTableSizeSummary(
 }
 
 /** A table whose rows `--deep` reads. */
-export interface TableToRead {
+export interface ScannedTable {
   readonly oid: number;
   /** Qualified and quoted. */
   readonly table: string;
@@ -141,7 +140,7 @@ export interface TableToRead {
  * The ordinary tables (not the partitioned ones) that a migration copies, including tables of extensions. The query is
  * sent only with `--deep`.
  */
-export const tablesToReadQuery: PostgresqlPreflightQuery<readonly TableToRead[]> = {
+export const scannedTablesQuery: PostgresqlQuery<readonly ScannedTable[]> = {
   id: 'tables-to-read',
   scope: 'database',
   sql: (version) => `
@@ -155,27 +154,26 @@ export const tablesToReadQuery: PostgresqlPreflightQuery<readonly TableToRead[]>
       a.attname
     FROM pg_class c
     JOIN pg_namespace n ON n.oid = c.relnamespace
-    LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND ${isColumnReadByCopySql(version)}
-    WHERE c.oid >= '${firstNormalObjectId}'
+    LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND ${isCopiedSql(version)}
+    WHERE c.oid >= '${firstNormalOid}'
       AND c.relkind = 'r'
       AND c.relpersistence <> 't'
     ORDER BY n.nspname, c.relname, c.oid, a.attnum
   `,
   decode(rows) {
-    const tables = new Map<number, TableToRead & { readonly columns: Map<number, string> }>();
+    const tables = new Map<number, ScannedTable & { readonly columns: Map<number, string> }>();
     for (const row of rows) {
-      const oid = decodeNumberColumnOrZero(row, 'oid');
+      const oid = decodeNumber(row, 'oid');
       const table = tables.get(oid) ?? {
         oid,
-        table: decodeTextColumn(row, 'name'),
+        table: decodeText(row, 'name'),
         schema: decodeIdentifier(row, 'nspname'),
         name: decodeIdentifier(row, 'relname'),
         columns: new Map<number, string>(),
-        isSecured: decodeBooleanColumn(row, 'secured'),
+        isSecured: decodeBoolean(row, 'secured'),
       };
       tables.set(oid, table);
-      if (row.attnum != null)
-        table.columns.set(decodeNumberColumnOrZero(row, 'attnum'), decodeIdentifier(row, 'attname'));
+      if (row.attnum != null) table.columns.set(decodeNumber(row, 'attnum'), decodeIdentifier(row, 'attname'));
     }
     return [...tables.values()];
   },
@@ -184,13 +182,13 @@ export const tablesToReadQuery: PostgresqlPreflightQuery<readonly TableToRead[]>
 
 /** Throws for a text that cannot be a name, so that the query result counts as malformed. */
 function decodeIdentifier(row: PostgresqlRow, column: string): string {
-  const name = decodeTextColumn(row, column);
+  const name = decodeText(row, column);
   if (name === '' || name.includes('\0')) throw new TypeError('the server did not return a name');
   return name;
 }
 
 /** A table whose TOAST data is so large that a single row may be too long for COPY. */
-export interface TableWithLargeValues {
+export interface LargeTable {
   readonly table: string;
   /** Bytes of the TOAST table. */
   readonly bytes: number;
@@ -204,17 +202,17 @@ export interface TableWithLargeValues {
 /**
  * The maximum bytes of a row as COPY and logical decoding write it; a server allocates no larger string (MaxAllocSize).
  */
-export const maxPostgresqlRowBytes = 1024 ** 3;
+export const maxRowBytes = 1024 ** 3;
 
 /** COPY writes each byte of a bytea value as two hexadecimal digits. */
-const byteaLimit = maxPostgresqlRowBytes / 2;
+const byteaLimit = maxRowBytes / 2;
 
 /** Tables with an ACCESS EXCLUSIVE lock are left out, because reading their size would wait for the lock. */
-export const largeValuesQuery: PostgresqlPreflightQuery<readonly TableWithLargeValues[]> = {
+export const largeValuesQuery: PostgresqlQuery<readonly LargeTable[]> = {
   id: 'large-values',
   scope: 'database',
   when: (known) => {
-    const seen = known(databaseFeatureOverviewQuery);
+    const seen = known(featuresQuery);
     return seen === undefined || seen.bytes > byteaLimit;
   },
   sql: () => `
@@ -223,7 +221,7 @@ export const largeValuesQuery: PostgresqlPreflightQuery<readonly TableWithLargeV
       SELECT
         c.oid::regclass AS name,
         CASE
-          WHEN c.oid NOT IN ${exclusivelyLockedRelationsSql} AND c.reltoastrelid NOT IN ${exclusivelyLockedRelationsSql}
+          WHEN c.oid NOT IN ${lockedRelationsSql} AND c.reltoastrelid NOT IN ${lockedRelationsSql}
             THEN pg_relation_size(c.reltoastrelid)
         END AS bytes,
         l.binaries,
@@ -231,8 +229,8 @@ export const largeValuesQuery: PostgresqlPreflightQuery<readonly TableWithLargeV
       FROM pg_class c
       CROSS JOIN LATERAL (
         SELECT
-          array_agg(quote_ident(a.attname) ORDER BY a.attnum) FILTER (WHERE a.atttypid = '${builtinTypeOids.bytea}') AS binaries,
-          array_agg(quote_ident(a.attname) ORDER BY a.attnum) FILTER (WHERE a.atttypid <> '${builtinTypeOids.bytea}') AS texts
+          array_agg(quote_ident(a.attname) ORDER BY a.attnum) FILTER (WHERE a.atttypid = '${typeOids.bytea}') AS binaries,
+          array_agg(quote_ident(a.attname) ORDER BY a.attnum) FILTER (WHERE a.atttypid <> '${typeOids.bytea}') AS texts
         FROM pg_attribute a
         WHERE a.attrelid = c.oid
           AND a.attnum > 0
@@ -241,23 +239,23 @@ export const largeValuesQuery: PostgresqlPreflightQuery<readonly TableWithLargeV
           AND a.attstorage <> 'p'
           AND NOT a.attisdropped
       ) l
-      WHERE c.oid >= '${firstNormalObjectId}'
+      WHERE c.oid >= '${firstNormalOid}'
         AND c.relkind = 'r'
         AND c.relpersistence = 'p'
         AND c.reltoastrelid <> '0'
     ) s
     WHERE s.bytes >= CASE
       WHEN s.binaries IS NOT NULL THEN ${byteaLimit}
-      WHEN s.texts IS NOT NULL THEN ${maxPostgresqlRowBytes}
+      WHEN s.texts IS NOT NULL THEN ${maxRowBytes}
     END
     ORDER BY s.bytes DESC
   `,
   decode: (rows) =>
     rows.map((row) => ({
-      table: decodeTextColumn(row, 'name'),
-      bytes: decodeNumberColumnOrZero(row, 'bytes'),
-      binaries: decodeTextArrayColumn(row, 'binaries'),
-      texts: decodeTextArrayColumn(row, 'texts'),
+      table: decodeText(row, 'name'),
+      bytes: decodeNumber(row, 'bytes'),
+      binaries: decodeTextArray(row, 'binaries'),
+      texts: decodeTextArray(row, 'texts'),
     })),
   absent: [],
 };

@@ -1,80 +1,71 @@
-import { emptyRedisInfo } from '../../../../redis/info.ts';
-import { type FindingFix, failOutcome, type PreflightCheckOutcome, passOutcome, warnOutcome } from '../../finding.ts';
-import { getPreflightQueryValueOrDefault, markPreflightQueryOptional, type PreflightQueryResult } from '../../query.ts';
-import { declareRedisPreflightCheck } from '../check.ts';
+import { emptyInfo } from '../../../../redis/info.ts';
+import { type CheckOutcome, type FindingFix, failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
+import { markOptional, type QueryResult, valueOr } from '../../query.ts';
+import { declareRedisCheck } from '../check.ts';
+import { commandPermission, isDenied, outcomeWithoutValue, predatesAcl } from '../commands.ts';
+import { aclGrantFix } from '../fixes.ts';
+import { disklessReplication } from '../memory.ts';
 import {
-  buildRedisOutcomeWithoutQueryResult,
-  getRedisCommandPermission,
-  isRedisCommandDenied,
-  isRedisOlderThanAcl,
-} from '../commands.ts';
-import { buildRedisAclGrantFix } from '../fixes.ts';
-import { getRedisDisklessReplication } from '../memory.ts';
-import {
-  type RedisAclDryRunResult,
-  redisAclDryRunQueries,
-  redisAclfileConfigQuery,
-  redisAclUserRulesQuery,
-  redisInfoQuery,
-  redisReplicationConfigQuery,
+  aclfileQuery,
+  aclRulesQuery,
+  type DryRunResult,
+  dryRunQueries,
+  infoQuery,
+  replicationQuery,
 } from '../queries.ts';
 import type { RedisSourceFacts } from '../source-facts.ts';
 
-export const aclPsyncCheck = declareRedisPreflightCheck({
+export const aclPsyncCheck = declareRedisCheck({
   id: 'acl-psync',
   title: 'the user may run the replication commands',
   headline: 'The user may not run the replication commands',
   needs: 'connection',
   severity: { continuous: 'blocker' },
   queries: {
-    psync: markPreflightQueryOptional(redisAclDryRunQueries.psync),
-    sync: markPreflightQueryOptional(redisAclDryRunQueries.sync),
-    replconf: markPreflightQueryOptional(redisAclDryRunQueries.replconf),
-    rules: markPreflightQueryOptional(redisAclUserRulesQuery),
-    file: markPreflightQueryOptional(redisAclfileConfigQuery),
-    info: markPreflightQueryOptional(redisInfoQuery),
-    settings: markPreflightQueryOptional(redisReplicationConfigQuery),
+    psync: markOptional(dryRunQueries.psync),
+    sync: markOptional(dryRunQueries.sync),
+    replconf: markOptional(dryRunQueries.replconf),
+    rules: markOptional(aclRulesQuery),
+    file: markOptional(aclfileQuery),
+    info: markOptional(infoQuery),
+    settings: markOptional(replicationQuery),
   },
   evaluate({ psync: dryRun, sync, replconf, rules, file, info, settings }, facts) {
-    const knownInfo = getPreflightQueryValueOrDefault(info, undefined);
-    const psync = probedPermission(facts) ?? getRedisCommandPermission('psync', dryRun, rules);
-    if (isRedisOlderThanAcl(info, psync))
+    const knownInfo = valueOr(info, undefined);
+    const psync = probedPermission(facts) ?? commandPermission('psync', dryRun, rules);
+    if (predatesAcl(info, psync))
       return passOutcome('Redis before 6.0 has no users: every client may run every command');
-    const replconfPermission = getRedisCommandPermission('replconf', replconf, rules);
+    const replconfPermission = commandPermission('replconf', replconf, rules);
     const mayReadInfo = info.kind !== 'denied';
     const grantFix = (names: readonly string[]) =>
-      buildRedisAclGrantFix({
+      aclGrantFix({
         user: facts.user,
         names: [...names, ...(mayReadInfo ? [] : ['info'])],
         isGuessed: !mayReadInfo && psync.kind !== 'known',
-        aclFile: getPreflightQueryValueOrDefault(file, undefined)?.get('aclfile') ?? '',
-        info: knownInfo ?? emptyRedisInfo,
+        aclFile: valueOr(file, undefined)?.get('aclfile') ?? '',
+        info: knownInfo ?? emptyInfo,
         text: 'Grant the user the replication commands, or use another user.',
       });
-    const others = isRedisCommandDenied(replconfPermission) ? ['replconf'] : [];
-    if (isRedisCommandDenied(psync)) {
+    const others = isDenied(replconfPermission) ? ['replconf'] : [];
+    if (isDenied(psync)) {
       const fix = grantFix(['psync', ...others, ...pingIfDenied(facts)]);
-      const syncPermission = getRedisCommandPermission('sync', sync, rules);
+      const syncPermission = commandPermission('sync', sync, rules);
       // A replica that may not send REPLCONF never finishes a copy that it began with SYNC.
       const canFallBack =
         mayReadInfo && others.length === 0 && syncPermission.kind === 'known' && syncPermission.value.allowed;
-      return canFallBack && !getRedisDisklessReplication(settings, knownInfo).isDiskless
+      return canFallBack && !disklessReplication(settings, knownInfo).isDiskless
         ? syncOnly(psync, fix)
         : psyncDenied(psync, facts, fix);
     }
     if (!mayReadInfo) {
       return infoDenied(info, facts, grantFix(psync.kind === 'known' ? others : ['psync', 'replconf']));
     }
-    if (psync.kind !== 'known') return buildRedisOutcomeWithoutQueryResult(psync);
+    if (psync.kind !== 'known') return outcomeWithoutValue(psync);
     return others.length === 0 ? passOutcome(`${facts.user} may run PSYNC`) : replconfDenied(facts, grantFix(others));
   },
 });
 
-function psyncDenied(
-  psync: PreflightQueryResult<RedisAclDryRunResult>,
-  facts: RedisSourceFacts,
-  fix: FindingFix,
-): PreflightCheckOutcome {
+function psyncDenied(psync: QueryResult<DryRunResult>, facts: RedisSourceFacts, fix: FindingFix): CheckOutcome {
   const message = denialOf(psync);
   return failOutcome(['continuous'], message, {
     required: requiredRules(facts),
@@ -87,7 +78,7 @@ function psyncDenied(
  * Without PSYNC a replica uses SYNC: the replication stream follows a copy through the disk, but may not follow a
  * diskless copy.
  */
-function syncOnly(psync: PreflightQueryResult<RedisAclDryRunResult>, fix: FindingFix): PreflightCheckOutcome {
+function syncOnly(psync: QueryResult<DryRunResult>, fix: FindingFix): CheckOutcome {
   return warnOutcome(denialOf(psync), {
     required: '+psync',
     detail: 'The replica falls back to SYNC: every interruption of the connection, however short, restarts the copy.',
@@ -95,11 +86,7 @@ function syncOnly(psync: PreflightQueryResult<RedisAclDryRunResult>, fix: Findin
   });
 }
 
-function infoDenied(
-  { reason }: { readonly reason: string },
-  facts: RedisSourceFacts,
-  fix: FindingFix,
-): PreflightCheckOutcome {
+function infoDenied({ reason }: { readonly reason: string }, facts: RedisSourceFacts, fix: FindingFix): CheckOutcome {
   return failOutcome(['continuous'], reason, {
     required: requiredRules(facts),
     detail:
@@ -108,7 +95,7 @@ function infoDenied(
   });
 }
 
-function replconfDenied(facts: RedisSourceFacts, fix: FindingFix): PreflightCheckOutcome {
+function replconfDenied(facts: RedisSourceFacts, fix: FindingFix): CheckOutcome {
   return warnOutcome(`${facts.user} may run PSYNC and not REPLCONF`, {
     required: '+replconf',
     detail:
@@ -121,7 +108,7 @@ function requiredRules({ user }: RedisSourceFacts): string {
   return `+psync +replconf +ping +info for ${user}`;
 }
 
-function denialOf(psync: PreflightQueryResult<RedisAclDryRunResult>): string {
+function denialOf(psync: QueryResult<DryRunResult>): string {
   return psync.kind === 'known' ? psync.value.reply : psync.reason;
 }
 
@@ -130,7 +117,7 @@ function pingIfDenied({ connection }: RedisSourceFacts): readonly string[] {
   return connection.kind === 'connected' && connection.notice?.code === 'NOPERM' ? ['ping'] : [];
 }
 
-function probedPermission({ probe }: RedisSourceFacts): PreflightQueryResult<RedisAclDryRunResult> | undefined {
+function probedPermission({ probe }: RedisSourceFacts): QueryResult<DryRunResult> | undefined {
   if (probe?.kind === 'accepted') return { kind: 'known', value: { allowed: true, reply: 'OK' } };
   if (probe?.kind === 'refused' && probe.code === 'NOPERM') {
     return { kind: 'known', value: { allowed: false, reply: probe.message.replace(/^NOPERM /, '') } };

@@ -1,67 +1,55 @@
-import { emptyRedisInfo } from '../../../../redis/info.ts';
+import { emptyInfo } from '../../../../redis/info.ts';
 import { failOutcome, passOutcome } from '../../finding.ts';
-import { getPreflightQueryValueOrDefault, markPreflightQueryOptional, type PreflightQueryResult } from '../../query.ts';
-import { declareRedisPreflightCheck } from '../check.ts';
-import {
-  buildRedisOutcomeWithoutQueryResult,
-  getRedisCommandPermission,
-  isRedisCommandDenied,
-  isRedisOlderThanAcl,
-  listRedisScanCommands,
-} from '../commands.ts';
-import { buildRedisAclGrantFix } from '../fixes.ts';
+import { markOptional, type QueryResult, valueOr } from '../../query.ts';
+import { declareRedisCheck } from '../check.ts';
+import { commandPermission, isDenied, outcomeWithoutValue, predatesAcl, scanCommands } from '../commands.ts';
+import { aclGrantFix } from '../fixes.ts';
 
-import {
-  type RedisAclDryRunResult,
-  redisAclDryRunQueries,
-  redisAclfileConfigQuery,
-  redisAclUserRulesQuery,
-  redisInfoQuery,
-} from '../queries.ts';
+import { aclfileQuery, aclRulesQuery, type DryRunResult, dryRunQueries, infoQuery } from '../queries.ts';
 
 import type { RedisSourceFacts } from '../source-facts.ts';
 
-export const aclScanCheck = declareRedisPreflightCheck({
+export const aclScanCheck = declareRedisCheck({
   id: 'acl-scan',
   title: 'the user may read every key of every database',
   headline: 'The user may not read every key of every database',
   needs: 'connection',
   severity: { scan: 'blocker' },
   queries: {
-    select: markPreflightQueryOptional(redisAclDryRunQueries.select),
-    scan: markPreflightQueryOptional(redisAclDryRunQueries.scan),
-    dump: markPreflightQueryOptional(redisAclDryRunQueries.dump),
-    pttl: markPreflightQueryOptional(redisAclDryRunQueries.pttl),
-    type: markPreflightQueryOptional(redisAclDryRunQueries.type),
-    rules: markPreflightQueryOptional(redisAclUserRulesQuery),
-    file: markPreflightQueryOptional(redisAclfileConfigQuery),
-    info: markPreflightQueryOptional(redisInfoQuery),
+    select: markOptional(dryRunQueries.select),
+    scan: markOptional(dryRunQueries.scan),
+    dump: markOptional(dryRunQueries.dump),
+    pttl: markOptional(dryRunQueries.pttl),
+    type: markOptional(dryRunQueries.type),
+    rules: markOptional(aclRulesQuery),
+    file: markOptional(aclfileQuery),
+    info: markOptional(infoQuery),
   },
   evaluate(values, facts) {
     const { rules, info } = values;
-    const commands = listRedisScanCommands(info);
+    const commands = scanCommands(info);
     const permissions = commands.map((name) => ({
       name,
-      permission: getRedisCommandPermission(name, values[name], rules),
+      permission: commandPermission(name, values[name], rules),
     }));
-    if (permissions.some(({ permission }) => isRedisOlderThanAcl(info, permission))) {
+    if (permissions.some(({ permission }) => predatesAcl(info, permission))) {
       return passOutcome('Redis before 6.0 has no users: every client may run every command');
     }
     const refused = refusalOfSample(facts);
     const denied = permissions
       .filter(
         ({ name, permission }) =>
-          (isRedisCommandDenied(permission) && !isAboutKeys(denialOf(permission))) || name === refused.command,
+          (isDenied(permission) && !isAboutKeys(denialOf(permission))) || name === refused.command,
       )
       .map(({ name }) => name);
     const lacksKeys =
       refused.isAboutKeys ||
-      permissions.some(({ permission }) => isRedisCommandDenied(permission) && isAboutKeys(denialOf(permission)));
+      permissions.some(({ permission }) => isDenied(permission) && isAboutKeys(denialOf(permission)));
     if (denied.length === 0 && !lacksKeys) {
       const unanswered = permissions.flatMap(({ permission }) => (permission.kind === 'known' ? [] : [permission]))[0];
       return unanswered === undefined
         ? passOutcome(`${facts.user} may run ${commands.join(', ').toUpperCase()}`)
-        : buildRedisOutcomeWithoutQueryResult(unanswered);
+        : outcomeWithoutValue(unanswered);
     }
     const notKnown = permissions.flatMap(({ name, permission }) =>
       permission.kind === 'known' || name === refused.command ? [] : [name],
@@ -70,14 +58,14 @@ export const aclScanCheck = declareRedisPreflightCheck({
     return failOutcome(['scan'], `${facts.user} may not use: ${missing.join(', ')}`, {
       required: `${commands.map((name) => `+${name}`).join(' ')} ~* for ${facts.user}`,
       detail: 'A scan is refused: `-NOPERM`. Replication does not need the commands of a scan.',
-      fix: buildRedisAclGrantFix({
+      fix: aclGrantFix({
         user: facts.user,
         names: commands.filter((name) => denied.includes(name) || notKnown.includes(name)),
         allKeys: lacksKeys,
-        keysBefore: getPreflightQueryValueOrDefault(rules, undefined)?.keys,
+        keysBefore: valueOr(rules, undefined)?.keys,
         isGuessed: notKnown.length > 0,
-        aclFile: getPreflightQueryValueOrDefault(values.file, undefined)?.get('aclfile') ?? '',
-        info: getPreflightQueryValueOrDefault(info, emptyRedisInfo),
+        aclFile: valueOr(values.file, undefined)?.get('aclfile') ?? '',
+        info: valueOr(info, emptyInfo),
         text: 'Grant the user the commands and all keys, or use another user.',
       }),
     });
@@ -98,6 +86,6 @@ function isAboutKeys(message: string): boolean {
   return /permissions to access/i.test(message);
 }
 
-function denialOf(permission: PreflightQueryResult<RedisAclDryRunResult>): string {
+function denialOf(permission: QueryResult<DryRunResult>): string {
   return permission.kind === 'known' ? permission.value.reply : '';
 }

@@ -1,9 +1,9 @@
 import { passOutcome, warnOutcome } from '../../finding.ts';
-import { isConnectedOverLoopback } from '../../network/evaluate.ts';
-import { declareRedisPreflightCheck } from '../check.ts';
+import { usesLoopback } from '../../network/evaluate.ts';
+import { declareRedisCheck } from '../check.ts';
 
 /** AUTH always contains the password in clear text, so only an encrypted connection protects it. */
-export const authCleartextCheck = declareRedisPreflightCheck({
+export const authCleartextCheck = declareRedisCheck({
   id: 'auth-cleartext',
   title: 'the password is sent over an encrypted connection only',
   headline: 'The password was sent over a connection without TLS',
@@ -13,7 +13,7 @@ export const authCleartextCheck = declareRedisPreflightCheck({
   evaluate(_values, { connection, address, ssl }) {
     if (connection.kind !== 'connected' || connection.auth === 'open') return passOutcome('no password was sent');
     if (ssl) return passOutcome('over TLS');
-    if (isConnectedOverLoopback(address)) return passOutcome('on this machine');
+    if (usesLoopback(address)) return passOutcome('on this machine');
     return warnOutcome('without TLS', {
       required: 'TLS',
       detail:

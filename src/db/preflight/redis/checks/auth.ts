@@ -1,11 +1,11 @@
 import { clientSideDatabaseErrorCodes } from '../../../../platform/network-errors.ts';
-import { failOutcome, type PreflightCheckOutcome, passOutcome, skipOutcome, warnOutcome } from '../../finding.ts';
-import { isConnectedOverLoopback } from '../../network/evaluate.ts';
-import { declareRedisPreflightCheck, redisMigrationMethods } from '../check.ts';
-import { redisDisconnectErrorCodes } from '../source.ts';
+import { type CheckOutcome, failOutcome, passOutcome, skipOutcome, warnOutcome } from '../../finding.ts';
+import { usesLoopback } from '../../network/evaluate.ts';
+import { declareRedisCheck, redisMethods } from '../check.ts';
+import { disconnectCodes } from '../source.ts';
 import type { RedisSourceFacts } from '../source-facts.ts';
 
-export const authCheck = declareRedisPreflightCheck({
+export const authCheck = declareRedisCheck({
   id: 'auth',
   title: 'the server accepts the user and the password',
   headline: 'The server does not accept the user or the password',
@@ -19,7 +19,7 @@ export const authCheck = declareRedisPreflightCheck({
     if (changed !== undefined) return changed;
     if (connection.auth === 'password') return passOutcome(`AUTH as ${facts.user}`);
     if (connection.auth === 'needless') {
-      return failOutcome(redisMigrationMethods, `the server requires no password: ${connection.authReply ?? ''}`, {
+      return failOutcome(redisMethods, `the server requires no password: ${connection.authReply ?? ''}`, {
         headline: 'A password is given, but the server has none',
         required: 'no password, because the server has none',
         detail: 'A replica with a password fails when AUTH is refused: `Unable to AUTH to MASTER: -ERR`.',
@@ -27,7 +27,7 @@ export const authCheck = declareRedisPreflightCheck({
       });
     }
     if (facts.isUsernameUnused === true) return usernameUnused();
-    if (!options.isOverInternet || isConnectedOverLoopback(facts.address)) {
+    if (!options.isOverInternet || usesLoopback(facts.address)) {
       return passOutcome('the server requires no password');
     }
     return warnOutcome('the server requires no password', {
@@ -45,9 +45,9 @@ export const authCheck = declareRedisPreflightCheck({
  * Called when the login succeeded, but the later login of the probe failed with the same password: the password was
  * changed between the two logins.
  */
-function refusedByProbe({ probe }: RedisSourceFacts): PreflightCheckOutcome | undefined {
+function refusedByProbe({ probe }: RedisSourceFacts): CheckOutcome | undefined {
   if (probe?.kind !== 'refused' || (probe.code !== 'NOAUTH' && probe.code !== 'WRONGPASS')) return undefined;
-  return failOutcome(redisMigrationMethods, probe.message, {
+  return failOutcome(redisMethods, probe.message, {
     required: 'AUTH is answered with OK',
     detail: 'The first connection was accepted and the next was not: the user or the password was changed in between.',
     fix: { text: fixText(probe.code, probe.message) },
@@ -55,7 +55,7 @@ function refusedByProbe({ probe }: RedisSourceFacts): PreflightCheckOutcome | un
 }
 
 /** AUTH accepts a user name only together with a password, and so do masteruser and masterauth of a replica. */
-function usernameUnused(): PreflightCheckOutcome {
+function usernameUnused(): CheckOutcome {
   return warnOutcome('connected as default: the user name was given without a password', {
     headline: 'The user name is given without a password',
     required: 'the password of that user, or no user name',
@@ -73,11 +73,11 @@ const passwordOfUser =
 function refused(
   connection: Extract<RedisSourceFacts['connection'], { kind: 'refused' }>,
   isUsernameUnused: boolean,
-): PreflightCheckOutcome {
+): CheckOutcome {
   const { phase, code, message } = connection;
   if (phase !== 'startup' || otherChecks.has(code))
     return skipOutcome(`the connection failed before the login was complete: ${message}`);
-  return failOutcome(redisMigrationMethods, message, {
+  return failOutcome(redisMethods, message, {
     required: 'AUTH is answered with OK',
     detail: `A replica fails again and again with \`Unexpected reply to PSYNC from master: -${message}\` or \`Unable to AUTH to MASTER\`.`,
     fix: { text: code === 'NOAUTH' && isUsernameUnused ? passwordOfUser : fixText(code, message) },
@@ -90,7 +90,7 @@ const otherChecks: ReadonlySet<string> = new Set([
   clientSideDatabaseErrorCodes.onlyTls,
   clientSideDatabaseErrorCodes.protocol,
   clientSideDatabaseErrorCodes.timeout,
-  ...redisDisconnectErrorCodes,
+  ...disconnectCodes,
   clientSideDatabaseErrorCodes.aborted,
 ]);
 

@@ -1,39 +1,34 @@
 import { formatBytes } from '../../../../base/text.ts';
 import type { RedisInfo } from '../../../../redis/info.ts';
-import { parseRedisServerVersion } from '../../../../redis/version.ts';
+import { parseServerVersion } from '../../../../redis/version.ts';
 import {
+  type CheckOutcome,
   type FindingFix,
   failOutcome,
-  type PreflightCheckOutcome,
   passOutcome,
   unknownOutcome,
   warnOutcome,
 } from '../../finding.ts';
-import { getPreflightQueryValueOrDefault, markPreflightQueryOptional, type PreflightQueryResult } from '../../query.ts';
-import { declareRedisPreflightCheck } from '../check.ts';
-import { buildRedisConfigSetFix } from '../fixes.ts';
-import { estimateRedisCopy, getRedisDisklessReplication } from '../memory.ts';
-import {
-  type RedisConfigValues,
-  redisDirConfigQuery,
-  redisInfoQuery,
-  redisReplicationConfigQuery,
-} from '../queries.ts';
+import { markOptional, type QueryResult, valueOr } from '../../query.ts';
+import { declareRedisCheck } from '../check.ts';
+import { configSetFix } from '../fixes.ts';
+import { disklessReplication, estimateRedisCopy } from '../memory.ts';
+import { type ConfigValues, dirQuery, infoQuery, replicationQuery } from '../queries.ts';
 
-export const bgsaveBrokenCheck = declareRedisPreflightCheck({
+export const bgsaveBrokenCheck = declareRedisCheck({
   id: 'bgsave-broken',
   title: 'the source can write the copy for the target',
   headline: 'The last BGSAVE failed',
   needs: 'connection',
   severity: { continuous: 'blocker' },
   queries: {
-    info: redisInfoQuery,
-    settings: markPreflightQueryOptional(redisReplicationConfigQuery),
-    folder: markPreflightQueryOptional(redisDirConfigQuery),
+    info: infoQuery,
+    settings: markOptional(replicationQuery),
+    folder: markOptional(dirQuery),
   },
   evaluate({ info, settings, folder }, { probe }, { sourceDiskFree }) {
     const status = info.get('rdb_last_bgsave_status') ?? 'no BGSAVE yet';
-    const { setting, isDiskless } = getRedisDisklessReplication(settings, info);
+    const { setting, isDiskless } = disklessReplication(settings, info);
     const shortage = diskShortage(info, isDiskless, sourceDiskFree);
     const copy = probe?.kind === 'accepted' ? probe.copy : undefined;
     if (copy?.kind === 'failed') {
@@ -60,7 +55,7 @@ export const bgsaveBrokenCheck = declareRedisPreflightCheck({
             fix: disklessFix(setting, info, 'Free space in the data folder of the server, or copy without the disk.'),
           });
     }
-    const directory = getPreflightQueryValueOrDefault(folder, undefined)?.get('dir');
+    const directory = valueOr(folder, undefined)?.get('dir');
     const observed = `rdb_last_bgsave_status:err${directory === undefined ? '' : `, dir ${directory}`}`;
     const readLog = `Find the reason in the server log: a full disk, a data folder that is missing or not writable${directory === undefined ? '' : ` (${directory})`}, or a failed fork.`;
     if (isDiskless) {
@@ -84,7 +79,7 @@ const logAdvice =
 const diskAdvice = `${logAdvice} Or copy without the disk.`;
 
 /** The server accepted the PSYNC of the probe, but sent no copy. */
-function copyFailed(reason: string, fix: FindingFix): PreflightCheckOutcome {
+function copyFailed(reason: string, fix: FindingFix): CheckOutcome {
   return failOutcome(['continuous'], reason, {
     headline: 'The source cannot write the copy for the target',
     required: 'after PSYNC, the source begins to send its RDB copy',
@@ -95,7 +90,7 @@ function copyFailed(reason: string, fix: FindingFix): PreflightCheckOutcome {
 }
 
 /** An empty path means that the working directory of the server was removed. */
-function folderGone(fix: FindingFix): PreflightCheckOutcome {
+function folderGone(fix: FindingFix): CheckOutcome {
   return failOutcome(['continuous'], 'dir is empty', {
     headline: 'The data folder of the server does not exist',
     required: 'a data folder, or repl-diskless-sync yes',
@@ -109,16 +104,13 @@ function folderGone(fix: FindingFix): PreflightCheckOutcome {
  * The path of the working directory is empty if the directory was removed; servers other than Redis and Valkey may
  * report none.
  */
-function isFolderGone(info: RedisInfo, folder: PreflightQueryResult<RedisConfigValues<'dir'>>): boolean {
-  const product = parseRedisServerVersion(info)?.product;
-  return (
-    (product === 'redis' || product === 'valkey') &&
-    getPreflightQueryValueOrDefault(folder, undefined)?.get('dir') === ''
-  );
+function isFolderGone(info: RedisInfo, folder: QueryResult<ConfigValues<'dir'>>): boolean {
+  const product = parseServerVersion(info)?.product;
+  return (product === 'redis' || product === 'valkey') && valueOr(folder, undefined)?.get('dir') === '';
 }
 
 /** No fact of the source proves that the server can fork and write the RDB file. */
-function notTried(): PreflightCheckOutcome {
+function notTried(): CheckOutcome {
   return {
     ...unknownOutcome('no BGSAVE since the start of the server', {
       text: 'Run with --probe, which requests a copy as the target will, or run BGSAVE on the source, and then the preflight again.',
@@ -138,5 +130,5 @@ function diskShortage(info: RedisInfo, isDiskless: boolean, free: number | undef
 
 /** If the server hides CONFIG, the setting cannot be changed with it, and the value to restore is not known. */
 function disklessFix(setting: string | undefined, info: RedisInfo, text: string): FindingFix {
-  return setting === undefined ? { text } : buildRedisConfigSetFix('repl-diskless-sync', 'yes', setting, info, text);
+  return setting === undefined ? { text } : configSetFix('repl-diskless-sync', 'yes', setting, info, text);
 }

@@ -1,22 +1,22 @@
 import { formatBytes } from '../../../../base/text.ts';
 import { infoOutcome, passOutcome, skipOutcome, warnOutcome } from '../../finding.ts';
-import { markPreflightQueryOptional } from '../../query.ts';
-import { declareRedisPreflightCheck } from '../check.ts';
-import { buildRedisOutcomeWithoutQueryResult } from '../commands.ts';
-import { redisBulkLengthConfigQuery } from '../queries.ts';
+import { markOptional } from '../../query.ts';
+import { declareRedisCheck } from '../check.ts';
+import { outcomeWithoutValue } from '../commands.ts';
+import { bulkLengthQuery } from '../queries.ts';
 
 /** The default of proto-max-bulk-len, in bytes. */
 const defaultLimit = 512 * 2 ** 20;
 
-export const bigKeysCheck = declareRedisPreflightCheck({
+export const bigKeysCheck = declareRedisCheck({
   id: 'big-keys',
   title: 'no key is too large for RESTORE',
   headline: 'Some keys may be too large for RESTORE',
   needs: 'connection',
   severity: { scan: 'warning' },
-  queries: { settings: markPreflightQueryOptional(redisBulkLengthConfigQuery) },
+  queries: { settings: markOptional(bulkLengthQuery) },
   evaluate({ settings }, { sample }) {
-    if (sample.kind !== 'known') return buildRedisOutcomeWithoutQueryResult(sample, { mayBlock: [] });
+    if (sample.kind !== 'known') return outcomeWithoutValue(sample, { mayBlock: [] });
     const { keys, isAll } = sample.value;
     const sized = keys.flatMap((key) => (key.bytes === undefined ? [] : [{ ...key, bytes: key.bytes }]));
     if (keys.length > 0 && sized.length === 0) {

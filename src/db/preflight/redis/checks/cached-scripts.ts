@@ -1,17 +1,17 @@
 import { countOf } from '../../../../base/text.ts';
 import { infoOutcome, passOutcome, warnOutcome } from '../../finding.ts';
-import { getPreflightQueryValueOrDefault, markPreflightQueryOptional } from '../../query.ts';
-import { declareRedisPreflightCheck } from '../check.ts';
-import { redisCommandCallsQuery, redisInfoQuery } from '../queries.ts';
+import { markOptional, valueOr } from '../../query.ts';
+import { declareRedisCheck } from '../check.ts';
+import { commandCallsQuery, infoQuery } from '../queries.ts';
 
 /** Since Redis 7.0 the script cache is not part of a copy: https://redis.io/docs/latest/develop/programmability/eval-intro/ */
-export const cachedScriptsCheck = declareRedisPreflightCheck({
+export const cachedScriptsCheck = declareRedisCheck({
   id: 'cached-scripts',
   title: 'no scripts are cached',
   headline: 'Scripts are cached',
   needs: 'connection',
   severity: { continuous: 'warning', scan: 'warning' },
-  queries: { info: redisInfoQuery, calls: markPreflightQueryOptional(redisCommandCallsQuery) },
+  queries: { info: infoQuery, calls: markOptional(commandCallsQuery) },
   evaluate({ info, calls }) {
     const count = Number(info.get('number_of_cached_scripts') ?? 0);
     if (!(count > 0)) return passOutcome('none');
@@ -25,7 +25,7 @@ export const cachedScriptsCheck = declareRedisPreflightCheck({
         text: 'Before the cut-over, load the scripts on the target with SCRIPT LOAD, or let the application send EVAL after NOSCRIPT.',
       },
     };
-    const called = getPreflightQueryValueOrDefault(calls, undefined);
+    const called = valueOr(calls, undefined);
     const isByDigest = called === undefined || digestCommands.some((name) => (called.get(name) ?? 0) > 0);
     return isByDigest
       ? warnOutcome(observed, more)

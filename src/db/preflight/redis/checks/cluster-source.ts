@@ -1,29 +1,29 @@
-import { type RedisInfoFields, readRedisInfoNumber } from '../../../../redis/info.ts';
-import { failOutcome, type PreflightCheckOutcome, passOutcome, warnOutcome } from '../../finding.ts';
-import { getPreflightQueryValueOrDefault, markPreflightQueryOptional } from '../../query.ts';
-import { declareRedisPreflightCheck, redisMigrationMethods } from '../check.ts';
-import { buildRedisOutcomeWithoutQueryResult } from '../commands.ts';
-import { redisAdministratorText } from '../fixes.ts';
+import { type InfoFields, infoNumber } from '../../../../redis/info.ts';
+import { type CheckOutcome, failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
+import { markOptional, valueOr } from '../../query.ts';
+import { declareRedisCheck, redisMethods } from '../check.ts';
+import { outcomeWithoutValue } from '../commands.ts';
+import { redisAdministrator } from '../fixes.ts';
 import {
-  type RedisClusterInfoField,
-  type RedisClusterSummary,
-  redisClusterAllowReadsWhenDownConfigQuery,
-  redisClusterInfoQuery,
-  redisClusterNodesQuery,
-  redisInfoQuery,
+  type ClusterInfoField,
+  type ClusterSummary,
+  clusterInfoQuery,
+  clusterNodesQuery,
+  clusterReadsQuery,
+  infoQuery,
 } from '../queries.ts';
 
-export const clusterSourceCheck = declareRedisPreflightCheck({
+export const clusterSourceCheck = declareRedisCheck({
   id: 'cluster-source',
   title: 'the source is not a Redis Cluster node',
   headline: 'The source is a Redis Cluster node',
   needs: 'connection',
   severity: { continuous: 'blocker', scan: 'blocker' },
   queries: {
-    info: markPreflightQueryOptional(redisInfoQuery),
-    cluster: markPreflightQueryOptional(redisClusterInfoQuery),
-    nodes: markPreflightQueryOptional(redisClusterNodesQuery),
-    reads: markPreflightQueryOptional(redisClusterAllowReadsWhenDownConfigQuery),
+    info: markOptional(infoQuery),
+    cluster: markOptional(clusterInfoQuery),
+    nodes: markOptional(clusterNodesQuery),
+    reads: markOptional(clusterReadsQuery),
   },
   evaluate({ info, cluster, nodes, reads }) {
     // The check uses CLUSTER INFO, because a user who may not run INFO may still run CLUSTER INFO.
@@ -33,20 +33,14 @@ export const clusterSourceCheck = declareRedisPreflightCheck({
         : cluster.kind === 'known';
     if (!isCluster) {
       const isDisabled = cluster.kind === 'failed' && /support disabled/.test(cluster.reason);
-      return info.kind === 'known' || isDisabled
-        ? passOutcome('not in cluster mode')
-        : buildRedisOutcomeWithoutQueryResult(info);
+      return info.kind === 'known' || isDisabled ? passOutcome('not in cluster mode') : outcomeWithoutValue(info);
     }
-    const state: RedisInfoFields<RedisClusterInfoField> = getPreflightQueryValueOrDefault(
-      cluster,
-      new Map<string, string>(),
-    );
-    const isReadable =
-      getPreflightQueryValueOrDefault(reads, undefined)?.get('cluster-allow-reads-when-down') === 'yes';
+    const state: InfoFields<ClusterInfoField> = valueOr(cluster, new Map<string, string>());
+    const isReadable = valueOr(reads, undefined)?.get('cluster-allow-reads-when-down') === 'yes';
     if (state.get('cluster_state') === 'fail' && !isReadable) return clusterDown(state);
-    const shards = readRedisInfoNumber(state, 'cluster_size');
-    if (shards === 1 && readRedisInfoNumber(state, 'cluster_slots_assigned') === slotCount) {
-      if (nodes.kind !== 'known') return buildRedisOutcomeWithoutQueryResult(nodes);
+    const shards = infoNumber(state, 'cluster_size');
+    if (shards === 1 && infoNumber(state, 'cluster_slots_assigned') === slotCount) {
+      if (nodes.kind !== 'known') return outcomeWithoutValue(nodes);
       if (nodes.value.moving.length > 0) return slotsMoving(nodes.value.moving);
       if (nodes.value.isPrimary) return singleShard(nodes.value);
     }
@@ -66,7 +60,7 @@ export const clusterSourceCheck = declareRedisPreflightCheck({
 const slotCount = 16_384;
 
 /** A shard that has all keys can be replicated like a server without cluster mode, as long as no slot moves. */
-function singleShard({ primaries }: RedisClusterSummary): PreflightCheckOutcome {
+function singleShard({ primaries }: ClusterSummary): CheckOutcome {
   const others = primaries - 1;
   return warnOutcome(
     `cluster mode, one shard with all slots${others > 0 ? `, ${others} ${others > 1 ? 'primaries' : 'primary'} without any` : ''}`,
@@ -81,9 +75,9 @@ function singleShard({ primaries }: RedisClusterSummary): PreflightCheckOutcome 
   );
 }
 
-function slotsMoving(slots: readonly string[]): PreflightCheckOutcome {
+function slotsMoving(slots: readonly string[]): CheckOutcome {
   return failOutcome(
-    redisMigrationMethods,
+    redisMethods,
     `cluster mode, moving slots: ${slots.slice(0, 5).join(', ')}${slots.length > 5 ? ` and ${slots.length - 5} more` : ''}`,
     {
       required: 'no moving slots',
@@ -92,7 +86,7 @@ function slotsMoving(slots: readonly string[]): PreflightCheckOutcome {
       fix: {
         shell: ['redis-cli --cluster check HOST:PORT'],
         notSimulated: 'the command changes nothing',
-        by: redisAdministratorText,
+        by: redisAdministrator,
         text: 'Wait until the resharding has ended, or undo it (CLUSTER SETSLOT SLOT STABLE on both shards).',
       },
     },
@@ -100,16 +94,16 @@ function slotsMoving(slots: readonly string[]): PreflightCheckOutcome {
 }
 
 /** In this state of the cluster no key can be read, not even the keys of this shard. */
-function clusterDown(state: RedisInfoFields<RedisClusterInfoField>): PreflightCheckOutcome {
+function clusterDown(state: InfoFields<ClusterInfoField>): CheckOutcome {
   const served = state.get('cluster_slots_ok') ?? '?';
-  return failOutcome(redisMigrationMethods, `cluster mode, cluster_state:fail, ${served} of 16384 slots served`, {
+  return failOutcome(redisMethods, `cluster mode, cluster_state:fail, ${served} of 16384 slots served`, {
     required: 'cluster_state:ok',
     detail:
       'Slots are not assigned or a shard is down: every read, also that of a scan, is refused with `CLUSTERDOWN The cluster is down`.',
     fix: {
       shell: ['redis-cli --cluster check HOST:PORT'],
       notSimulated: 'the command changes nothing',
-      by: redisAdministratorText,
+      by: redisAdministrator,
       text: 'Start the missing shard, or assign its slots to the others (redis-cli --cluster fix); then copy the keys shard by shard. cluster-allow-reads-when-down yes (6.0 and later) allows reads of the keys on this shard.',
     },
   });

@@ -1,14 +1,14 @@
 import { infoOutcome, passOutcome } from '../../finding.ts';
-import { declareRedisPreflightCheck } from '../check.ts';
-import { redisInfoQuery, redisReplicationConfigQuery } from '../queries.ts';
+import { declareRedisCheck } from '../check.ts';
+import { infoQuery, replicationQuery } from '../queries.ts';
 
-export const disklessDelayCheck = declareRedisPreflightCheck({
+export const disklessDelayCheck = declareRedisCheck({
   id: 'diskless-delay',
   title: 'the copy begins without delay',
   headline: 'The copy begins after a delay',
   needs: 'connection',
   severity: { continuous: 'info' },
-  queries: { info: redisInfoQuery, settings: redisReplicationConfigQuery },
+  queries: { info: infoQuery, settings: replicationQuery },
   evaluate({ info, settings }) {
     const isDiskless = settings.get('repl-diskless-sync') === 'yes';
     const delay = Number(settings.get('repl-diskless-sync-delay') ?? 0);

@@ -1,17 +1,17 @@
-import { readRedisInfoNumber } from '../../../../redis/info.ts';
+import { infoNumber } from '../../../../redis/info.ts';
 import { infoOutcome, passOutcome, warnOutcome } from '../../finding.ts';
-import { declareRedisPreflightCheck } from '../check.ts';
-import { redisInfoQuery } from '../queries.ts';
+import { declareRedisCheck } from '../check.ts';
+import { infoQuery } from '../queries.ts';
 
-export const evictingNowCheck = declareRedisPreflightCheck({
+export const evictingNowCheck = declareRedisCheck({
   id: 'evicting-now',
   title: 'the source evicts no keys',
   headline: 'The source evicts keys',
   needs: 'connection',
   severity: { continuous: 'warning', scan: 'warning' },
-  queries: { info: redisInfoQuery },
+  queries: { info: infoQuery },
   evaluate({ info }, { rate }, { method }) {
-    const total = readRedisInfoNumber(info, 'evicted_keys') ?? 0;
+    const total = infoNumber(info, 'evicted_keys') ?? 0;
     const now = rate?.evicted ?? 0;
     if (total === 0) return passOutcome('no key was evicted since the start');
     if (now === 0)

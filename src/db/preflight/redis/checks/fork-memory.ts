@@ -1,23 +1,23 @@
 import { formatBytes } from '../../../../base/text.ts';
-import { readRedisInfoNumber } from '../../../../redis/info.ts';
+import { infoNumber } from '../../../../redis/info.ts';
 import { passOutcome, warnOutcome } from '../../finding.ts';
-import { getPreflightQueryValueOrDefault, markPreflightQueryOptional } from '../../query.ts';
-import { declareRedisPreflightCheck } from '../check.ts';
-import { redisInfoQuery, redisLatencyMaximaQuery } from '../queries.ts';
+import { markOptional, valueOr } from '../../query.ts';
+import { declareRedisCheck } from '../check.ts';
+import { infoQuery, latencyQuery } from '../queries.ts';
 
-export const forkMemoryCheck = declareRedisPreflightCheck({
+export const forkMemoryCheck = declareRedisCheck({
   id: 'fork-memory',
   title: 'the machine has enough memory for a fork',
   headline: 'The machine may not have enough memory for a fork',
   needs: 'connection',
   severity: { continuous: 'warning' },
-  queries: { info: redisInfoQuery, latency: markPreflightQueryOptional(redisLatencyMaximaQuery) },
+  queries: { info: infoQuery, latency: markOptional(latencyQuery) },
   evaluate({ info, latency }) {
-    const used = readRedisInfoNumber(info, 'used_memory_rss') ?? readRedisInfoNumber(info, 'used_memory');
-    const total = readRedisInfoNumber(info, 'total_system_memory');
+    const used = infoNumber(info, 'used_memory_rss') ?? infoNumber(info, 'used_memory');
+    const total = infoNumber(info, 'total_system_memory');
     const stopped = Math.max(
-      (readRedisInfoNumber(info, 'latest_fork_usec') ?? 0) / 1000,
-      getPreflightQueryValueOrDefault(latency, undefined)?.get('fork') ?? 0,
+      (infoNumber(info, 'latest_fork_usec') ?? 0) / 1000,
+      valueOr(latency, undefined)?.get('fork') ?? 0,
     );
     const observed = [
       used === undefined ? 'memory not reported' : `${formatBytes(used)} used`,

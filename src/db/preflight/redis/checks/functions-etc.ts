@@ -1,21 +1,20 @@
 import { parseKeyspace } from '../../../../redis/info.ts';
 import { infoOutcome, passOutcome, warnOutcome } from '../../finding.ts';
-import { getPreflightQueryValueOrDefault, markPreflightQueryOptional } from '../../query.ts';
-import { declareRedisPreflightCheck } from '../check.ts';
-import { buildRedisOutcomeWithoutQueryResult } from '../commands.ts';
-import { redisFunctionCountQuery, redisInfoQuery } from '../queries.ts';
+import { markOptional, valueOr } from '../../query.ts';
+import { declareRedisCheck } from '../check.ts';
+import { outcomeWithoutValue } from '../commands.ts';
+import { functionCountQuery, infoQuery } from '../queries.ts';
 
-export const functionsStreamsEtcCheck = declareRedisPreflightCheck({
+export const functionsStreamsEtcCheck = declareRedisCheck({
   id: 'functions-etc',
   title: 'there are no functions, streams, vector sets or expiring hash fields',
   headline: 'There are functions, streams, vector sets or expiring hash fields',
   needs: 'connection',
   severity: { continuous: 'info', scan: 'warning' },
-  queries: { info: redisInfoQuery, functions: markPreflightQueryOptional(redisFunctionCountQuery) },
+  queries: { info: infoQuery, functions: markOptional(functionCountQuery) },
   evaluate({ info, functions }, { sample }, { method }) {
-    if (functions.kind === 'denied' || functions.kind === 'failed')
-      return buildRedisOutcomeWithoutQueryResult(functions);
-    const count = getPreflightQueryValueOrDefault(functions, 0);
+    if (functions.kind === 'denied' || functions.kind === 'failed') return outcomeWithoutValue(functions);
+    const count = valueOr(functions, 0);
     const types = new Set(sample.kind === 'known' ? sample.value.keys.map(({ type }) => type) : []);
     const hashes = parseKeyspace(info).reduce((sum, { subexpiry }) => sum + subexpiry, 0);
     const found = [

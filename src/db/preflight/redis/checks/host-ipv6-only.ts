@@ -1,7 +1,7 @@
 import { evaluateIpv6Only } from '../../network/evaluate.ts';
-import { declareRedisPreflightCheck } from '../check.ts';
+import { declareRedisCheck } from '../check.ts';
 
-export const redisHostIpv6OnlyCheck = declareRedisPreflightCheck({
+export const redisHostIpv6OnlyCheck = declareRedisCheck({
   id: 'host-ipv6-only',
   title: 'the host has an IPv4 address',
   headline: 'The host has IPv6 addresses only',

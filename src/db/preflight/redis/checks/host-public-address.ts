@@ -1,7 +1,7 @@
 import { evaluatePublicAddress } from '../../network/evaluate.ts';
-import { declareRedisPreflightCheck, redisMigrationMethods } from '../check.ts';
+import { declareRedisCheck, redisMethods } from '../check.ts';
 
-export const redisHostPublicAddressCheck = declareRedisPreflightCheck({
+export const redisHostPublicAddressCheck = declareRedisCheck({
   id: 'host-public-address',
   title: 'the host has a public address',
   headline: 'The host has no public address',
@@ -9,5 +9,5 @@ export const redisHostPublicAddressCheck = declareRedisPreflightCheck({
   spec: 'S9.10',
   needs: 'address',
   queries: {},
-  evaluate: (_values, { address }, options) => evaluatePublicAddress(address, options, redisMigrationMethods),
+  evaluate: (_values, { address }, options) => evaluatePublicAddress(address, options, redisMethods),
 });

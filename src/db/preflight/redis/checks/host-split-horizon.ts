@@ -1,7 +1,7 @@
 import { evaluateSplitHorizon } from '../../network/evaluate.ts';
-import { declareRedisPreflightCheck } from '../check.ts';
+import { declareRedisCheck } from '../check.ts';
 
-export const redisHostSplitHorizonCheck = declareRedisPreflightCheck({
+export const redisHostSplitHorizonCheck = declareRedisCheck({
   id: 'host-split-horizon',
   title: 'the host resolves to the same addresses here and in public DNS',
   headline: 'The host resolves to other addresses in public DNS',

@@ -1,24 +1,19 @@
-import { emptyRedisInfo, type RedisInfo } from '../../../../redis/info.ts';
+import { emptyInfo, type RedisInfo } from '../../../../redis/info.ts';
 import {
+  type CheckOutcome,
   failOutcome,
   infoOutcome,
-  type PreflightCheckOutcome,
   passOutcome,
   unknownOutcome,
   warnOutcome,
 } from '../../finding.ts';
-import { getPreflightQueryValueOrDefault, markPreflightQueryOptional, type PreflightQueryResult } from '../../query.ts';
-import { declareRedisPreflightCheck, redisMigrationMethods } from '../check.ts';
-import {
-  type RedisConfigValues,
-  redisDatabasesConfigQuery,
-  redisInfoQuery,
-  redisKnownCommandsQuery,
-} from '../queries.ts';
+import { markOptional, type QueryResult, valueOr } from '../../query.ts';
+import { declareRedisCheck, redisMethods } from '../check.ts';
+import { type ConfigValues, commandsQuery, databaseLimitQuery, infoQuery } from '../queries.ts';
 
 import type { RedisSourceFacts } from '../source-facts.ts';
 
-export const managedBlockedCheck = declareRedisPreflightCheck({
+export const managedBlockedCheck = declareRedisCheck({
   id: 'managed-blocked',
   title: 'no provider restricts replication',
   headline: 'A provider restricts replication',
@@ -26,12 +21,12 @@ export const managedBlockedCheck = declareRedisPreflightCheck({
   needs: 'address',
   severity: { continuous: 'blocker', scan: 'blocker' },
   queries: {
-    settings: markPreflightQueryOptional(redisDatabasesConfigQuery),
-    commands: markPreflightQueryOptional(redisKnownCommandsQuery),
-    info: markPreflightQueryOptional(redisInfoQuery),
+    settings: markOptional(databaseLimitQuery),
+    commands: markOptional(commandsQuery),
+    info: markOptional(infoQuery),
   },
   evaluate({ settings, commands, info }, facts) {
-    const provider = providerOf(facts.host, getPreflightQueryValueOrDefault(info, emptyRedisInfo));
+    const provider = providerOf(facts.host, valueOr(info, emptyInfo));
     if (provider?.isSameService === true) return sameService(provider.name);
     const isHidden = isConfigHidden(settings);
     const hasNoPsync =
@@ -84,12 +79,12 @@ function providerOf(host: string, info: RedisInfo): Provider | undefined {
   return info.has('upstash_version') ? { name: 'Upstash', isSameService: false } : undefined;
 }
 
-function isConfigHidden(settings: PreflightQueryResult<RedisConfigValues<'databases'>>): boolean {
+function isConfigHidden(settings: QueryResult<ConfigValues<'databases'>>): boolean {
   return settings.kind === 'missing' || (settings.kind === 'known' && settings.value.size === 0);
 }
 
-function sameService(name: string): PreflightCheckOutcome {
-  return failOutcome(redisMigrationMethods, name, {
+function sameService(name: string): CheckOutcome {
+  return failOutcome(redisMethods, name, {
     headline: 'The source is a managed cluster of the same kind of service',
     required: 'a source outside the service',
     detail: 'Migrations between managed clusters are not supported, not even between accounts.',
@@ -98,7 +93,7 @@ function sameService(name: string): PreflightCheckOutcome {
 }
 
 /** Hidden commands do not prove a managed service: the owner of a server may hide commands too. */
-function unknownProvider({ port, probe }: RedisSourceFacts, isHidden: boolean): PreflightCheckOutcome {
+function unknownProvider({ port, probe }: RedisSourceFacts, isHidden: boolean): CheckOutcome {
   if (!isHidden) {
     return port === managedPort
       ? infoOutcome(`port ${managedPort}, the default of managed clusters`, {
@@ -120,7 +115,7 @@ function unknownProvider({ port, probe }: RedisSourceFacts, isHidden: boolean): 
 
 const managedPort = 25061;
 
-function psyncBlocked(name: string, isHidden: boolean): PreflightCheckOutcome {
+function psyncBlocked(name: string, isHidden: boolean): CheckOutcome {
   return failOutcome(['continuous'], `${name}, ${isHidden ? 'which hides CONFIG' : 'without PSYNC'}`, {
     required: 'a server that accepts PSYNC',
     detail: "The replica is refused: `Unexpected reply to PSYNC from master: -ERR unknown command 'PSYNC'`.",

@@ -1,47 +1,46 @@
 import { clientSideDatabaseErrorCodes } from '../../../../platform/network-errors.ts';
-import { readRedisInfoNumber } from '../../../../redis/info.ts';
+import { infoNumber } from '../../../../redis/info.ts';
 import { failOutcome, passOutcome, skipOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
-import { getPreflightQueryValueOrDefault, markPreflightQueryOptional } from '../../query.ts';
-import { declareRedisPreflightCheck, redisMigrationMethods } from '../check.ts';
-import { buildRedisOutcomeWithoutQueryResult } from '../commands.ts';
-import { buildRedisConfigSetFix, redisAdministratorText } from '../fixes.ts';
-import { redisInfoQuery, redisMaxclientsConfigQuery } from '../queries.ts';
+import { markOptional, valueOr } from '../../query.ts';
+import { declareRedisCheck, redisMethods } from '../check.ts';
+import { outcomeWithoutValue } from '../commands.ts';
+import { configSetFix, redisAdministrator } from '../fixes.ts';
+import { infoQuery, maxclientsQuery } from '../queries.ts';
 
-export const maxclientsCheck = declareRedisPreflightCheck({
+export const maxclientsCheck = declareRedisCheck({
   id: 'maxclients',
   title: 'enough connections are free for a migration',
   headline: 'Too few connections are free for a migration',
   needs: 'address',
   severity: { continuous: 'blocker', scan: 'blocker' },
   queries: {
-    info: markPreflightQueryOptional(redisInfoQuery),
-    settings: markPreflightQueryOptional(redisMaxclientsConfigQuery),
+    info: markOptional(infoQuery),
+    settings: markOptional(maxclientsQuery),
   },
   evaluate({ info, settings }, { connection, probe }) {
     const refused = [connection, probe].find(
       (result) => result?.kind === 'refused' && result.code === clientSideDatabaseErrorCodes.maxClients,
     );
     if (refused?.kind === 'refused') {
-      return failOutcome(redisMigrationMethods, refused.message, {
+      return failOutcome(redisMethods, refused.message, {
         required: 'a free connection',
         detail: 'The server refuses the target with the same error.',
         fix: {
-          by: redisAdministratorText,
+          by: redisAdministrator,
           text: 'In a session that is still open, raise maxclients with CONFIG SET or end idle clients (CLIENT LIST, CLIENT KILL ID). If no session is open, stop an application that holds connections.',
         },
       });
     }
     if (connection.kind === 'refused') return skipOutcome(`no session with the server: ${connection.message}`);
-    if (info.kind !== 'known') return buildRedisOutcomeWithoutQueryResult(info);
-    const used = readRedisInfoNumber(info.value, 'connected_clients');
-    const setting = getPreflightQueryValueOrDefault(settings, undefined)?.get('maxclients');
-    const limit =
-      readRedisInfoNumber(info.value, 'maxclients') ?? (setting === undefined ? undefined : Number(setting));
+    if (info.kind !== 'known') return outcomeWithoutValue(info);
+    const used = infoNumber(info.value, 'connected_clients');
+    const setting = valueOr(settings, undefined)?.get('maxclients');
+    const limit = infoNumber(info.value, 'maxclients') ?? (setting === undefined ? undefined : Number(setting));
     if (used === undefined) return unknownOutcome('the server does not report connected_clients');
     if (limit === undefined) {
       return settings.kind === 'known'
         ? unknownOutcome('the server does not report maxclients')
-        : buildRedisOutcomeWithoutQueryResult(settings, { mayBlock: [] });
+        : outcomeWithoutValue(settings, { mayBlock: [] });
     }
     const observed = `${used} of ${limit} connections`;
     if (used + neededConnections <= limit * 0.9) return passOutcome(observed);
@@ -49,7 +48,7 @@ export const maxclientsCheck = declareRedisPreflightCheck({
       required: `${neededConnections} free connections and a reserve of 10 %`,
       detail:
         'When none is free, the target and the applications are refused with `ERR max number of clients reached`.',
-      fix: buildRedisConfigSetFix(
+      fix: configSetFix(
         'maxclients',
         String(Math.max(limit * 2, limit + 100)),
         String(limit),

@@ -1,27 +1,27 @@
 import { formatBytes } from '../../../../base/text.ts';
 import { failOutcome, infoOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
-import { getPreflightQueryValueOrDefault, markPreflightQueryOptional } from '../../query.ts';
-import { declareRedisPreflightCheck, redisMigrationMethods } from '../check.ts';
+import { markOptional, valueOr } from '../../query.ts';
+import { declareRedisCheck, redisMethods } from '../check.ts';
 import { estimateRedisCopy } from '../memory.ts';
-import { readRedisMaxmemory, redisInfoQuery, redisMaxmemoryConfigQuery } from '../queries.ts';
+import { infoQuery, maxmemoryQuery, readMaxmemory } from '../queries.ts';
 
-export const maxmemoryCheck = declareRedisPreflightCheck({
+export const maxmemoryCheck = declareRedisCheck({
   id: 'maxmemory',
   title: 'the data fits into the memory of the target',
   headline: 'The data does not fit into the memory of the target',
   needs: 'connection',
   severity: { continuous: 'blocker', scan: 'blocker' },
-  queries: { info: redisInfoQuery, settings: markPreflightQueryOptional(redisMaxmemoryConfigQuery) },
+  queries: { info: infoQuery, settings: markOptional(maxmemoryQuery) },
   evaluate({ info, settings }, _facts, { targetMemory }) {
     const copy = estimateRedisCopy(info);
     if (copy === undefined) return unknownOutcome('the server does not report its memory');
     const need = Math.ceil(copy.bytes * 1.1);
-    const { limit, policy } = readRedisMaxmemory(info, getPreflightQueryValueOrDefault(settings, undefined));
+    const { limit, policy } = readMaxmemory(info, valueOr(settings, undefined));
     const evicts = policy !== 'noeviction' && limit > 0;
     const observed = `${formatBytes(copy.bytes)} of data, maxmemory ${limit === 0 ? 'unlimited' : formatBytes(limit)}, ${policy}`;
     const sum = `${formatBytes(copy.bytes)} + 10 % = ${formatBytes(need)} needed`;
     if (targetMemory !== undefined && need > targetMemory) {
-      return failOutcome(redisMigrationMethods, observed, {
+      return failOutcome(redisMethods, observed, {
         required: `at most ${formatBytes(targetMemory)}, the memory of the target`,
         detail: `${sum}. A replica ignores its maxmemory: it is killed, or once it is promoted it evicts keys or refuses writes with \`OOM command not allowed\`.`,
         fix: { text: 'Use a larger plan for the target, or delete keys that are not needed.' },

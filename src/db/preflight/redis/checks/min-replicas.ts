@@ -1,29 +1,29 @@
-import { readRedisInfoNumber } from '../../../../redis/info.ts';
+import { infoNumber } from '../../../../redis/info.ts';
 import { passOutcome, warnOutcome } from '../../finding.ts';
-import { getPreflightQueryValueOrDefault, markPreflightQueryOptional } from '../../query.ts';
-import { declareRedisPreflightCheck } from '../check.ts';
-import { buildRedisOutcomeWithoutQueryResult } from '../commands.ts';
-import { buildRedisConfigSetFix } from '../fixes.ts';
-import { redisInfoQuery, redisMinReplicasConfigQuery } from '../queries.ts';
+import { markOptional, valueOr } from '../../query.ts';
+import { declareRedisCheck } from '../check.ts';
+import { outcomeWithoutValue } from '../commands.ts';
+import { configSetFix } from '../fixes.ts';
+import { infoQuery, minReplicasQuery } from '../queries.ts';
 
-export const minReplicasCheck = declareRedisPreflightCheck({
+export const minReplicasCheck = declareRedisCheck({
   id: 'min-replicas',
   title: 'writes do not depend on the number of replicas',
   headline: 'Writes depend on the number of replicas',
   needs: 'connection',
   severity: { continuous: 'warning' },
-  queries: { info: redisInfoQuery, settings: markPreflightQueryOptional(redisMinReplicasConfigQuery) },
+  queries: { info: infoQuery, settings: markOptional(minReplicasQuery) },
   evaluate({ info, settings }) {
     // INFO has the field min_slaves_good_slaves only if a minimum number of replicas is set. This is true even if the
     // server hides CONFIG.
-    const good = readRedisInfoNumber(info, 'min_slaves_good_slaves');
-    const values = getPreflightQueryValueOrDefault(settings, undefined);
+    const good = infoNumber(info, 'min_slaves_good_slaves');
+    const values = valueOr(settings, undefined);
     const name = (['min-replicas-to-write', 'min-slaves-to-write'] as const).find((one) => values?.has(one) === true);
     const value = Number(name === undefined ? 0 : values?.get(name));
     if (value === 0 && good === undefined) {
       return settings.kind === 'known'
         ? passOutcome('min-replicas-to-write 0')
-        : buildRedisOutcomeWithoutQueryResult(settings, { mayBlock: [] });
+        : outcomeWithoutValue(settings, { mayBlock: [] });
     }
     const setting = name ?? 'min-replicas-to-write';
     return warnOutcome(
@@ -32,7 +32,7 @@ export const minReplicasCheck = declareRedisPreflightCheck({
         required: '0',
         detail:
           'The target counts as a replica while it follows the source. When it is disconnected at the end, the source may refuse writes with `NOREPLICAS Not enough good replicas to write`.',
-        fix: buildRedisConfigSetFix(
+        fix: configSetFix(
           setting,
           '0',
           String(value),

@@ -1,39 +1,36 @@
-import { emptyRedisInfo } from '../../../../redis/info.ts';
-import { isRedisVersionAtLeast, isValkeyOrRedisAtLeast, parseRedisServerVersion } from '../../../../redis/version.ts';
-import { failOutcome, type PreflightCheckOutcome, passOutcome } from '../../finding.ts';
+import { emptyInfo } from '../../../../redis/info.ts';
+import { isAtLeast, isValkeyOrRedisAtLeast, parseServerVersion } from '../../../../redis/version.ts';
+import { type CheckOutcome, failOutcome, passOutcome } from '../../finding.ts';
 import { namedExtensions } from '../../options.ts';
-import { getPreflightQueryValueOrDefault, markPreflightQueryOptional } from '../../query.ts';
-import { declareRedisPreflightCheck, redisMigrationMethods } from '../check.ts';
-import { buildRedisOutcomeWithoutQueryResult } from '../commands.ts';
-import { redisInfoModulesQuery, redisInfoQuery, redisModuleListQuery } from '../queries.ts';
+import { markOptional, valueOr } from '../../query.ts';
+import { declareRedisCheck, redisMethods } from '../check.ts';
+import { outcomeWithoutValue } from '../commands.ts';
+import { infoModulesQuery, infoQuery, modulesQuery } from '../queries.ts';
 
 import type { RedisSourceFacts } from '../source-facts.ts';
 
-export const modulesCheck = declareRedisPreflightCheck({
+export const modulesCheck = declareRedisCheck({
   id: 'modules',
   title: 'the target has every module of the source',
   headline: 'The target does not have every module of the source',
   needs: 'connection',
   severity: { continuous: 'blocker', scan: 'blocker' },
   queries: {
-    moduleList: markPreflightQueryOptional(redisModuleListQuery),
-    infoModules: markPreflightQueryOptional(redisInfoModulesQuery),
-    info: markPreflightQueryOptional(redisInfoQuery),
+    moduleList: markOptional(modulesQuery),
+    infoModules: markOptional(infoModulesQuery),
+    info: markOptional(infoQuery),
   },
   evaluate({ moduleList, infoModules, info }, facts, { targetExtensions }) {
     const named = namedExtensions(targetExtensions);
-    const version = parseRedisServerVersion(getPreflightQueryValueOrDefault(info, emptyRedisInfo));
+    const version = parseServerVersion(valueOr(info, emptyInfo));
     const isBuiltIn = (name: string) =>
       version !== undefined &&
       builtInModules.some(
-        (one) => one.name === name && one.product === version.product && isRedisVersionAtLeast(version, one.major, 0),
+        (one) => one.name === name && one.product === version.product && isAtLeast(version, one.major, 0),
       );
-    const loaded = [
-      ...new Set([
-        ...getPreflightQueryValueOrDefault(moduleList, []),
-        ...getPreflightQueryValueOrDefault(infoModules, []),
-      ]),
-    ].filter((name) => !isBuiltIn(name));
+    const loaded = [...new Set([...valueOr(moduleList, []), ...valueOr(infoModules, [])])].filter(
+      (name) => !isBuiltIn(name),
+    );
     const missing = loaded.filter((name) => !named.has(name.toLowerCase()));
     const types = moduleTypes(facts);
     if (missing.length > 0) return missingModules(missing, types);
@@ -41,13 +38,12 @@ export const modulesCheck = declareRedisPreflightCheck({
     if (types.length > 0) return missingModules(types, types);
     // Redis before 4.0 has no modules: it rejects MODULE LIST, and its INFO lists no modules. A server that hides
     // MODULE LIST and this section of INFO sends the same replies.
-    if (version?.product === 'redis' && !isRedisVersionAtLeast(version, 4, 0))
-      return passOutcome('this version has no modules');
+    if (version?.product === 'redis' && !isAtLeast(version, 4, 0)) return passOutcome('this version has no modules');
     if (moduleList.kind === 'known') return passOutcome('no modules');
     // INFO lists the loaded modules since Redis 5.0.
     const isListedInInfo = isValkeyOrRedisAtLeast(version, 5, 0);
     if (infoModules.kind === 'known' && isListedInInfo) return passOutcome('no modules');
-    return buildRedisOutcomeWithoutQueryResult(moduleList);
+    return outcomeWithoutValue(moduleList);
   },
 });
 
@@ -65,9 +61,9 @@ function moduleTypes({ sample }: RedisSourceFacts): readonly string[] {
   return [...new Set(sample.value.keys.map(({ type }) => type))].filter((type) => !ownTypes.has(type));
 }
 
-function missingModules(names: readonly string[], types: readonly string[]): PreflightCheckOutcome {
+function missingModules(names: readonly string[], types: readonly string[]): CheckOutcome {
   const sampled = types.length === 0 ? '' : ` Sampled keys have types of modules: ${types.join(', ')}.`;
-  return failOutcome(redisMigrationMethods, names.join(', '), {
+  return failOutcome(redisMethods, names.join(', '), {
     required: 'no modules, or the same modules on the target',
     detail: `The target cannot load the copy: \`The RDB file contains module data I can't load: no matching module type\`.${sampled}`,
     objects: names,

@@ -1,16 +1,16 @@
 import { countOf } from '../../../../base/text.ts';
 import { parseKeyspace } from '../../../../redis/info.ts';
 import { passOutcome, warnOutcome } from '../../finding.ts';
-import { declareRedisPreflightCheck } from '../check.ts';
-import { redisInfoQuery } from '../queries.ts';
+import { declareRedisCheck } from '../check.ts';
+import { infoQuery } from '../queries.ts';
 
-export const multiDbCheck = declareRedisPreflightCheck({
+export const multiDbCheck = declareRedisCheck({
   id: 'multi-db',
   title: 'all keys are in database 0',
   headline: 'Some keys are not in database 0',
   needs: 'connection',
   severity: { continuous: 'warning', scan: 'warning' },
-  queries: { info: redisInfoQuery },
+  queries: { info: infoQuery },
   evaluate({ info }) {
     const keyspace = parseKeyspace(info);
     const others = keyspace.filter(({ index }) => index > 0);

@@ -1,14 +1,14 @@
 import { quoteShellArg } from '../../../../cli/shell-quote.ts';
-import { failOutcome, type PreflightCheckOutcome, passOutcome, skipOutcome } from '../../finding.ts';
-import { isConnectedOverLoopback } from '../../network/evaluate.ts';
-import { markPreflightQueryOptional } from '../../query.ts';
-import { declareRedisPreflightCheck, redisMigrationMethods } from '../check.ts';
-import { buildRedisOutcomeWithoutQueryResult } from '../commands.ts';
-import { redisAdministratorText } from '../fixes.ts';
-import { redisBindConfigQuery, redisProtectedModeConfigQuery } from '../queries.ts';
+import { type CheckOutcome, failOutcome, passOutcome, skipOutcome } from '../../finding.ts';
+import { usesLoopback } from '../../network/evaluate.ts';
+import { markOptional } from '../../query.ts';
+import { declareRedisCheck, redisMethods } from '../check.ts';
+import { outcomeWithoutValue } from '../commands.ts';
+import { redisAdministrator } from '../fixes.ts';
+import { bindQuery, protectedModeQuery } from '../queries.ts';
 import type { RedisSourceFacts } from '../source-facts.ts';
 
-export const protectedModeCheck = declareRedisPreflightCheck({
+export const protectedModeCheck = declareRedisCheck({
   id: 'protected-mode',
   title: 'the server accepts remote connections',
   headline: 'The server refuses remote connections',
@@ -16,8 +16,8 @@ export const protectedModeCheck = declareRedisPreflightCheck({
   needs: 'address',
   severity: { continuous: 'blocker', scan: 'blocker' },
   queries: {
-    mode: markPreflightQueryOptional(redisProtectedModeConfigQuery),
-    bind: markPreflightQueryOptional(redisBindConfigQuery),
+    mode: markOptional(protectedModeQuery),
+    bind: markOptional(bindQuery),
   },
   evaluate({ mode, bind }, facts, { isOverInternet }) {
     const { connection } = facts;
@@ -26,13 +26,13 @@ export const protectedModeCheck = declareRedisPreflightCheck({
         ? protectedModeDenies()
         : skipOutcome(`no session with the server: ${connection.message}`);
     }
-    if (!isConnectedOverLoopback(facts.address)) return passOutcome('a connection from another machine was accepted');
+    if (!usesLoopback(facts.address)) return passOutcome('a connection from another machine was accepted');
     // The address of this connection decides whether protected mode applies, unless the service connects over the
     // internet.
     if (!isOverInternet) return passOutcome('this connection was accepted');
     // Redis before 3.2 has no protected mode, and the reply to CONFIG GET is empty.
-    if (mode.kind !== 'known') return buildRedisOutcomeWithoutQueryResult(mode);
-    if (bind.kind !== 'known') return buildRedisOutcomeWithoutQueryResult(bind);
+    if (mode.kind !== 'known') return outcomeWithoutValue(mode);
+    if (bind.kind !== 'known') return outcomeWithoutValue(bind);
     const addresses = bind.value.get('bind') ?? '';
     const setting = mode.value.get('protected-mode');
     if (isLoopbackOnly(addresses)) return boundToLoopback(addresses);
@@ -45,22 +45,22 @@ function hasPassword({ connection }: RedisSourceFacts): boolean {
   return connection.kind === 'connected' && connection.auth === 'password';
 }
 
-function protectedModeDenies(): PreflightCheckOutcome {
-  return failOutcome(redisMigrationMethods, 'protected-mode yes, and the default user has no password', {
+function protectedModeDenies(): CheckOutcome {
+  return failOutcome(redisMethods, 'protected-mode yes, and the default user has no password', {
     required: 'a password: with one, protected mode refuses no connection',
     detail: 'Connections from other machines are refused with `-DENIED Redis is running in protected mode`.',
     fix: {
       shell: ["redis-cli CONFIG SET requirepass 'A-LONG-PASSWORD'", "redis-cli -a 'A-LONG-PASSWORD' CONFIG REWRITE"],
       notSimulated: 'the password is not known',
       undoShell: ["redis-cli -a 'A-LONG-PASSWORD' CONFIG SET requirepass ''", 'redis-cli CONFIG REWRITE'],
-      by: redisAdministratorText,
+      by: redisAdministrator,
       text: 'Set a password on the server itself, and configure the applications to use it. Do not turn protected mode off without a password: every client could then connect.',
     },
   });
 }
 
-function boundToLoopback(addresses: string): PreflightCheckOutcome {
-  return failOutcome(redisMigrationMethods, `bind ${addresses}`, {
+function boundToLoopback(addresses: string): CheckOutcome {
+  return failOutcome(redisMethods, `bind ${addresses}`, {
     required: 'an address that other machines can reach, such as bind 0.0.0.0',
     detail: 'The server listens on loopback addresses only: other machines receive `Connection refused`.',
     fix: {
@@ -69,7 +69,7 @@ function boundToLoopback(addresses: string): PreflightCheckOutcome {
       ],
       effects: [{ kind: 'setting', name: 'bind', value: '0.0.0.0 -::*' }],
       undoShell: [`redis-cli CONFIG SET bind ${quoteShellArg(addresses)}`],
-      by: redisAdministratorText,
+      by: redisAdministrator,
       text: 'Listen on the public address as well, with a password and behind a firewall.',
     },
   });

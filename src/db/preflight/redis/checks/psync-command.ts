@@ -1,74 +1,74 @@
 import { clientSideDatabaseErrorCodes } from '../../../../platform/network-errors.ts';
 import type { RedisInfo } from '../../../../redis/info.ts';
-import { failOutcome, type PreflightCheckOutcome, passOutcome, skipOutcome, warnOutcome } from '../../finding.ts';
-import { getPreflightQueryValueOrDefault, markPreflightQueryOptional, type PreflightQueryResult } from '../../query.ts';
-import { declareRedisPreflightCheck, redisMigrationMethods } from '../check.ts';
-import { buildRedisOutcomeWithoutQueryResult, isSentinel, sentinelSkipReason } from '../commands.ts';
-import { buildRedisConfigSetFix, buildRemoveRenameCommandFix } from '../fixes.ts';
-import { getRedisDisklessReplication } from '../memory.ts';
-import { redisInfoQuery, redisKnownCommandsQuery, redisReplicationConfigQuery } from '../queries.ts';
-import { psyncProbeDescription } from '../source.ts';
+import { type CheckOutcome, failOutcome, passOutcome, skipOutcome, warnOutcome } from '../../finding.ts';
+import { markOptional, type QueryResult, valueOr } from '../../query.ts';
+import { declareRedisCheck, redisMethods } from '../check.ts';
+import { isSentinel, outcomeWithoutValue, sentinelReason } from '../commands.ts';
+import { configSetFix, removeRenameFix } from '../fixes.ts';
+import { disklessReplication } from '../memory.ts';
+import { commandsQuery, infoQuery, replicationQuery } from '../queries.ts';
+import { probeDescription } from '../source.ts';
 
 import type { RedisSourceFacts } from '../source-facts.ts';
 
-export const psyncCommandCheck = declareRedisPreflightCheck({
+export const psyncCommandCheck = declareRedisCheck({
   id: 'psync-command',
   title: 'the server has the PSYNC command',
   headline: 'The server has no PSYNC command',
   needs: 'connection',
   severity: { continuous: 'blocker', scan: 'blocker' },
   queries: {
-    commands: markPreflightQueryOptional(redisKnownCommandsQuery),
-    info: markPreflightQueryOptional(redisInfoQuery),
-    settings: markPreflightQueryOptional(redisReplicationConfigQuery),
+    commands: markOptional(commandsQuery),
+    info: markOptional(infoQuery),
+    settings: markOptional(replicationQuery),
   },
   evaluate({ commands, info, settings }, facts) {
-    if (isSentinel(info)) return skipOutcome(sentinelSkipReason);
-    const names = getPreflightQueryValueOrDefault(commands, undefined);
+    if (isSentinel(info)) return skipOutcome(sentinelReason);
+    const names = valueOr(commands, undefined);
     if (names !== undefined && !names.has('ping') && (names.has('psync') || names.has('sync'))) return noPing(info);
     if (info.kind === 'missing') return noInfo(info);
     const probed = probeOutcome(facts);
     if (probed !== undefined) return probed;
-    if (commands.kind !== 'known') return buildRedisOutcomeWithoutQueryResult(commands);
+    if (commands.kind !== 'known') return outcomeWithoutValue(commands);
     const { value } = commands;
     if (value.has('psync')) return passOutcome('PSYNC is available');
     if (value.has('sync')) {
-      const knownInfo = getPreflightQueryValueOrDefault(info, undefined);
-      const { setting, isDiskless } = getRedisDisklessReplication(settings, knownInfo);
+      const knownInfo = valueOr(info, undefined);
+      const { setting, isDiskless } = disklessReplication(settings, knownInfo);
       if (isDiskless) return streamMayNotStart(setting, info, knownInfo);
       return warnOutcome('PSYNC is not available, SYNC is', {
         required: 'PSYNC',
         detail: 'A replica falls back to SYNC: every interruption of the connection, however short, restarts the copy.',
-        fix: buildRemoveRenameCommandFix(['PSYNC'], info),
+        fix: removeRenameFix(['PSYNC'], info),
       });
     }
     const canScan = value.has('scan') && value.has('dump');
     const observed = canScan ? 'neither PSYNC nor SYNC' : 'neither PSYNC, SYNC nor SCAN with DUMP';
-    return failOutcome(canScan ? ['continuous'] : redisMigrationMethods, observed, {
+    return failOutcome(canScan ? ['continuous'] : redisMethods, observed, {
       required: 'PSYNC',
       detail: "The replica fails: `MASTER aborted replication with an error: ERR unknown command 'SYNC'`.",
-      fix: buildRemoveRenameCommandFix(['PSYNC', 'SYNC'], info),
+      fix: removeRenameFix(['PSYNC', 'SYNC'], info),
     });
   },
 });
 
 /** A replica sends PING before PSYNC, and an unknown command is no valid reply to PING. */
-function noPing(info: PreflightQueryResult<RedisInfo>): PreflightCheckOutcome {
+function noPing(info: QueryResult<RedisInfo>): CheckOutcome {
   return failOutcome(['continuous'], 'PING is not available', {
     headline: 'The server has no PING command',
     required: 'PING',
     detail: "The replica sends PING, receives `unknown command 'PING'`, and its link stays down.",
-    fix: buildRemoveRenameCommandFix(['PING'], info),
+    fix: removeRenameFix(['PING'], info),
   });
 }
 
-function noInfo(info: PreflightQueryResult<RedisInfo>): PreflightCheckOutcome {
+function noInfo(info: QueryResult<RedisInfo>): CheckOutcome {
   return failOutcome(['continuous'], 'INFO is not available', {
     headline: 'The server has no INFO command',
     required: 'INFO',
     detail:
       'A migration reads the version, the databases and the progress of the source from INFO, and fails when INFO is not available.',
-    fix: buildRemoveRenameCommandFix(['INFO'], info),
+    fix: removeRenameFix(['INFO'], info),
   });
 }
 
@@ -78,9 +78,9 @@ function noInfo(info: PreflightQueryResult<RedisInfo>): PreflightCheckOutcome {
  */
 function streamMayNotStart(
   setting: string | undefined,
-  result: PreflightQueryResult<RedisInfo>,
+  result: QueryResult<RedisInfo>,
   info: RedisInfo | undefined,
-): PreflightCheckOutcome {
+): CheckOutcome {
   return failOutcome(
     ['continuous'],
     `PSYNC is not available, SYNC is; repl-diskless-sync is ${setting ?? 'yes by default'}`,
@@ -90,8 +90,8 @@ function streamMayNotStart(
         'A replica that uses SYNC confirms the copy only once. If the confirmation reaches the source before the source has noticed the end of the copy, the link is up and changes are never sent.',
       fix:
         setting === undefined || info === undefined
-          ? buildRemoveRenameCommandFix(['PSYNC'], result)
-          : buildRedisConfigSetFix(
+          ? removeRenameFix(['PSYNC'], result)
+          : configSetFix(
               'repl-diskless-sync',
               'no',
               setting,
@@ -103,10 +103,9 @@ function streamMayNotStart(
 }
 
 /** The reply to a PSYNC that the preflight has sent (`--probe`) takes precedence over the list of known commands. */
-function probeOutcome({ probe }: RedisSourceFacts): PreflightCheckOutcome | undefined {
+function probeOutcome({ probe }: RedisSourceFacts): CheckOutcome | undefined {
   if (probe === undefined) return undefined;
-  if (probe.kind === 'accepted')
-    return passOutcome(`PSYNC was accepted: ${probe.reply}`, { detail: psyncProbeDescription });
+  if (probe.kind === 'accepted') return passOutcome(`PSYNC was accepted: ${probe.reply}`, { detail: probeDescription });
   if (otherChecks.has(probe.code)) return undefined;
   return failOutcome(['continuous'], `PSYNC was refused: ${probe.message}`, {
     headline: 'The server refuses PSYNC',

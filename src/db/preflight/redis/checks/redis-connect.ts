@@ -1,26 +1,26 @@
 import { clientSideDatabaseErrorCodes } from '../../../../platform/network-errors.ts';
 import type { RedisInfo } from '../../../../redis/info.ts';
-import { failOutcome, type PreflightCheckOutcome, warnOutcome } from '../../finding.ts';
-import { buildOpenPortFix, evaluateTcpConnections } from '../../network/evaluate.ts';
-import { markPreflightQueryOptional, type PreflightQueryResult } from '../../query.ts';
-import { declareRedisPreflightCheck, redisMigrationMethods } from '../check.ts';
-import { redisInfoQuery } from '../queries.ts';
-import { redisDisconnectErrorCodes } from '../source.ts';
+import { type CheckOutcome, failOutcome, warnOutcome } from '../../finding.ts';
+import { evaluateConnections, openPortFix } from '../../network/evaluate.ts';
+import { markOptional, type QueryResult } from '../../query.ts';
+import { declareRedisCheck, redisMethods } from '../check.ts';
+import { infoQuery } from '../queries.ts';
+import { disconnectCodes } from '../source.ts';
 import type { RedisSourceFacts } from '../source-facts.ts';
 
-export const redisConnectCheck = declareRedisPreflightCheck({
+export const redisConnectCheck = declareRedisCheck({
   id: 'redis-connect',
   title: 'a Redis server accepts connections on the port',
   headline: 'No Redis server accepts connections on the port',
   spec: 'S9.10',
   needs: 'address',
   severity: { continuous: 'blocker', scan: 'blocker' },
-  queries: { info: markPreflightQueryOptional(redisInfoQuery) },
+  queries: { info: markOptional(infoQuery) },
   evaluate({ info }, facts) {
-    const outcome = evaluateTcpConnections(facts.address, redisMigrationMethods);
+    const outcome = evaluateConnections(facts.address, redisMethods);
     if (outcome.status === 'fail') {
       const isRefused = facts.address.connects.some(({ error }) => error === 'ECONNREFUSED');
-      return { ...outcome, fix: buildOpenPortFix(isRefused, facts.port, 'bind') };
+      return { ...outcome, fix: openPortFix(isRefused, facts.port, 'bind') };
     }
     return (
       brokenConnection(facts) ??
@@ -31,9 +31,9 @@ export const redisConnectCheck = declareRedisPreflightCheck({
 });
 
 /** The server accepted the connection, and closed it before every query had a reply. */
-function brokenConnection({ broken, port }: RedisSourceFacts): PreflightCheckOutcome | undefined {
+function brokenConnection({ broken, port }: RedisSourceFacts): CheckOutcome | undefined {
   if (broken === undefined) return undefined;
-  return failOutcome(redisMigrationMethods, `port ${port}: ${broken}`, {
+  return failOutcome(redisMethods, `port ${port}: ${broken}`, {
     headline: 'The connection broke during the preflight',
     required: 'a stable connection',
     detail:
@@ -43,7 +43,7 @@ function brokenConnection({ broken, port }: RedisSourceFacts): PreflightCheckOut
 }
 
 /** The server disconnects clients with many pending replies. */
-function brokenPipeline({ pipelineFailure, port }: RedisSourceFacts): PreflightCheckOutcome | undefined {
+function brokenPipeline({ pipelineFailure, port }: RedisSourceFacts): CheckOutcome | undefined {
   if (pipelineFailure === undefined) return undefined;
   return warnOutcome(`port ${port}: ${pipelineFailure}`, {
     headline: 'The server disconnects clients with many pending replies',
@@ -57,26 +57,26 @@ function brokenPipeline({ pipelineFailure, port }: RedisSourceFacts): PreflightC
 }
 
 /** The server accepted the connection, but sent no valid reply. */
-function noSession({ connection, address, port }: RedisSourceFacts): PreflightCheckOutcome | undefined {
+function noSession({ connection, address, port }: RedisSourceFacts): CheckOutcome | undefined {
   if (connection.kind === 'connected' || address.lookup.kind === 'failed') return undefined;
   const { phase, code, message } = connection;
   if (phase === 'network') {
-    return failOutcome(redisMigrationMethods, `port ${port}: ${message}`, {
+    return failOutcome(redisMethods, `port ${port}: ${message}`, {
       required: 'an accepted connection',
       fix: { text: `Open port ${port}, and check that the server runs and listens on the port.` },
     });
   }
   if (phase !== 'startup') return undefined;
   if (code === clientSideDatabaseErrorCodes.protocol) {
-    return failOutcome(redisMigrationMethods, `port ${port}: ${message}`, {
+    return failOutcome(redisMethods, `port ${port}: ${message}`, {
       required: 'a Redis server',
       detail: 'Another service than Redis listens on the port of the source.',
       fix: { text: 'Give the port of the Redis server (default: 6379).' },
     });
   }
-  if (redisDisconnectErrorCodes.has(code)) return disconnected(message, port);
+  if (disconnectCodes.has(code)) return disconnected(message, port);
   if (code !== clientSideDatabaseErrorCodes.timeout && code !== clientSideDatabaseErrorCodes.aborted) return undefined;
-  return failOutcome(redisMigrationMethods, `port ${port}: ${message}`, {
+  return failOutcome(redisMethods, `port ${port}: ${message}`, {
     required: 'a reply to PING',
     detail:
       'The connection is accepted and no reply arrives: a server that hangs or runs a script, a proxy without a server behind it, or a firewall that accepts the handshake only.',
@@ -85,12 +85,12 @@ function noSession({ connection, address, port }: RedisSourceFacts): PreflightCh
 }
 
 /** A test double, a health check, or another line-based protocol may reply to PING, but has no INFO. */
-function isOtherServer(info: PreflightQueryResult<RedisInfo>): boolean {
+function isOtherServer(info: QueryResult<RedisInfo>): boolean {
   return info.kind === 'known' ? [...info.value].length === 0 : info.kind === 'failed' && info.isMalformed === true;
 }
 
-function otherServer({ port }: RedisSourceFacts): PreflightCheckOutcome {
-  return failOutcome(redisMigrationMethods, `port ${port}: PING is answered, and INFO is empty or malformed`, {
+function otherServer({ port }: RedisSourceFacts): CheckOutcome {
+  return failOutcome(redisMethods, `port ${port}: PING is answered, and INFO is empty or malformed`, {
     required: 'a Redis server',
     detail:
       'Every Redis server reports its version and its role in INFO. Another service than Redis listens on the port of the source.',
@@ -100,8 +100,8 @@ function otherServer({ port }: RedisSourceFacts): PreflightCheckOutcome {
   });
 }
 
-function disconnected(message: string, port: number): PreflightCheckOutcome {
-  return failOutcome(redisMigrationMethods, `port ${port}: ${message}`, {
+function disconnected(message: string, port: number): CheckOutcome {
+  return failOutcome(redisMethods, `port ${port}: ${message}`, {
     required: 'a reply to PING',
     detail:
       'The connection is accepted and closed again: protected mode (DENIED), no free connection (maxclients), a proxy without a server behind it, or a firewall that accepts the handshake only.',

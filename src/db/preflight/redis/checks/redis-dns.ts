@@ -1,7 +1,7 @@
 import { failOutcome, passOutcome } from '../../finding.ts';
-import { declareRedisPreflightCheck, redisMigrationMethods } from '../check.ts';
+import { declareRedisCheck, redisMethods } from '../check.ts';
 
-export const redisDnsCheck = declareRedisPreflightCheck({
+export const redisDnsCheck = declareRedisCheck({
   id: 'redis-dns',
   title: 'the host name has an address',
   headline: 'The host name has no address',
@@ -12,7 +12,7 @@ export const redisDnsCheck = declareRedisPreflightCheck({
   evaluate(_values, { address }) {
     if (address.kind === 'address') return passOutcome(`${address.host} is an address`);
     if (address.lookup.kind === 'found') return passOutcome(address.lookup.addresses.join(', '));
-    return failOutcome(redisMigrationMethods, `${address.host}: ${address.lookup.reason}`, {
+    return failOutcome(redisMethods, `${address.host}: ${address.lookup.reason}`, {
       required: 'a name with an address',
       detail:
         'Without an address no connection is possible; a replica logs `Unable to connect to MASTER: Name or service not known`.',

@@ -1,21 +1,21 @@
 import { clientSideDatabaseErrorCodes, closedDuringTlsHandshakeMessage } from '../../../../platform/network-errors.ts';
-import { redisClientCertificateRequiredText } from '../../../../redis/command-error.ts';
-import { unansweredTlsHandshakeMessage } from '../../../../redis/redis-socket.ts';
+import { certificateRequiredText } from '../../../../redis/command-error.ts';
+import { unansweredHandshake } from '../../../../redis/redis-socket.ts';
 import {
+  type CheckOutcome,
   failOutcome,
   infoOutcome,
-  type PreflightCheckOutcome,
   passOutcome,
   skipOutcome,
   unknownOutcome,
   warnOutcome,
 } from '../../finding.ts';
-import { isConnectedOverLoopback } from '../../network/evaluate.ts';
+import { usesLoopback } from '../../network/evaluate.ts';
 import type { PreflightOptions } from '../../options.ts';
-import { declareRedisPreflightCheck, redisMigrationMethods } from '../check.ts';
+import { declareRedisCheck, redisMethods } from '../check.ts';
 import type { RedisSourceFacts } from '../source-facts.ts';
 
-export const redisTlsCheck = declareRedisPreflightCheck({
+export const redisTlsCheck = declareRedisCheck({
   id: 'redis-tls',
   title: 'the TLS setting matches the server, and its certificate is valid',
   headline: 'The TLS handshake with the server fails',
@@ -35,8 +35,8 @@ export const redisTlsCheck = declareRedisPreflightCheck({
   },
 });
 
-function tlsRequired({ port }: RedisSourceFacts): PreflightCheckOutcome {
-  return failOutcome(redisMigrationMethods, `TLS on port ${port}`, {
+function tlsRequired({ port }: RedisSourceFacts): CheckOutcome {
+  return failOutcome(redisMethods, `TLS on port ${port}`, {
     headline: 'The server requires TLS',
     required: 'redis:// for a server without TLS',
     detail:
@@ -45,11 +45,8 @@ function tlsRequired({ port }: RedisSourceFacts): PreflightCheckOutcome {
   });
 }
 
-function withoutTls(
-  { connection, address }: RedisSourceFacts,
-  { isOverInternet }: PreflightOptions,
-): PreflightCheckOutcome {
-  if (connection.kind === 'refused' || !isOverInternet || isConnectedOverLoopback(address)) {
+function withoutTls({ connection, address }: RedisSourceFacts, { isOverInternet }: PreflightOptions): CheckOutcome {
+  if (connection.kind === 'refused' || !isOverInternet || usesLoopback(address)) {
     return passOutcome('not encrypted, as requested');
   }
   return warnOutcome('not encrypted', {
@@ -62,24 +59,18 @@ function withoutTls(
   });
 }
 
-function handshakeFailed({
-  code,
-  message,
-}: {
-  readonly code: string;
-  readonly message: string;
-}): PreflightCheckOutcome {
+function handshakeFailed({ code, message }: { readonly code: string; readonly message: string }): CheckOutcome {
   if (code === clientSideDatabaseErrorCodes.noTls) {
-    return failOutcome(redisMigrationMethods, message, {
+    return failOutcome(redisMethods, message, {
       required: 'a port with TLS',
       detail: 'The handshake fails with `wrong version number`, or never ends.',
       fix: { text: 'Give the tls-port of the server, or turn TLS off with --disable-ssl or redis://.' },
     });
   }
   if (message === closedDuringTlsHandshakeMessage) return handshakeClosed(message);
-  if (message === unansweredTlsHandshakeMessage) return handshakeTimeout(message);
-  if (message === redisClientCertificateRequiredText) {
-    return failOutcome(redisMigrationMethods, message, {
+  if (message === unansweredHandshake) return handshakeTimeout(message);
+  if (message === certificateRequiredText) {
+    return failOutcome(redisMethods, message, {
       required: 'a TLS handshake that succeeds',
       detail: 'A migration request has no field for a client certificate.',
       fix: {
@@ -90,7 +81,7 @@ function handshakeFailed({
       },
     });
   }
-  return failOutcome(redisMigrationMethods, message, {
+  return failOutcome(redisMethods, message, {
     required: 'a TLS handshake that succeeds',
     detail:
       'The migration connects to the same server, so a handshake that fails for this program may fail for the migration.',
@@ -98,8 +89,8 @@ function handshakeFailed({
   });
 }
 
-function handshakeTimeout(observed: string): PreflightCheckOutcome {
-  return failOutcome(redisMigrationMethods, observed, {
+function handshakeTimeout(observed: string): CheckOutcome {
+  return failOutcome(redisMethods, observed, {
     required: 'a TLS handshake that succeeds',
     detail:
       'The connection is accepted and no reply arrives: a server that hangs, another service on this port, or a firewall that accepts TCP only.',
@@ -108,8 +99,8 @@ function handshakeTimeout(observed: string): PreflightCheckOutcome {
 }
 
 /** Before the TLS handshake has ended, a server cannot send an error message. */
-function handshakeClosed(observed: string): PreflightCheckOutcome {
-  return failOutcome(redisMigrationMethods, observed, {
+function handshakeClosed(observed: string): CheckOutcome {
+  return failOutcome(redisMethods, observed, {
     required: 'a TLS handshake that succeeds',
     detail:
       'The server closes the connection without a message when no connection is free (maxclients) or when both sides have no TLS version in common; so does a proxy without a server behind it.',
@@ -119,7 +110,7 @@ function handshakeClosed(observed: string): PreflightCheckOutcome {
   });
 }
 
-function evaluateCertificate({ tls }: RedisSourceFacts, { now }: PreflightOptions): PreflightCheckOutcome {
+function evaluateCertificate({ tls }: RedisSourceFacts, { now }: PreflightOptions): CheckOutcome {
   const { certificate, version } = tls;
   if (certificate === undefined)
     return infoOutcome(version ?? 'TLS', {
@@ -145,7 +136,7 @@ function evaluateCertificate({ tls }: RedisSourceFacts, { now }: PreflightOption
  * A replica verifies the certificate chain with the authorities of its machine or of tls-ca-cert-file; a migration
  * request cannot contain a CA certificate.
  */
-function privateAuthority(observed: string, issuer: string): PreflightCheckOutcome {
+function privateAuthority(observed: string, issuer: string): CheckOutcome {
   return {
     ...unknownOutcome(`${observed}, issued by ${issuer}`, {
       text: 'Use a certificate of a public authority, or make sure that tls-ca-cert-file of the target contains the authority of the certificate.',
@@ -159,7 +150,7 @@ function privateAuthority(observed: string, issuer: string): PreflightCheckOutco
 }
 
 /** A replica always verifies the validity period of the certificate. */
-function expired(observed: string): PreflightCheckOutcome {
+function expired(observed: string): CheckOutcome {
   return failOutcome(['continuous'], observed, {
     headline: 'The certificate has expired',
     required: 'a certificate that is valid',

@@ -1,44 +1,39 @@
 import type { RedisInfo } from '../../../../redis/info.ts';
-import { isRedisVersionAtLeast, parseRedisServerVersion } from '../../../../redis/version.ts';
-import { failOutcome, type PreflightCheckOutcome, passOutcome, skipOutcome, warnOutcome } from '../../finding.ts';
-import { markPreflightQueryOptional, type PreflightQueryResult } from '../../query.ts';
-import { declareRedisPreflightCheck } from '../check.ts';
-import {
-  buildRedisOutcomeWithoutQueryResult,
-  isSentinel,
-  listRedisScanCommands,
-  sentinelSkipReason,
-} from '../commands.ts';
-import { buildRemoveRenameCommandFix } from '../fixes.ts';
-import { redisInfoQuery, redisKnownCommandsQuery } from '../queries.ts';
+import { isAtLeast, parseServerVersion } from '../../../../redis/version.ts';
+import { type CheckOutcome, failOutcome, passOutcome, skipOutcome, warnOutcome } from '../../finding.ts';
+import { markOptional, type QueryResult } from '../../query.ts';
+import { declareRedisCheck } from '../check.ts';
+import { isSentinel, outcomeWithoutValue, scanCommands, sentinelReason } from '../commands.ts';
+import { removeRenameFix } from '../fixes.ts';
+import { commandsQuery, infoQuery } from '../queries.ts';
 
 /** The commands that migration tools and the preflight send. */
 const expectedCommands = ['sync', 'psync', 'info', 'config', 'command', 'cluster'] as const;
 
-export const renamedCommandsCheck = declareRedisPreflightCheck({
+export const renamedCommandsCheck = declareRedisCheck({
   id: 'renamed-commands',
   title: 'no command that a migration uses is renamed',
   headline: 'Some commands that a migration uses are renamed or removed',
   needs: 'connection',
   severity: { continuous: 'warning', scan: 'blocker' },
   queries: {
-    commands: markPreflightQueryOptional(redisKnownCommandsQuery),
-    info: markPreflightQueryOptional(redisInfoQuery),
+    commands: markOptional(commandsQuery),
+    info: markOptional(infoQuery),
   },
   evaluate({ commands, info }, { sample }) {
-    if (isSentinel(info)) return skipOutcome(sentinelSkipReason);
+    if (isSentinel(info)) return skipOutcome(sentinelReason);
     if (commands.kind !== 'known') {
       return sample.kind === 'missing'
         ? scanCommandUnknown(sample.reason)
-        : buildRedisOutcomeWithoutQueryResult(commands, { mayBlock: [] });
+        : outcomeWithoutValue(commands, { mayBlock: [] });
     }
     const known = commands.value;
-    const version = info.kind === 'known' ? parseRedisServerVersion(info.value) : undefined;
-    const hasClusters = version === undefined || isRedisVersionAtLeast(version, 3, 0);
+    const version = info.kind === 'known' ? parseServerVersion(info.value) : undefined;
+    const hasClusters = version === undefined || isAtLeast(version, 3, 0);
     const missing = expectedCommands
       .filter((name) => !known.has(name) && (name !== 'cluster' || hasClusters))
       .map((name) => name.toUpperCase());
-    const missingForScan = listRedisScanCommands(info).filter((name) => !known.has(name));
+    const missingForScan = scanCommands(info).filter((name) => !known.has(name));
     if (missingForScan.length > 0) {
       return scanCommandsMissing([...missing, ...missingForScan.map((name) => name.toUpperCase())], info);
     }
@@ -47,7 +42,7 @@ export const renamedCommandsCheck = declareRedisPreflightCheck({
       required: expectedCommands.map((name) => name.toUpperCase()).join(' '),
       detail: 'Migration tools send the commands by their original names.',
       objects: missing,
-      fix: buildRemoveRenameCommandFix(missing, info),
+      fix: removeRenameFix(missing, info),
     });
   },
 });
@@ -55,17 +50,17 @@ export const renamedCommandsCheck = declareRedisPreflightCheck({
 const scanDetail =
   'A scan copies every key with the commands that are renamed. Replication does not need these commands.';
 
-function scanCommandsMissing(names: readonly string[], info: PreflightQueryResult<RedisInfo>): PreflightCheckOutcome {
+function scanCommandsMissing(names: readonly string[], info: QueryResult<RedisInfo>): CheckOutcome {
   return failOutcome(['scan'], `unknown commands: ${names.join(', ')}`, {
     required: 'SELECT SCAN DUMP PTTL TYPE',
     detail: scanDetail,
     objects: names,
-    fix: buildRemoveRenameCommandFix(names, info),
+    fix: removeRenameFix(names, info),
   });
 }
 
 /** The outcome when the server hides COMMAND and a command of the key sample was unknown to the server. */
-function scanCommandUnknown(reason: string): PreflightCheckOutcome {
+function scanCommandUnknown(reason: string): CheckOutcome {
   return failOutcome(['scan'], reason, {
     required: 'SELECT SCAN DUMP PTTL TYPE',
     detail: scanDetail,

@@ -1,20 +1,20 @@
 import type { RedisInfo } from '../../../../redis/info.ts';
-import { failOutcome, type PreflightCheckOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
-import { markPreflightQueryOptional, type PreflightQueryResult } from '../../query.ts';
-import { declareRedisPreflightCheck } from '../check.ts';
-import { buildRedisOutcomeWithoutQueryResult } from '../commands.ts';
-import { buildRemoveRenameCommandFix } from '../fixes.ts';
-import { redisInfoQuery } from '../queries.ts';
+import { type CheckOutcome, failOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
+import { markOptional, type QueryResult } from '../../query.ts';
+import { declareRedisCheck } from '../check.ts';
+import { outcomeWithoutValue } from '../commands.ts';
+import { removeRenameFix } from '../fixes.ts';
+import { infoQuery } from '../queries.ts';
 
-export const renamedWriteCommandsCheck = declareRedisPreflightCheck({
+export const renamedWriteCommandsCheck = declareRedisCheck({
   id: 'renamed-writes',
   title: 'no write command has a changed name (rename-command)',
   headline: 'Applications call write commands by changed names (rename-command)',
   needs: 'connection',
   severity: { continuous: 'blocker' },
-  queries: { info: markPreflightQueryOptional(redisInfoQuery) },
+  queries: { info: markOptional(infoQuery) },
   evaluate({ info }, { renamed }) {
-    if (renamed.kind !== 'known') return buildRedisOutcomeWithoutQueryResult(renamed, { mayBlock: [] });
+    if (renamed.kind !== 'known') return outcomeWithoutValue(renamed, { mayBlock: [] });
     const names = renamed.value.called.map((name) => name.toUpperCase());
     if (names.length === 0) return notCalled(renamed.value.uncalled, info);
     return failOutcome(['continuous'], `called under another name since the start: ${names.join(', ')}`, {
@@ -23,7 +23,7 @@ export const renamedWriteCommandsCheck = declareRedisPreflightCheck({
         'The replication stream contains the command name that the application sent, which the target does not know: the log of the target has `This replica is sending an error to its master: unknown command`, the link stays up, and every change by a renamed command is lost.',
       objects: names,
       fix: {
-        ...buildRemoveRenameCommandFix(names, info),
+        ...removeRenameFix(names, info),
         text: `Remove the rename-command lines for ${names.join(', ')} from redis.conf and restart, and let the applications use the original names. ACL SETUSER can forbid a command to other users.`,
       },
     });
@@ -34,12 +34,12 @@ export const renamedWriteCommandsCheck = declareRedisPreflightCheck({
  * The outcome for renamed commands that were not called since the start: it is not known whether applications call them
  * during the migration.
  */
-function notCalled(renamed: readonly string[], info: PreflightQueryResult<RedisInfo>): PreflightCheckOutcome {
+function notCalled(renamed: readonly string[], info: QueryResult<RedisInfo>): CheckOutcome {
   const names = renamed.map((name) => name.toUpperCase());
   if (names.length === 0) return passOutcome('every write command has its original name');
   return {
     ...unknownOutcome(`renamed, and not called since the start: ${names.join(', ')}`, {
-      ...buildRemoveRenameCommandFix(names, info),
+      ...removeRenameFix(names, info),
       text: `Make sure that no application calls ${names.join(', ')} by another name until the migration has ended, or remove the rename-command lines from redis.conf and restart.`,
     }),
     headline: 'Write commands have changed names (rename-command)',

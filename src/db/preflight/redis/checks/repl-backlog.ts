@@ -1,42 +1,42 @@
 import { formatBytes } from '../../../../base/text.ts';
-import { readRedisInfoNumber } from '../../../../redis/info.ts';
+import { infoNumber } from '../../../../redis/info.ts';
 import { passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
-import { getPreflightQueryValueOrDefault, markPreflightQueryOptional } from '../../query.ts';
-import { declareRedisPreflightCheck } from '../check.ts';
-import { buildRedisConfigSetFix, redisAdministratorText } from '../fixes.ts';
-import { computeFreeRedisMemory, formatRedisWriteRate } from '../memory.ts';
+import { markOptional, valueOr } from '../../query.ts';
+import { declareRedisCheck } from '../check.ts';
+import { configSetFix, redisAdministrator } from '../fixes.ts';
+import { formatWriteRate, freeMemory } from '../memory.ts';
 
-import { redisInfoQuery, redisReplicationConfigQuery } from '../queries.ts';
+import { infoQuery, replicationQuery } from '../queries.ts';
 
-export const replBacklogCheck = declareRedisPreflightCheck({
+export const replBacklogCheck = declareRedisCheck({
   id: 'repl-backlog',
   title: 'the replication backlog holds the writes of one minute',
   headline: 'The replication backlog does not hold the writes of one minute',
   needs: 'connection',
   severity: { continuous: 'warning' },
-  queries: { info: redisInfoQuery, settings: markPreflightQueryOptional(redisReplicationConfigQuery) },
+  queries: { info: infoQuery, settings: markOptional(replicationQuery) },
   evaluate({ info, settings }, facts) {
-    const setting = getPreflightQueryValueOrDefault(settings, undefined)?.get('repl-backlog-size');
-    const size = setting === undefined ? readRedisInfoNumber(info, 'repl_backlog_size') : Number(setting);
+    const setting = valueOr(settings, undefined)?.get('repl-backlog-size');
+    const size = setting === undefined ? infoNumber(info, 'repl_backlog_size') : Number(setting);
     if (size === undefined) return unknownOutcome('the server does not report the size of the backlog');
     const observed = `repl-backlog-size ${size} (${formatBytes(size)})`;
     const writes = facts.rate?.writes;
-    const rate = formatRedisWriteRate(facts);
+    const rate = formatWriteRate(facts);
     if (writes === undefined || writes === 0) return passOutcome(observed, { detail: `${rate}.` });
     const minute = writes * 60;
     const detail = `${rate}, which is ${formatBytes(minute)} per minute.`;
     if (size >= minute) return passOutcome(observed, { detail });
     const wanted = Math.max(256 * 2 ** 20, Math.ceil((minute * 3) / 2 ** 20) * 2 ** 20);
     // The replication backlog counts as used memory, so a backlog that does not fit makes a cache evict keys.
-    const allocated = readRedisInfoNumber(info, 'repl_backlog_histlen') ?? 0;
-    const room = computeFreeRedisMemory(info) ?? 0;
+    const allocated = infoNumber(info, 'repl_backlog_histlen') ?? 0;
+    const room = freeMemory(info) ?? 0;
     const fitting = Math.min(wanted, Math.floor((allocated + room) / 2 ** 20) * 2 ** 20);
     return warnOutcome(observed, {
       required: `at least ${formatBytes(minute)}`,
       detail: `${detail} A longer interruption of the connection restarts the copy: \`Unable to partial resync with replica for lack of backlog\`.`,
       fix:
         fitting >= minute
-          ? buildRedisConfigSetFix(
+          ? configSetFix(
               'repl-backlog-size',
               String(fitting),
               String(size),
@@ -44,7 +44,7 @@ export const replBacklogCheck = declareRedisPreflightCheck({
               'Raise repl-backlog-size for the time of the migration.',
             )
           : {
-              by: redisAdministratorText,
+              by: redisAdministrator,
               text: `Migrate when fewer keys are written. A backlog of ${formatBytes(minute)} counts as used memory, and ${formatBytes(room)} are free for it: a larger repl-backlog-size would evict keys or refuse writes. If the machine has the memory, raise maxmemory by ${formatBytes(wanted)} first.`,
             },
     });

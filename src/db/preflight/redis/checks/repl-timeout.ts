@@ -1,17 +1,17 @@
 import { formatBytes } from '../../../../base/text.ts';
 import { passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
-import { declareRedisPreflightCheck } from '../check.ts';
-import { buildRedisConfigSetFix } from '../fixes.ts';
+import { declareRedisCheck } from '../check.ts';
+import { configSetFix } from '../fixes.ts';
 import { estimateRedisCopy } from '../memory.ts';
-import { redisInfoQuery, redisReplicationConfigQuery } from '../queries.ts';
+import { infoQuery, replicationQuery } from '../queries.ts';
 
-export const replTimeoutCheck = declareRedisPreflightCheck({
+export const replTimeoutCheck = declareRedisCheck({
   id: 'repl-timeout',
   title: 'the replication timeout outlasts the copy',
   headline: 'The replication timeout may end the copy',
   needs: 'connection',
   severity: { continuous: 'warning' },
-  queries: { info: redisInfoQuery, settings: redisReplicationConfigQuery },
+  queries: { info: infoQuery, settings: replicationQuery },
   evaluate({ info, settings }) {
     const seconds = Number(settings.get('repl-timeout') ?? 60);
     const copy = estimateRedisCopy(info);
@@ -27,7 +27,7 @@ export const replTimeoutCheck = declareRedisPreflightCheck({
         seconds <= ping
           ? `repl-ping-replica-period is ${ping}, so the target disconnects between two pings: \`MASTER timeout: no data nor PING received\`.`
           : `${duration}. After the timeout the target stops with \`Timeout receiving bulk data from MASTER\` and restarts the copy.`,
-      fix: buildRedisConfigSetFix(
+      fix: configSetFix(
         'repl-timeout',
         String(wanted),
         String(seconds),

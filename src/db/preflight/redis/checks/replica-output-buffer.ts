@@ -1,43 +1,38 @@
 import { formatBytes } from '../../../../base/text.ts';
-import { type RedisInfo, readRedisInfoNumber } from '../../../../redis/info.ts';
-import { isValkeyOrRedisAtLeast, parseRedisServerVersion } from '../../../../redis/version.ts';
+import { infoNumber, type RedisInfo } from '../../../../redis/info.ts';
+import { isValkeyOrRedisAtLeast, parseServerVersion } from '../../../../redis/version.ts';
 import { type FindingFix, failOutcome, passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
-import { getPreflightQueryValueOrDefault, markPreflightQueryOptional } from '../../query.ts';
-import { declareRedisPreflightCheck } from '../check.ts';
-import { buildRedisConfigSetFix, redisAdministratorText } from '../fixes.ts';
-import {
-  computeFreeMemoryOfRedisHost,
-  estimateRedisCopy,
-  formatRedisWriteRate,
-  type RedisCopyEstimate,
-} from '../memory.ts';
+import { markOptional, valueOr } from '../../query.ts';
+import { declareRedisCheck } from '../check.ts';
+import { configSetFix, redisAdministrator } from '../fixes.ts';
+import { type CopyEstimate, estimateRedisCopy, formatWriteRate, freeHostMemory } from '../memory.ts';
 
 import {
-  type RedisConfigValues,
-  type RedisReplicationSetting,
-  redisInfoQuery,
-  redisOutputBufferConfigQuery,
-  redisReplicationConfigQuery,
+  type ConfigValues,
+  infoQuery,
+  outputBufferQuery,
+  type ReplicationSetting,
+  replicationQuery,
 } from '../queries.ts';
 
 import type { RedisSourceFacts } from '../source-facts.ts';
 
-export const replicaOutputBufferCheck = declareRedisPreflightCheck({
+export const replicaOutputBufferCheck = declareRedisCheck({
   id: 'replica-output-buffer',
   title: 'the writes during the copy fit into the output buffer of replicas',
   headline: 'The writes during the copy may not fit into the output buffer of replicas',
   needs: 'connection',
   severity: { continuous: 'blocker' },
   queries: {
-    info: redisInfoQuery,
-    limits: redisOutputBufferConfigQuery,
-    settings: markPreflightQueryOptional(redisReplicationConfigQuery),
+    info: infoQuery,
+    limits: outputBufferQuery,
+    settings: markOptional(replicationQuery),
   },
   evaluate({ info, limits, settings }, facts) {
     const limit = parseReplicaLimit(limits.get('client-output-buffer-limit') ?? '');
     const copy = estimateRedisCopy(info);
     if (limit === undefined || copy === undefined) return unknownOutcome('could not parse client-output-buffer-limit');
-    const hard = effectiveHardLimit(limit.hard, info, getPreflightQueryValueOrDefault(settings, undefined));
+    const hard = effectiveHardLimit(limit.hard, info, valueOr(settings, undefined));
     const observed = `${limit.name} ${limit.hard} ${limit.soft} ${limit.seconds}`;
     if (hard === 0 && limit.soft === 0) return passOutcome(`${observed}: no limit`);
     const need = estimateBuffer(hard, limit, copy, facts);
@@ -54,14 +49,14 @@ export const replicaOutputBufferCheck = declareRedisPreflightCheck({
 /** Without a limit the output buffer for a stalled target would fill the memory of the machine. */
 function raiseLimit({ name, hard, soft, seconds }: OutputBufferLimit, wanted: number, info: RedisInfo): FindingFix {
   const bytes = Math.max(hard, Math.ceil(wanted / 2 ** 20) * 2 ** 20);
-  const room = computeFreeMemoryOfRedisHost(info);
+  const room = freeHostMemory(info);
   if (bytes > hard && (room === undefined || bytes > room)) {
     return {
-      by: redisAdministratorText,
+      by: redisAdministrator,
       text: `Migrate when fewer keys are written. A limit of ${formatBytes(bytes)} needs as much free memory, and the machine ${room === undefined ? 'does not report its memory' : `has only ${formatBytes(room)} of free memory`}.`,
     };
   }
-  return buildRedisConfigSetFix(
+  return configSetFix(
     'client-output-buffer-limit',
     `${name} ${bytes} 0 0`,
     `${name} ${hard} ${soft} ${seconds}`,
@@ -96,11 +91,11 @@ function parseReplicaLimit(value: string): OutputBufferLimit | undefined {
 function effectiveHardLimit(
   hard: number,
   info: RedisInfo,
-  settings: RedisConfigValues<RedisReplicationSetting> | undefined,
+  settings: ConfigValues<ReplicationSetting> | undefined,
 ): number {
-  const version = parseRedisServerVersion(info);
+  const version = parseServerVersion(info);
   const isShared = isValkeyOrRedisAtLeast(version, 7, 0);
-  const backlog = Number(settings?.get('repl-backlog-size') ?? readRedisInfoNumber(info, 'repl_backlog_size') ?? 0);
+  const backlog = Number(settings?.get('repl-backlog-size') ?? infoNumber(info, 'repl_backlog_size') ?? 0);
   return hard > 0 && isShared ? Math.max(hard, backlog) : hard;
 }
 
@@ -108,10 +103,10 @@ function effectiveHardLimit(
 const defaultHardLimit = 256 * 2 ** 20;
 
 /** Compares the bytes written during the copy with the output buffer limits. */
-function estimateBuffer(hard: number, limit: OutputBufferLimit, copy: RedisCopyEstimate, facts: RedisSourceFacts) {
+function estimateBuffer(hard: number, limit: OutputBufferLimit, copy: CopyEstimate, facts: RedisSourceFacts) {
   const seconds = Math.ceil(copy.longest);
   const duration = `${formatBytes(copy.bytes)} to copy in ${Math.ceil(copy.shortest)} to ${seconds} s`;
-  const rate = formatRedisWriteRate(facts);
+  const rate = formatWriteRate(facts);
   const writes = facts.rate?.writes;
   if (writes === undefined) {
     const wanted = copy.bytes / 5;

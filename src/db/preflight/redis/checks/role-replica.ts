@@ -1,33 +1,28 @@
-import { type RedisInfo, readRedisInfoNumber } from '../../../../redis/info.ts';
-import { isRedisVersionAtLeast, parseRedisServerVersion } from '../../../../redis/version.ts';
-import { failOutcome, type PreflightCheckOutcome, passOutcome, warnOutcome } from '../../finding.ts';
-import { getPreflightQueryValueOrDefault, markPreflightQueryOptional, type PreflightQueryResult } from '../../query.ts';
-import { declareRedisPreflightCheck, redisMigrationMethods } from '../check.ts';
-import { buildRedisOutcomeWithoutQueryResult, isSentinel } from '../commands.ts';
-import { buildRedisConfigSetFix, markRedisFixForReview } from '../fixes.ts';
-import {
-  type RedisConfigValues,
-  type RedisReplicationSetting,
-  redisInfoQuery,
-  redisReplicationConfigQuery,
-} from '../queries.ts';
+import { infoNumber, type RedisInfo } from '../../../../redis/info.ts';
+import { isAtLeast, parseServerVersion } from '../../../../redis/version.ts';
+import { type CheckOutcome, failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
+import { markOptional, type QueryResult, valueOr } from '../../query.ts';
+import { declareRedisCheck, redisMethods } from '../check.ts';
+import { isSentinel, outcomeWithoutValue } from '../commands.ts';
+import { configSetFix, markForReview } from '../fixes.ts';
+import { type ConfigValues, infoQuery, type ReplicationSetting, replicationQuery } from '../queries.ts';
 
-export const roleReplicaSourceCheck = declareRedisPreflightCheck({
+export const roleReplicaSourceCheck = declareRedisCheck({
   id: 'role-replica',
   title: 'the source is a primary',
   headline: 'The source is not a primary',
   needs: 'connection',
   severity: { continuous: 'blocker', scan: 'blocker' },
   queries: {
-    info: markPreflightQueryOptional(redisInfoQuery),
-    settings: markPreflightQueryOptional(redisReplicationConfigQuery),
+    info: markOptional(infoQuery),
+    settings: markOptional(replicationQuery),
   },
   evaluate({ info, settings }, { connection, probe }) {
     const refusesReads = connection.kind === 'connected' && connection.notice?.code === 'MASTERDOWN';
     const isLinkDown = refusesReads || (probe?.kind === 'refused' && probe.code === 'NOMASTERLINK');
-    if (info.kind !== 'known' && !isLinkDown) return buildRedisOutcomeWithoutQueryResult(info);
+    if (info.kind !== 'known' && !isLinkDown) return outcomeWithoutValue(info);
     // Only a replica replies with MASTERDOWN or NOMASTERLINK, so these errors identify a replica that refuses INFO.
-    const fields: RedisInfo = getPreflightQueryValueOrDefault(info, new Map([['role', 'slave']]));
+    const fields: RedisInfo = valueOr(info, new Map([['role', 'slave']]));
     if (isSentinel(info)) return sentinel();
     if (fields.get('role') !== 'slave') return passOutcome('primary');
     const host = fields.get('master_host');
@@ -51,8 +46,8 @@ function usePrimary(upstream: string): string {
   return `Use the primary as the source: ${upstream}.`;
 }
 
-function sentinel(): PreflightCheckOutcome {
-  return failOutcome(redisMigrationMethods, 'a Sentinel', {
+function sentinel(): CheckOutcome {
+  return failOutcome(redisMethods, 'a Sentinel', {
     headline: 'The source is a Sentinel',
     required: 'the primary that the Sentinel monitors',
     detail: 'A Sentinel holds no data and has no PSYNC.',
@@ -62,10 +57,10 @@ function sentinel(): PreflightCheckOutcome {
   });
 }
 
-function linkDown(info: RedisInfo, upstream: string, refusesReads: boolean): PreflightCheckOutcome {
+function linkDown(info: RedisInfo, upstream: string, refusesReads: boolean): CheckOutcome {
   const since = info.get('master_link_down_since_seconds');
   const observed = `replica of ${upstream}, link down${since === undefined || since === '-1' ? '' : ` for ${since} s`}`;
-  return failOutcome(refusesReads ? redisMigrationMethods : ['continuous'], observed, {
+  return failOutcome(refusesReads ? redisMethods : ['continuous'], observed, {
     required: 'the primary, or a replica that is connected to it',
     detail: `The target is refused: \`-NOMASTERLINK Can't SYNC while not connected with my master\`.${
       refusesReads
@@ -81,10 +76,10 @@ function linkDown(info: RedisInfo, upstream: string, refusesReads: boolean): Pre
 /** Seconds since the last ping of the primary, if more than two pings are missing. */
 function secondsWithoutPing(
   info: RedisInfo,
-  settings: PreflightQueryResult<RedisConfigValues<RedisReplicationSetting>>,
+  settings: QueryResult<ConfigValues<ReplicationSetting>>,
 ): number | undefined {
-  const elapsed = readRedisInfoNumber(info, 'master_last_io_seconds_ago') ?? 0;
-  const values = getPreflightQueryValueOrDefault(settings, undefined);
+  const elapsed = infoNumber(info, 'master_last_io_seconds_ago') ?? 0;
+  const values = valueOr(settings, undefined);
   const period = Number(values?.get('repl-ping-replica-period') ?? values?.get('repl-ping-slave-period') ?? 10);
   return elapsed > 2 * period ? elapsed : undefined;
 }
@@ -93,7 +88,7 @@ function secondsWithoutPing(
  * Only the primary at the top of a replica chain sends pings; when it is down, the replicas in between keep their links
  * up.
  */
-function silentPrimary(seconds: number, upstream: string): PreflightCheckOutcome {
+function silentPrimary(seconds: number, upstream: string): CheckOutcome {
   return failOutcome(['continuous'], `replica of ${upstream}, link up, no ping for ${seconds} s`, {
     required: 'a ping of the primary every 10 s (repl-ping-replica-period)',
     detail:
@@ -108,13 +103,13 @@ function silentPrimary(seconds: number, upstream: string): PreflightCheckOutcome
  * A replica forwards the stream of its primary, but not its own writes
  * (https://redis.io/docs/latest/operate/oss_and_stack/management/replication/).
  */
-function writableReplica(info: RedisInfo, upstream: string): PreflightCheckOutcome {
+function writableReplica(info: RedisInfo, upstream: string): CheckOutcome {
   return failOutcome(['continuous'], `replica of ${upstream} that accepts writes`, {
     required: 'the primary, or replica-read-only yes',
     detail:
       'Writes to this replica are not replicated: the target receives the writes that exist when the copy begins, and later only the writes of the primary. No client receives an error.',
-    fix: markRedisFixForReview(
-      buildRedisConfigSetFix(
+    fix: markForReview(
+      configSetFix(
         readOnlySetting(info),
         'yes',
         'no',
@@ -127,8 +122,6 @@ function writableReplica(info: RedisInfo, upstream: string): PreflightCheckOutco
 
 /** Redis before 5.0 has only the setting name with `slave`. */
 function readOnlySetting(info: RedisInfo): string {
-  const version = parseRedisServerVersion(info);
-  return version?.product === 'redis' && !isRedisVersionAtLeast(version, 5, 0)
-    ? 'slave-read-only'
-    : 'replica-read-only';
+  const version = parseServerVersion(info);
+  return version?.product === 'redis' && !isAtLeast(version, 5, 0) ? 'slave-read-only' : 'replica-read-only';
 }

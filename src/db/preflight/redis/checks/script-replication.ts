@@ -1,36 +1,36 @@
-import { isValkeyOrRedisAtLeast, parseRedisServerVersion } from '../../../../redis/version.ts';
+import { isValkeyOrRedisAtLeast, parseServerVersion } from '../../../../redis/version.ts';
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
-import { getPreflightQueryValueOrDefault, markPreflightQueryOptional } from '../../query.ts';
-import { declareRedisPreflightCheck } from '../check.ts';
-import { buildRedisOutcomeWithoutQueryResult } from '../commands.ts';
-import { buildRedisConfigSetFix } from '../fixes.ts';
-import { redisCommandCallsQuery, redisInfoQuery, redisLuaReplicateCommandsConfigQuery } from '../queries.ts';
+import { markOptional, valueOr } from '../../query.ts';
+import { declareRedisCheck } from '../check.ts';
+import { outcomeWithoutValue } from '../commands.ts';
+import { configSetFix } from '../fixes.ts';
+import { commandCallsQuery, infoQuery, luaReplicateQuery } from '../queries.ts';
 
 /**
  * Redis 5 and 6 can replicate a script by sending the script itself to the replica. Redis 7.0 and newer, and Valkey,
  * always replicate the changes that the script makes.
  */
-export const scriptReplicationCheck = declareRedisPreflightCheck({
+export const scriptReplicationCheck = declareRedisCheck({
   id: 'script-replication',
   title: 'scripts are replicated by their changes',
   headline: 'Scripts are replicated as scripts (lua-replicate-commands no)',
   needs: 'connection',
   severity: { continuous: 'blocker' },
   queries: {
-    info: redisInfoQuery,
-    setting: markPreflightQueryOptional(redisLuaReplicateCommandsConfigQuery),
-    calls: markPreflightQueryOptional(redisCommandCallsQuery),
+    info: infoQuery,
+    setting: markOptional(luaReplicateQuery),
+    calls: markOptional(commandCallsQuery),
   },
   evaluate({ info, setting, calls }) {
-    const version = parseRedisServerVersion(info);
+    const version = parseServerVersion(info);
     if (isValkeyOrRedisAtLeast(version, 7, 0)) return passOutcome('always');
     // If the server hides CONFIG, the default of lua-replicate-commands is assumed, because few servers change it.
-    if (setting.kind === 'failed' || setting.kind === 'denied') return buildRedisOutcomeWithoutQueryResult(setting);
-    const value = getPreflightQueryValueOrDefault(setting, undefined)?.get('lua-replicate-commands');
+    if (setting.kind === 'failed' || setting.kind === 'denied') return outcomeWithoutValue(setting);
+    const value = valueOr(setting, undefined)?.get('lua-replicate-commands');
     if (value !== 'no') return passOutcome(value === undefined ? 'always' : `lua-replicate-commands ${value}`);
-    const called = getPreflightQueryValueOrDefault(calls, new Map<string, number>());
+    const called = valueOr(calls, new Map<string, number>());
     const count = (called.get('eval') ?? 0) + (called.get('evalsha') ?? 0);
-    const fix = buildRedisConfigSetFix(
+    const fix = configSetFix(
       'lua-replicate-commands',
       'yes',
       'no',

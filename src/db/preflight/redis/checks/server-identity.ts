@@ -1,7 +1,7 @@
-import { evaluateTlsServerIdentity } from '../../network/evaluate.ts';
-import { declareRedisPreflightCheck } from '../check.ts';
+import { evaluateServerIdentity } from '../../network/evaluate.ts';
+import { declareRedisCheck } from '../check.ts';
 
-export const redisServerIdentityCheck = declareRedisPreflightCheck({
+export const redisServerIdentityCheck = declareRedisCheck({
   id: 'server-identity',
   title: 'the identity of the server was verified',
   headline: 'The identity of the server was not verified',
@@ -9,7 +9,7 @@ export const redisServerIdentityCheck = declareRedisPreflightCheck({
   needs: 'connection',
   queries: {},
   evaluate(_values, { address, tls, ssl }) {
-    return evaluateTlsServerIdentity(
+    return evaluateServerIdentity(
       address,
       tls,
       ssl,

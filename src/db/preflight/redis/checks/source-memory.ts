@@ -1,41 +1,35 @@
 import { formatBytes } from '../../../../base/text.ts';
-import { type RedisInfo, readRedisInfoNumber } from '../../../../redis/info.ts';
+import { infoNumber, type RedisInfo } from '../../../../redis/info.ts';
 import { type FindingFix, failOutcome, passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
-import { getPreflightQueryValueOrDefault, markPreflightQueryOptional } from '../../query.ts';
-import { declareRedisPreflightCheck } from '../check.ts';
-import { buildRedisConfigSetFix, redisAdministratorText } from '../fixes.ts';
-import { computeFreeMemoryOfRedisHost } from '../memory.ts';
-import {
-  readRedisMaxmemory,
-  redisInfoQuery,
-  redisMaxmemoryConfigQuery,
-  redisReplicationConfigQuery,
-} from '../queries.ts';
+import { markOptional, valueOr } from '../../query.ts';
+import { declareRedisCheck } from '../check.ts';
+import { configSetFix, redisAdministrator } from '../fixes.ts';
+import { freeHostMemory } from '../memory.ts';
+import { infoQuery, maxmemoryQuery, readMaxmemory, replicationQuery } from '../queries.ts';
 
-export const sourceMemoryCheck = declareRedisPreflightCheck({
+export const sourceMemoryCheck = declareRedisCheck({
   id: 'source-memory',
   title: 'maxmemory of the source leaves room for the replication backlog',
   headline: 'maxmemory of the source leaves no room for the replication backlog',
   needs: 'connection',
   severity: { continuous: 'blocker' },
   queries: {
-    info: redisInfoQuery,
-    memory: markPreflightQueryOptional(redisMaxmemoryConfigQuery),
-    replication: markPreflightQueryOptional(redisReplicationConfigQuery),
+    info: infoQuery,
+    memory: markOptional(maxmemoryQuery),
+    replication: markOptional(replicationQuery),
   },
   evaluate({ info, memory, replication }, { rate }) {
-    const { limit, policy } = readRedisMaxmemory(info, getPreflightQueryValueOrDefault(memory, undefined));
-    const used = readRedisInfoNumber(info, 'used_memory');
+    const { limit, policy } = readMaxmemory(info, valueOr(memory, undefined));
+    const used = infoNumber(info, 'used_memory');
     if (limit === 0) return passOutcome('maxmemory unlimited');
     if (used === undefined) return unknownOutcome('the server does not report its memory');
     const size =
-      Number(getPreflightQueryValueOrDefault(replication, undefined)?.get('repl-backlog-size') ?? 0) ||
-      (readRedisInfoNumber(info, 'repl_backlog_size') ?? 2 ** 20);
+      Number(valueOr(replication, undefined)?.get('repl-backlog-size') ?? 0) ||
+      (infoNumber(info, 'repl_backlog_size') ?? 2 ** 20);
     // A server that has a replica has allocated the backlog already, and the backlog grows to its full size.
-    const allocated =
-      info.get('repl_backlog_active') === '1' ? (readRedisInfoNumber(info, 'repl_backlog_histlen') ?? 0) : 0;
+    const allocated = info.get('repl_backlog_active') === '1' ? (infoNumber(info, 'repl_backlog_histlen') ?? 0) : 0;
     const need = Math.max(0, size - allocated);
-    const room = Math.max(0, limit - used + (readRedisInfoNumber(info, 'mem_not_counted_for_evict') ?? 0));
+    const room = Math.max(0, limit - used + (infoNumber(info, 'mem_not_counted_for_evict') ?? 0));
     const observed = `${formatBytes(room)} left of maxmemory ${formatBytes(limit)}, ${policy}`;
     const evicts = policy !== 'noeviction';
     if (room >= need || (evicts && need < limit / 100)) return passOutcome(observed);
@@ -61,18 +55,15 @@ export const sourceMemoryCheck = declareRedisPreflightCheck({
 function raiseMaxmemory(info: RedisInfo, limit: number, need: number): FindingFix {
   const text = 'Raise maxmemory for the time of the migration, or reduce repl-backlog-size.';
   const raised = limit + 2 * need;
-  const machine = computeFreeMemoryOfRedisHost(info);
+  const machine = freeHostMemory(info);
   // The machine needs memory for all of maxmemory, not only for the present use.
-  const used = Math.max(
-    readRedisInfoNumber(info, 'used_memory') ?? 0,
-    readRedisInfoNumber(info, 'used_memory_rss') ?? 0,
-  );
+  const used = Math.max(infoNumber(info, 'used_memory') ?? 0, infoNumber(info, 'used_memory_rss') ?? 0);
   if (machine === undefined || raised > used + machine) {
     return {
-      by: redisAdministratorText,
+      by: redisAdministrator,
       text: `Reduce repl-backlog-size, or free memory. To raise maxmemory to ${formatBytes(raised)}, the machine needs more memory than it is known to have.`,
     };
   }
-  const { undo = [], ...fix } = buildRedisConfigSetFix('maxmemory', String(raised), String(limit), info, text);
+  const { undo = [], ...fix } = configSetFix('maxmemory', String(raised), String(limit), info, text);
   return { ...fix, undoReview: undo };
 }

@@ -1,14 +1,14 @@
 import { infoOutcome, passOutcome, warnOutcome } from '../../finding.ts';
-import { declareRedisPreflightCheck } from '../check.ts';
-import { redisTlsPortConfigQuery, redisTlsReplicationConfigQuery } from '../queries.ts';
+import { declareRedisCheck } from '../check.ts';
+import { tlsPortQuery, tlsReplicationQuery } from '../queries.ts';
 
-export const tlsReplicationCheck = declareRedisPreflightCheck({
+export const tlsReplicationCheck = declareRedisCheck({
   id: 'tls-replication',
   title: 'replication uses TLS when the server supports it',
   headline: 'Replication does not use TLS although the server supports it',
   needs: 'connection',
   severity: { continuous: 'warning', scan: 'warning' },
-  queries: { port: redisTlsPortConfigQuery, replication: redisTlsReplicationConfigQuery },
+  queries: { port: tlsPortQuery, replication: tlsReplicationQuery },
   evaluate({ port, replication }, facts) {
     if (facts.ssl) {
       return replication.get('tls-replication') === 'no'

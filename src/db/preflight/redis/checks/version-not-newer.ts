@@ -1,53 +1,51 @@
 import { parseKeyspace } from '../../../../redis/info.ts';
 import {
-  getRdbVersionOfRelease,
-  getReportedCompatibleRedisVersion,
-  isRedisVersionAtLeast,
-  parseRedisServerVersion,
-  parseRedisTargetVersion,
-  type RedisServerVersion,
-  redisProductNames,
+  compatibleVersion,
+  isAtLeast,
+  parseServerVersion,
+  parseTargetVersion,
+  productNames,
+  rdbVersionOf,
+  type ServerVersion,
 } from '../../../../redis/version.ts';
 import {
+  type CheckOutcome,
   type FindingFix,
   failOutcome,
   type MigrationMethod,
-  type PreflightCheckOutcome,
   passOutcome,
   unknownOutcome,
   warnOutcome,
 } from '../../finding.ts';
-import { getPreflightQueryValueOrDefault, markPreflightQueryOptional } from '../../query.ts';
-import { declareRedisPreflightCheck, redisMigrationMethods } from '../check.ts';
-import { redisCommandCallsQuery, redisInfoQuery } from '../queries.ts';
+import { markOptional, valueOr } from '../../query.ts';
+import { declareRedisCheck, redisMethods } from '../check.ts';
+import { commandCallsQuery, infoQuery } from '../queries.ts';
 
-export const redisVersionNotNewerCheck = declareRedisPreflightCheck({
+export const redisVersionNotNewerCheck = declareRedisCheck({
   id: 'version-not-newer',
   title: 'the target can read the data format of the source',
   headline: 'The target cannot read the data format of the source',
   spec: 'S9.9',
   needs: 'connection',
   severity: { continuous: 'blocker', scan: 'blocker' },
-  queries: { info: redisInfoQuery, calls: markPreflightQueryOptional(redisCommandCallsQuery) },
+  queries: { info: infoQuery, calls: markOptional(commandCallsQuery) },
   evaluate({ info, calls }, _facts, { targetVersion }) {
-    const source = parseRedisServerVersion(info);
+    const source = parseServerVersion(info);
     if (source === undefined) return unknownOutcome('INFO has no version');
-    const observed = `${redisProductNames[source.product]} ${source.version}`;
+    const observed = `${productNames[source.product]} ${source.version}`;
     if (hasOwnReplication(source)) return ownReplication(observed);
     if (targetVersion === undefined) {
       return settledByVersion(`${observed}; the version of the target is not known`, {
         text: 'Provide the version of the target, for example --target-version redis-7.2 or --target-version valkey-8.',
       });
     }
-    const target = parseRedisTargetVersion(targetVersion);
+    const target = parseTargetVersion(targetVersion);
     if (target === undefined) return unknownOutcome(`${observed}; could not parse the target version ${targetVersion}`);
     const family = source.product === 'valkey' ? 'valkey' : 'redis';
     const products = target.product !== undefined ? [target.product] : productsOf(target.major);
     const hasExpiringFields = parseKeyspace(info).some(({ subexpiry }) => subexpiry > 0);
     const called = new Set(
-      [...getPreflightQueryValueOrDefault(calls, new Map<string, number>())].flatMap(([name, n]) =>
-        n > 0 ? [name] : [],
-      ),
+      [...valueOr(calls, new Map<string, number>())].flatMap(([name, n]) => (n > 0 ? [name] : [])),
     );
     const problems = products.map((product) =>
       incompatibility({ source, family, hasExpiringFields, called }, { ...target, product }),
@@ -70,7 +68,7 @@ export const redisVersionNotNewerCheck = declareRedisPreflightCheck({
   },
 });
 
-function settledByVersion(reason: string, fix: FindingFix): PreflightCheckOutcome {
+function settledByVersion(reason: string, fix: FindingFix): CheckOutcome {
   return { ...unknownOutcome(reason, fix), settledBy: '--target-version' };
 }
 
@@ -92,7 +90,7 @@ function productsOf(major: number): readonly ProductFamily[] {
 }
 
 interface SourceFormat {
-  readonly source: RedisServerVersion;
+  readonly source: ServerVersion;
   readonly family: ProductFamily;
   readonly hasExpiringFields: boolean;
   /** Commands that clients called since the server started. */
@@ -108,18 +106,18 @@ interface Incompatibility {
 /** Why the target cannot read what the source writes; undefined if it can. */
 function incompatibility(format: SourceFormat, target: ProductVersion): Incompatibility | undefined {
   const { source, family } = format;
-  const rdb = getRdbVersionOfRelease(family, source.major, source.minor);
+  const rdb = rdbVersionOf(family, source.major, source.minor);
   const sent = sentRdbVersion(rdb, target);
-  const name = `${redisProductNames[target.product]} ${target.major}${target.minor === undefined ? '' : `.${target.minor}`}`;
+  const name = `${productNames[target.product]} ${target.major}${target.minor === undefined ? '' : `.${target.minor}`}`;
   const refusal = `the target logs \`Can't handle RDB format version ${sent}\` and retries without end.`;
-  const blocked = (reason: string) => ({ blocks: redisMigrationMethods, reason });
+  const blocked = (reason: string) => ({ blocks: redisMethods, reason });
   if (family === 'redis' && target.product === 'valkey' && rdb >= 12) {
     return blocked(`${name} reads no format of Redis ${source.major}.${source.minor} (RDB ${rdb}): ${refusal}`);
   }
   // Redis and Valkey number their versions separately; Valkey reports the Redis version with which it is compatible.
-  const comparable = family === target.product ? source : (getReportedCompatibleRedisVersion(source) ?? source);
-  const isNewEnough = isRedisVersionAtLeast(target, comparable.major, comparable.minor);
-  const reads = getRdbVersionOfRelease(target.product, target.major, target.minor ?? 0);
+  const comparable = family === target.product ? source : (compatibleVersion(source) ?? source);
+  const isNewEnough = isAtLeast(target, comparable.major, comparable.minor);
+  const reads = rdbVersionOf(target.product, target.major, target.minor ?? 0);
   if (!isNewEnough && reads < sent) {
     return blocked(`${name} is older and reads formats up to RDB ${reads}, the source sends RDB ${sent}: ${refusal}`);
   }
@@ -132,7 +130,7 @@ function incompatibility(format: SourceFormat, target: ProductVersion): Incompat
  * report to be a Valkey 9 (replicaRdbVersion in src/replication.c), while DUMP always uses the version of the source.
  */
 function sentRdbVersion(rdb: number, target: ProductVersion): number {
-  return rdb >= 80 && !(target.product === 'valkey' && isRedisVersionAtLeast(target, 9, 0)) ? 11 : rdb;
+  return rdb >= 80 && !(target.product === 'valkey' && isAtLeast(target, 9, 0)) ? 11 : rdb;
 }
 
 /**
@@ -148,7 +146,7 @@ function olderFormat(
   const scan = `RESTORE refuses what DUMP returns (RDB ${rdb}): \`DUMP payload version or checksum are wrong\`.`;
   if (hasExpiringFields) {
     return {
-      blocks: redisMigrationMethods,
+      blocks: redisMethods,
       reason: `The source sends RDB ${sent} to ${target.name}, which cannot hold hash fields that expire: the copy ends, and the target retries without end. ${scan}`,
       fix: 'Use Valkey 9 or newer as the target, or remove the expiry of the hash fields (HPERSIST).',
     };
@@ -156,7 +154,7 @@ function olderFormat(
   const unknownCommands = [...called].filter((name) => !isKnownTo(target, name)).map((name) => name.toUpperCase());
   if (unknownCommands.length > 0) {
     return {
-      blocks: redisMigrationMethods,
+      blocks: redisMethods,
       reason: `Applications call commands that ${target.name} does not know: ${unknownCommands.join(', ')}. The changes by these commands are lost. ${scan}`,
     };
   }
@@ -189,17 +187,17 @@ const commandsSince: Readonly<Record<string, readonly [major: number, minor: num
 
 function isKnownTo(target: ProductVersion, command: string): boolean {
   const [major, minor] = commandsSince[command] ?? [0, 0];
-  return isRedisVersionAtLeast(target, major, minor);
+  return isAtLeast(target, major, minor);
 }
 
 function compatible(
-  source: RedisServerVersion,
+  source: ServerVersion,
   observed: string,
   target: string,
   products: readonly ProductFamily[],
   version: { readonly major: number; readonly minor: number | undefined },
-): PreflightCheckOutcome {
-  const hasIfEqual = source.product === 'valkey' && isRedisVersionAtLeast(source, 8, 1);
+): CheckOutcome {
+  const hasIfEqual = source.product === 'valkey' && isAtLeast(source, 8, 1);
   if (hasIfEqual && products.includes('redis') && !isKnownTo({ ...version, product: 'redis' }, ifEqual)) {
     return warnOutcome(`${observed} to ${target}`, {
       headline: 'The target may not know some options of commands',
@@ -221,11 +219,11 @@ function compatible(
 }
 
 /** Products that use the Redis protocol for clients, but another protocol for replication. */
-function hasOwnReplication({ product }: RedisServerVersion): boolean {
+function hasOwnReplication({ product }: ServerVersion): boolean {
   return product === 'dragonfly' || product === 'garnet' || product === 'kvrocks';
 }
 
-function ownReplication(observed: string): PreflightCheckOutcome {
+function ownReplication(observed: string): CheckOutcome {
   return failOutcome(['continuous'], observed, {
     headline: 'The source has a replication protocol of its own',
     required: 'Redis or Valkey',

@@ -1,14 +1,14 @@
 import { infoOutcome, passOutcome } from '../../finding.ts';
-import { declareRedisPreflightCheck } from '../check.ts';
-import { redisCommandCallsQuery } from '../queries.ts';
+import { declareRedisCheck } from '../check.ts';
+import { commandCallsQuery } from '../queries.ts';
 
-export const waitUsersCheck = declareRedisPreflightCheck({
+export const waitUsersCheck = declareRedisCheck({
   id: 'wait-users',
   title: 'no application uses WAIT',
   headline: 'Applications use WAIT',
   needs: 'connection',
   severity: { continuous: 'info' },
-  queries: { calls: redisCommandCallsQuery },
+  queries: { calls: commandCallsQuery },
   evaluate({ calls }) {
     const waits = (calls.get('wait') ?? 0) + (calls.get('waitaof') ?? 0);
     if (waits === 0) return passOutcome('no WAIT since the start');

@@ -2,8 +2,8 @@ import { chownSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import {
-  type DatabaseStorageDamage,
   damagedStorageCheck,
+  type StorageDamage,
 } from '../../../../../src/db/preflight/postgresql/checks/damaged-storage.ts';
 
 import { damageFirstPage } from '../../../../fixtures/damage-page.ts';
@@ -25,7 +25,7 @@ test.each([
     verdict: 'unknown',
   },
 ])('$what: $verdict', ({ damage, verdict }) => {
-  const all: DatabaseStorageDamage = { missing: [], checksumFailures: 0, lastFailure: '', ...damage };
+  const all: StorageDamage = { missing: [], checksumFailures: 0, lastFailure: '', ...damage };
   const outcome = damagedStorageCheck.evaluate({ damage: all }, 'd1', sourceFacts(), preflightOptions());
   expect(short(outcome)).toBe(verdict);
   if (verdict !== 'pass') expectOutcomeText(outcome);
@@ -47,7 +47,7 @@ test.each([
   },
   { what: 'failures, and no table was listed', damage: counted, scan: { failure: 'denied' }, verdict: 'unknown' },
 ])('with --deep, $what: $verdict', ({ damage, scan, verdict }) => {
-  const all: DatabaseStorageDamage = { missing: [], checksumFailures: 0, lastFailure: '', ...damage };
+  const all: StorageDamage = { missing: [], checksumFailures: 0, lastFailure: '', ...damage };
   const outcome = damagedStorageCheck.evaluate({ damage: all }, 'd1', ...deepRun(scan));
   expect(short(outcome)).toBe(verdict);
   expectOutcomeText(outcome);

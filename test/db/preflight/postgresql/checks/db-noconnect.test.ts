@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { dbNoconnectCheck } from '../../../../../src/db/preflight/postgresql/checks/db-noconnect.ts';
-import type { DatabaseAccessResult } from '../../../../../src/db/preflight/postgresql/source-facts.ts';
+import type { DatabaseAccess } from '../../../../../src/db/preflight/postgresql/source-facts.ts';
 import { expectText } from '../expect-text.ts';
 import { connected, database, preflightOptions, short, sourceFacts } from '../facts.ts';
 
@@ -20,10 +20,10 @@ test.each([
     verdict: 'fail continuous+dump',
   },
   { what: 'not tried', is: {}, reach: undefined, verdict: 'fail continuous+dump' },
-] satisfies readonly { what: string; is: object; reach: DatabaseAccessResult | undefined; verdict: string }[])(
+] satisfies readonly { what: string; is: object; reach: DatabaseAccess | undefined; verdict: string }[])(
   'a database, $what: $verdict',
   ({ is, reach, verdict }) => {
-    const tried = new Map<string, DatabaseAccessResult>(reach === undefined ? [] : [['d1', reach]]);
+    const tried = new Map<string, DatabaseAccess>(reach === undefined ? [] : [['d1', reach]]);
     const outcome = dbNoconnectCheck.evaluate(
       { databases: [database('d1', is)] },
       'd1',
@@ -37,7 +37,7 @@ test.each([
 test.each([{ code: '28000' }, { code: '53300' }, { code: '57P03' }, { code: 'XX000' }])(
   'a refusal with $code has the fix of that code',
   ({ code }) => {
-    const reach = new Map<string, DatabaseAccessResult>([['d1', { kind: 'refused', code, message: 'its words' }]]);
+    const reach = new Map<string, DatabaseAccess>([['d1', { kind: 'refused', code, message: 'its words' }]]);
     const outcome = dbNoconnectCheck.evaluate(
       { databases: [database('d1')] },
       'd1',
@@ -51,7 +51,7 @@ test.each([{ code: '28000' }, { code: '53300' }, { code: '57P03' }, { code: 'XX0
 );
 
 test('the fixes quote the database and the role', () => {
-  const reach = new Map<string, DatabaseAccessResult>([['My-DB', { kind: 'closed' }]]);
+  const reach = new Map<string, DatabaseAccess>([['My-DB', { kind: 'closed' }]]);
   const facts = { databases: [database('My-DB', { mayConnect: false })] };
   expect(
     dbNoconnectCheck.evaluate(facts, 'My-DB', sourceFacts({ access: reach, username: 'a b' }), preflightOptions()).fix,
@@ -62,7 +62,7 @@ test('the fixes quote the database and the role', () => {
 });
 
 test('a CONNECTION LIMIT that rejects the role is removed by the fix, and does not apply to a superuser', () => {
-  const reach = new Map<string, DatabaseAccessResult>([
+  const reach = new Map<string, DatabaseAccess>([
     ['d1', { kind: 'lost', message: 'too many connections for database "d1"' }],
   ]);
   const judged = (superuser: boolean) =>

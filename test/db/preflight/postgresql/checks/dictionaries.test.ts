@@ -1,8 +1,5 @@
 import { expect, test } from 'vitest';
-import {
-  customDictionaryFiles,
-  dictionariesCheck,
-} from '../../../../../src/db/preflight/postgresql/checks/dictionaries.ts';
+import { customFiles, dictionariesCheck } from '../../../../../src/db/preflight/postgresql/checks/dictionaries.ts';
 import { preflightOptions, short, sourceFacts } from '../facts.ts';
 
 test.each([
@@ -20,7 +17,7 @@ test.each([
   { template: 'unaccent', options: "rules = 'shop'", files: 'shop.rules' },
   { template: 'intdict_template', options: "maxlen = '4', rejectlong = 'true'", files: '' },
 ])('$template with $options needs of its own: $files', ({ template, options, files }) => {
-  expect(customDictionaryFiles({ template, options }).join(' ')).toBe(files);
+  expect(customFiles({ template, options }).join(' ')).toBe(files);
 });
 
 test('a dictionary with a custom file blocks both methods, and the file is listed', () => {

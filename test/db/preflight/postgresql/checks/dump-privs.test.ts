@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { PreflightCheckOutcome } from '../../../../../src/db/preflight/finding.ts';
+import type { CheckOutcome } from '../../../../../src/db/preflight/finding.ts';
 import { dumpPrivsCheck } from '../../../../../src/db/preflight/postgresql/checks/dump-privs.ts';
 import type { MigrationRole } from '../../../../../src/db/preflight/postgresql/queries/roles.ts';
 import { expectText } from '../expect-text.ts';
@@ -15,7 +15,7 @@ function denied(
   version: number,
   closedLargeObjects: readonly string[] = [],
   more: Partial<MigrationRole> = {},
-): PreflightCheckOutcome {
+): CheckOutcome {
   const where = sourceFacts({ username: 'a "b', connection: connected({ version, superuser: false }) });
   const facts = { closed: { objects: closed, tables: 2, sequences: 1 }, closedLargeObjects, role: role(more) };
   return dumpPrivsCheck.evaluate(facts, 'd1', where, preflightOptions());

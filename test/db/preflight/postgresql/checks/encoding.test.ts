@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { encodingCheck } from '../../../../../src/db/preflight/postgresql/checks/encoding.ts';
-import { databaseFeatureOverviewQuery } from '../../../../../src/db/preflight/postgresql/queries/database-overview.ts';
+import { featuresQuery } from '../../../../../src/db/preflight/postgresql/queries/database-overview.ts';
 import { expectOutcomeText } from '../expect-text.ts';
 import { database, preflightOptions, scannedDatabase, short, sourceFacts } from '../facts.ts';
 
@@ -14,7 +14,7 @@ test.each([
 ])('$name in $is with $tables tables: $verdict', ({ name, is, tables, verdict }) => {
   const facts = {
     databases: [database(name, { encoding: is })],
-    overview: { ...databaseFeatureOverviewQuery.absent, tables },
+    overview: { ...featuresQuery.absent, tables },
     rawTexts: [],
   };
   expect(short(encodingCheck.evaluate(facts, name, sourceFacts(), preflightOptions()))).toBe(verdict);
@@ -33,7 +33,7 @@ test.each([
 ])('with --deep, $name with $what in SQL_ASCII: $verdict', ({ name, scan, verdict }) => {
   const values = {
     databases: [database(name, { encoding: 'SQL_ASCII' })],
-    overview: { ...databaseFeatureOverviewQuery.absent, tables: 1 },
+    overview: { ...featuresQuery.absent, tables: 1 },
     rawTexts: [],
   };
   const scans = new Map([[name, scannedDatabase({ encoding: 'SQL_ASCII', ...scan })]]);

@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
 import { fullWithoutEqCheck } from '../../../../../src/db/preflight/postgresql/checks/full-without-eq.ts';
 import type {
-  ColumnWithoutEqualityOperator,
-  TableWithUnsafeReplicaIdentity,
+  IncomparableColumn,
+  UnsafeIdentity,
 } from '../../../../../src/db/preflight/postgresql/queries/replica-identities.ts';
 import { ready, startPostgres } from '../../../../fixtures/postgres.ts';
 import { expectText } from '../expect-text.ts';
 import { connected, preflightOptions, short, sourceFacts } from '../facts.ts';
 import { found, preflightServer } from '../preflight.ts';
 
-function identityOf(more: Partial<TableWithUnsafeReplicaIdentity> = {}): TableWithUnsafeReplicaIdentity {
+function identityOf(more: Partial<UnsafeIdentity> = {}): UnsafeIdentity {
   return {
     name: 'public.t',
     identity: 'd',
@@ -26,13 +26,13 @@ function identityOf(more: Partial<TableWithUnsafeReplicaIdentity> = {}): TableWi
   };
 }
 
-const doc: ColumnWithoutEqualityOperator = { table: 'public.t', column: 'doc json' };
+const doc: IncomparableColumn = { table: 'public.t', column: 'doc json' };
 
 function evaluate(
-  tables: readonly TableWithUnsafeReplicaIdentity[],
+  tables: readonly UnsafeIdentity[],
   version = 170_010,
-  unequalColumns: readonly ColumnWithoutEqualityOperator[] = [],
-  looseColumns: readonly ColumnWithoutEqualityOperator[] = [],
+  unequalColumns: readonly IncomparableColumn[] = [],
+  looseColumns: readonly IncomparableColumn[] = [],
 ) {
   const where = sourceFacts({ connection: connected({ version }) });
   const facts = { identities: tables, unequalColumns, hashedNulls: [], looseColumns };

@@ -1,22 +1,22 @@
 import { expect, test } from 'vitest';
 import { functionResultsCheck } from '../../../../../src/db/preflight/postgresql/checks/function-results.ts';
-import type { FunctionOrViewBody } from '../../../../../src/db/preflight/postgresql/queries/function-bodies.ts';
-import type { UserFunctionUse } from '../../../../../src/db/preflight/postgresql/queries/function-uses.ts';
+import type { ObjectBody } from '../../../../../src/db/preflight/postgresql/queries/function-bodies.ts';
+import type { FunctionUse } from '../../../../../src/db/preflight/postgresql/queries/function-uses.ts';
 import type { RoleSetting } from '../../../../../src/db/preflight/postgresql/queries/roles.ts';
 import { ready, startPostgres } from '../../../../fixtures/postgres.ts';
 import { expectOutcomeText } from '../expect-text.ts';
 import { preflightOptions, short, sourceFacts } from '../facts.ts';
 import { found, preflightServer } from '../preflight.ts';
 
-function body(text: string, more: Partial<FunctionOrViewBody> = {}): FunctionOrViewBody {
+function body(text: string, more: Partial<ObjectBody> = {}): ObjectBody {
   const where = { oid: '1', schema: 'public', name: 'f1', signature: 'public.f1(int)', isView: false };
   const how = { hasPath: false, hasZone: false, inlined: false, calls: [], types: [], names: [] };
   return { ...where, ...how, language: 'plpgsql', text, bound: '', ...more };
 }
 
 function evaluate(
-  bodies: readonly FunctionOrViewBody[],
-  more: Partial<UserFunctionUse> = {},
+  bodies: readonly ObjectBody[],
+  more: Partial<FunctionUse> = {},
   textSettings: readonly RoleSetting[] = [],
 ) {
   const functionUses = [{ calls: '1', kind: 'generated', name: 'column public.t.g', filled: true, ...more }] as const;

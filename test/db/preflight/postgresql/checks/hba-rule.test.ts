@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { hbaRuleCheck } from '../../../../../src/db/preflight/postgresql/checks/hba-rule.ts';
-import { getNetmaskPrefixLength, type HbaRule } from '../../../../../src/db/preflight/postgresql/queries/hba-rules.ts';
+import { type HbaRule, prefixLength } from '../../../../../src/db/preflight/postgresql/queries/hba-rules.ts';
 
-import type { DatabaseAccessResult } from '../../../../../src/db/preflight/postgresql/source-facts.ts';
+import type { DatabaseAccess } from '../../../../../src/db/preflight/postgresql/source-facts.ts';
 import { expectText } from '../expect-text.ts';
 import { connected, preflightOptions, role, settings, short, sourceFacts } from '../facts.ts';
 
@@ -188,7 +188,7 @@ test.each([
   { netmask: 'ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff', bits: 128 },
   { netmask: 'ffff:fff0::', bits: 28 },
 ])('the mask $netmask has $bits bits', ({ netmask, bits }) => {
-  expect(getNetmaskPrefixLength(netmask)).toBe(bits);
+  expect(prefixLength(netmask)).toBe(bits);
 });
 
 test('a rule by name, which only the server can resolve, is believed where it has let us in', () => {
@@ -199,7 +199,7 @@ test('a rule by name, which only the server can resolve, is believed where it ha
     settings: settings({}),
   };
   const near = (kind: 'entered' | 'closed') => {
-    const reach = new Map<string, DatabaseAccessResult>(sourceFacts().databases.map((name) => [name, { kind }]));
+    const reach = new Map<string, DatabaseAccess>(sourceFacts().databases.map((name) => [name, { kind }]));
     return short(
       hbaRuleCheck.evaluate(facts, sourceFacts({ access: reach }), preflightOptions({ isOverInternet: false })),
     );

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { lockedTablesCheck } from '../../../../../src/db/preflight/postgresql/checks/locked-tables.ts';
-import type { AccessExclusiveTableLock } from '../../../../../src/db/preflight/postgresql/queries/activity.ts';
+import type { TableLock } from '../../../../../src/db/preflight/postgresql/queries/activity.ts';
 import { ready, startPostgres } from '../../../../fixtures/postgres.ts';
 import { preflightOptions, short, sourceFacts } from '../facts.ts';
 import { found, preflightServer } from '../preflight.ts';
 
-const lock = (more: Partial<AccessExclusiveTableLock> = {}): AccessExclusiveTableLock => ({
+const lock = (more: Partial<TableLock> = {}): TableLock => ({
   table: 'public.t',
   pid: 42,
   gid: '',

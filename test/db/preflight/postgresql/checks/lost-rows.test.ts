@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { lostCatalogRowsCheck } from '../../../../../src/db/preflight/postgresql/checks/lost-rows.ts';
 import { databasesQuery } from '../../../../../src/db/preflight/postgresql/queries/cluster.ts';
 import {
-  danglingCatalogReferencesQuery,
-  maxDatabasesForDanglingReferences,
+  danglingReferencesQuery,
+  maxDanglingDatabases,
 } from '../../../../../src/db/preflight/postgresql/queries/dangling-references.ts';
 import { ready, startPostgres } from '../../../../fixtures/postgres.ts';
 import { preflightOptions, short, sourceFacts } from '../facts.ts';
@@ -11,16 +11,13 @@ import { found, preflightServer } from '../preflight.ts';
 
 test('with too many databases the result is that they were not checked', () => {
   const asked = (count: number) =>
-    danglingCatalogReferencesQuery.when?.(
+    danglingReferencesQuery.when?.(
       (ask) => (ask.id === databasesQuery.id ? ask.decode(Array.from({ length: count }, () => ({}))) : undefined),
       'd',
     );
-  expect([asked(maxDatabasesForDanglingReferences), asked(maxDatabasesForDanglingReferences + 1)]).toEqual([
-    true,
-    false,
-  ]);
+  expect([asked(maxDanglingDatabases), asked(maxDanglingDatabases + 1)]).toEqual([true, false]);
   const told = lostCatalogRowsCheck.evaluate(
-    { lostRows: danglingCatalogReferencesQuery.absent },
+    { lostRows: danglingReferencesQuery.absent },
     'd',
     sourceFacts(),
     preflightOptions(),

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { tableReadingFunctionsCheck } from '../../../../../src/db/preflight/postgresql/checks/reading-functions.ts';
-import type { FunctionOrViewBody } from '../../../../../src/db/preflight/postgresql/queries/function-bodies.ts';
-import type { UserFunctionUse } from '../../../../../src/db/preflight/postgresql/queries/function-uses.ts';
+import type { ObjectBody } from '../../../../../src/db/preflight/postgresql/queries/function-bodies.ts';
+import type { FunctionUse } from '../../../../../src/db/preflight/postgresql/queries/function-uses.ts';
 import { ready, startPostgres } from '../../../../fixtures/postgres.ts';
 import { expectOutcomeText } from '../expect-text.ts';
 import { preflightOptions, short, sourceFacts } from '../facts.ts';
@@ -9,13 +9,13 @@ import { found, preflightServer } from '../preflight.ts';
 
 const both = 'fail continuous+dump';
 
-function body(text: string, more: Partial<FunctionOrViewBody> = {}): FunctionOrViewBody {
+function body(text: string, more: Partial<ObjectBody> = {}): ObjectBody {
   const where = { oid: '1', schema: 'public', name: 'f1', signature: 'public.f1(int)', isView: false };
   const how = { hasPath: false, hasZone: false, inlined: false, calls: [], types: [], names: [] };
   return { ...where, ...how, language: 'plpgsql', text, bound: '', ...more };
 }
 
-function evaluate(kind: UserFunctionUse['kind'], bodies: readonly FunctionOrViewBody[], filled = true) {
+function evaluate(kind: FunctionUse['kind'], bodies: readonly ObjectBody[], filled = true) {
   const name = kind === 'unique' ? 'index public.i on public.t' : 'column public.t.g';
   const functionUses = [{ calls: '1', kind, name, filled }];
   const values = { functionUses, functionBodies: bodies };

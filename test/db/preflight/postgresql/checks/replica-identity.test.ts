@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import {
+  type CountersStart,
   replicaIdentityCheck,
-  type WriteCountersStartTime,
 } from '../../../../../src/db/preflight/postgresql/checks/replica-identity.ts';
-import type { PostgresqlInstanceIdentity } from '../../../../../src/db/preflight/postgresql/queries/cluster.ts';
+import type { InstanceIdentity } from '../../../../../src/db/preflight/postgresql/queries/cluster.ts';
 import type {
-  ColumnWithoutEqualityOperator,
-  TableWithUnsafeReplicaIdentity,
+  IncomparableColumn,
+  UnsafeIdentity,
 } from '../../../../../src/db/preflight/postgresql/queries/replica-identities.ts';
 
 import { expectGolden } from '../../../../fixtures/golden.ts';
@@ -16,7 +16,7 @@ import { expectText } from '../expect-text.ts';
 import { connected, preflightOptions, short, sourceFacts } from '../facts.ts';
 import { found, preflightServer } from '../preflight.ts';
 
-function identityOf(more: Partial<TableWithUnsafeReplicaIdentity> = {}): TableWithUnsafeReplicaIdentity {
+function identityOf(more: Partial<UnsafeIdentity> = {}): UnsafeIdentity {
   return {
     name: 'public.t',
     identity: 'd',
@@ -33,14 +33,14 @@ function identityOf(more: Partial<TableWithUnsafeReplicaIdentity> = {}): TableWi
   };
 }
 
-const doc: ColumnWithoutEqualityOperator = { table: 'public.t', column: 'doc json' };
+const doc: IncomparableColumn = { table: 'public.t', column: 'doc json' };
 
 function evaluate(
-  tables: readonly TableWithUnsafeReplicaIdentity[],
+  tables: readonly UnsafeIdentity[],
   version = 170_010,
-  unequalColumns: readonly ColumnWithoutEqualityOperator[] = [],
-  counters: WriteCountersStartTime = { seconds: 90_000, since: '2026-11-01 08:00:00', start: 0, sinceCreation: false },
-  server?: PostgresqlInstanceIdentity,
+  unequalColumns: readonly IncomparableColumn[] = [],
+  counters: CountersStart = { seconds: 90_000, since: '2026-11-01 08:00:00', start: 0, sinceCreation: false },
+  server?: InstanceIdentity,
 ) {
   const where = sourceFacts({ connection: connected({ version }) });
   const facts = { identities: tables, unequalColumns, hashedNulls: [], counters, server };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { sameServerPerConnectionCheck } from '../../../../../src/db/preflight/postgresql/checks/same-server.ts';
-import type { PostgresqlInstanceIdentity } from '../../../../../src/db/preflight/postgresql/queries/cluster.ts';
+import type { InstanceIdentity } from '../../../../../src/db/preflight/postgresql/queries/cluster.ts';
 import { ready, startPostgres } from '../../../../fixtures/postgres.ts';
 import { expectOutcomeText } from '../expect-text.ts';
 import { preflightOptions, short, sourceFacts } from '../facts.ts';
@@ -8,7 +8,7 @@ import { found, preflightServer } from '../preflight.ts';
 import { proxyToEach } from '../proxy-to-each.ts';
 
 const both = 'fail continuous+dump';
-const one: PostgresqlInstanceIdentity = {
+const one: InstanceIdentity = {
   systemIdentifier: '7300000000000000001',
   inRecovery: false,
   started: 1000,

@@ -1,21 +1,21 @@
 import { expect, test } from 'vitest';
 import { searchPathCheck } from '../../../../../src/db/preflight/postgresql/checks/search-path.ts';
 import type {
-  FunctionOrViewBody,
-  ObjectNamedInFunctionBody,
-  SearchPathOperator,
+  NamedObject,
+  ObjectBody,
+  PathOperator,
   UnqualifiedOperatorUse,
 } from '../../../../../src/db/preflight/postgresql/queries/function-bodies.ts';
-import type { UserFunctionUse } from '../../../../../src/db/preflight/postgresql/queries/function-uses.ts';
+import type { FunctionUse } from '../../../../../src/db/preflight/postgresql/queries/function-uses.ts';
 
 import { expectText } from '../expect-text.ts';
 import { preflightOptions, short, sourceFacts } from '../facts.ts';
 
 const object = { isReplaced: false, types: [] } as const;
-const kinds: ObjectNamedInFunctionBody = { ...object, kind: 'relation', schema: 'My "S', name: 'kinds' };
-const plain: ObjectNamedInFunctionBody = { ...object, kind: 'function', schema: 'public', name: 'plain' };
+const kinds: NamedObject = { ...object, kind: 'relation', schema: 'My "S', name: 'kinds' };
+const plain: NamedObject = { ...object, kind: 'function', schema: 'public', name: 'plain' };
 
-function body(oid: string, text: string, more: Partial<FunctionOrViewBody> = {}): FunctionOrViewBody {
+function body(oid: string, text: string, more: Partial<ObjectBody> = {}): ObjectBody {
   const name = `f${oid}`;
   const signature = `public.${name}(text)`;
   return {
@@ -24,15 +24,15 @@ function body(oid: string, text: string, more: Partial<FunctionOrViewBody> = {})
   };
 }
 
-function use(calls: string, more: Partial<UserFunctionUse> = {}): UserFunctionUse {
+function use(calls: string, more: Partial<FunctionUse> = {}): FunctionUse {
   return { calls, kind: 'check', name: 't_check on public.t', filled: true, ...more };
 }
 
 function judged(
-  functionUses: readonly UserFunctionUse[],
-  functionBodies: readonly FunctionOrViewBody[],
+  functionUses: readonly FunctionUse[],
+  functionBodies: readonly ObjectBody[],
   meanings = [kinds, plain],
-  lostOperators: readonly SearchPathOperator[] = [],
+  lostOperators: readonly PathOperator[] = [],
   bareOperators: readonly UnqualifiedOperatorUse[] = [],
 ) {
   return searchPathCheck.evaluate(
@@ -61,7 +61,7 @@ test('a name that only the search_path finds takes both ways where rows are to b
 });
 
 test('without rows only what the planner reads at once fails', () => {
-  const empty = (kind: UserFunctionUse['kind'], more: Partial<FunctionOrViewBody> = {}) =>
+  const empty = (kind: FunctionUse['kind'], more: Partial<ObjectBody> = {}) =>
     short(judged([use('1', { kind, filled: false })], [body('1', lost, more)]));
   expect(empty('index')).toBe('fail continuous+dump');
   expect(empty('generated')).toBe('fail continuous+dump');
@@ -125,7 +125,7 @@ test('the search_path serves what the function calls, too', () => {
   expect(judged([use('3')], calls).status).toBe('pass');
 });
 
-const like: SearchPathOperator = { schema: 'extensions', name: '%', left: 'text', right: '', isReplaced: false };
+const like: PathOperator = { schema: 'extensions', name: '%', left: 'text', right: '', isReplaced: false };
 
 test('an operator is lost beside what pg_catalog has none for', () => {
   const argument = { types: ['text', 'int4'], names: ['word', 'n'] };

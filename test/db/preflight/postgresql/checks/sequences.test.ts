@@ -1,9 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sequencesCheck } from '../../../../../src/db/preflight/postgresql/checks/sequences.ts';
-import {
-  buildSequenceValuesScript,
-  sequencesQuery,
-} from '../../../../../src/db/preflight/postgresql/queries/sequences.ts';
+import { sequenceScript, sequencesQuery } from '../../../../../src/db/preflight/postgresql/queries/sequences.ts';
 
 import { quoteLiteral } from '../../../../../src/postgresql/quote.ts';
 import { sequenceStateQuery } from '../../../../../src/postgresql/sequence-state.ts';
@@ -74,7 +71,7 @@ describe.each([14, 18] as const)('on PostgreSQL %i', (version) => {
 
   const script = async (user?: string) => {
     const sql = sequencesQuery.sql(version * 10_000, { inRecovery: false, superuser: user === undefined }) ?? '';
-    return buildSequenceValuesScript(sequencesQuery.decode(await queryRows(server, 'source', sql, user)));
+    return sequenceScript(sequencesQuery.decode(await queryRows(server, 'source', sql, user)));
   };
 
   test('the statements set the target to the values of the source, whatever the names of the sequences', async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import {
-  type SessionDependentConstraint,
+  type SessionConstraint,
   sessionChecksCheck,
 } from '../../../../../src/db/preflight/postgresql/checks/session-checks.ts';
 
@@ -31,7 +31,7 @@ test.each([
   { definition: named, filled: true, verdict: 'unknown' },
   { definition: cast, filled: true, verdict: 'unknown' },
 ] as const)('$definition, with rows $filled: $verdict', ({ definition, filled, verdict }) => {
-  const one: SessionDependentConstraint = { name: 'k', owner: 'public.t', ofDomain: false, definition, filled };
+  const one: SessionConstraint = { name: 'k', owner: 'public.t', ofDomain: false, definition, filled };
   expect(short(sessionChecksCheck.evaluate({ sessionChecks: [one] }, 'd1', sourceFacts(), preflightOptions()))).toBe(
     verdict,
   );

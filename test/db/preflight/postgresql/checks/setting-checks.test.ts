@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import {
-  type SettingsDependentConstraint,
+  type SettingsConstraint,
   settingDependentChecksCheck,
 } from '../../../../../src/db/preflight/postgresql/checks/setting-checks.ts';
-import type { FunctionOrViewBody } from '../../../../../src/db/preflight/postgresql/queries/function-bodies.ts';
-import type { UserFunctionUse } from '../../../../../src/db/preflight/postgresql/queries/function-uses.ts';
+import type { ObjectBody } from '../../../../../src/db/preflight/postgresql/queries/function-bodies.ts';
+import type { FunctionUse } from '../../../../../src/db/preflight/postgresql/queries/function-uses.ts';
 import type { RoleSetting } from '../../../../../src/db/preflight/postgresql/queries/roles.ts';
 
 import { type Postgres, ready, startPostgres } from '../../../../fixtures/postgres.ts';
@@ -14,24 +14,20 @@ import { found, preflightServer } from '../preflight.ts';
 const usual = { TimeZone: 'Etc/UTC', DateStyle: 'ISO, MDY', IntervalStyle: 'postgres' };
 const both = 'fail continuous+dump';
 
-function check(more: Partial<SettingsDependentConstraint> = {}): SettingsDependentConstraint {
+function check(more: Partial<SettingsConstraint> = {}): SettingsConstraint {
   const definition = 'CHECK (((at)::date = day))';
   return { name: 'c', owner: 'public.t', ofDomain: false, definition, filled: true, ...more };
 }
 
-function judged(
-  checks: readonly SettingsDependentConstraint[],
-  values: Partial<typeof usual>,
-  more: Partial<Facts> = {},
-) {
+function judged(checks: readonly SettingsConstraint[], values: Partial<typeof usual>, more: Partial<Facts> = {}) {
   const facts = { swayedChecks: checks, functionUses: [], functionBodies: [], roleSettings: [], ...more };
   const own = settings({ ...usual, ...values });
   return settingDependentChecksCheck.evaluate({ ...facts, settings: own }, 'd1', sourceFacts(), preflightOptions());
 }
 
 interface Facts {
-  readonly functionUses: readonly UserFunctionUse[];
-  readonly functionBodies: readonly FunctionOrViewBody[];
+  readonly functionUses: readonly FunctionUse[];
+  readonly functionBodies: readonly ObjectBody[];
   readonly roleSettings: readonly RoleSetting[];
 }
 
@@ -68,7 +64,7 @@ test.each([
   'a function that goes by the zone, $kind, with rows $filled, $values: $verdict',
   ({ kind, filled, values, verdict }) => {
     const functionUses = [{ calls: '1', kind, name: 'x', filled }];
-    const body: FunctionOrViewBody = {
+    const body: ObjectBody = {
       ...{ oid: '1', schema: 'public', name: 'day_of', isView: false, signature: 'public.day_of(timestamptz)' },
       ...{ language: 'sql', text: 'SELECT $1::date', bound: '', hasPath: false, hasZone: false, inlined: true },
       ...{ calls: [], types: ['timestamptz'], names: [] },

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { slotBlockersCheck } from '../../../../../src/db/preflight/postgresql/checks/slot-blockers.ts';
-import type { OpenTransactionWithWrites } from '../../../../../src/db/preflight/postgresql/queries/activity.ts';
+import type { OpenTransaction } from '../../../../../src/db/preflight/postgresql/queries/activity.ts';
 import { preflightOptions, short, sourceFacts } from '../facts.ts';
 
-function open(more: Partial<OpenTransactionWithWrites> = {}): OpenTransactionWithWrites {
+function open(more: Partial<OpenTransaction> = {}): OpenTransaction {
   return { kind: 'session', id: '42', database: 'd1', owner: 'app', state: 'active', seconds: 10, ...more };
 }
 

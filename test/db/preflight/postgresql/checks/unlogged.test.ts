@@ -1,17 +1,14 @@
 import { expect, test } from 'vitest';
-import {
-  sortReferencedTablesFirst,
-  unloggedCheck,
-} from '../../../../../src/db/preflight/postgresql/checks/unlogged.ts';
-import type { UnloggedForeignKey } from '../../../../../src/db/preflight/postgresql/queries/constraints.ts';
-import { relationsWithUnusualPropertiesQuery } from '../../../../../src/db/preflight/postgresql/queries/relations.ts';
+import { sortReferencedFirst, unloggedCheck } from '../../../../../src/db/preflight/postgresql/checks/unlogged.ts';
+import type { UnloggedKey } from '../../../../../src/db/preflight/postgresql/queries/constraints.ts';
+import { unusualRelationsQuery } from '../../../../../src/db/preflight/postgresql/queries/relations.ts';
 import { ready, startPostgres } from '../../../../fixtures/postgres.ts';
 import { relations } from '../database-cases.ts';
 import { expectText } from '../expect-text.ts';
 import { connected, preflightOptions, short, sourceFacts } from '../facts.ts';
 import { found, preflightServer } from '../preflight.ts';
 
-const outward: UnloggedForeignKey = { from: 'public.c', to: 'public.p', logged: true, truncated: false };
+const outward: UnloggedKey = { from: 'public.c', to: 'public.p', logged: true, truncated: false };
 
 test.each([
   { what: 'another unlogged table', is: { logged: false }, version: 170_010, verdict: 'warn' },
@@ -20,7 +17,7 @@ test.each([
   { what: 'one that was, on 10', is: { truncated: true }, version: 100_023, verdict: 'warn' },
 ])('an unlogged table refers to $what: $verdict', ({ is, version, verdict }) => {
   const facts = {
-    relations: { ...relationsWithUnusualPropertiesQuery.absent, unlogged: ['public.c'] },
+    relations: { ...unusualRelationsQuery.absent, unlogged: ['public.c'] },
     identities: [],
     unequalColumns: [],
     hashedNulls: [],
@@ -143,5 +140,5 @@ test('tables with cyclic references end the sort', () => {
     ['b', 'a'],
     ['a', 'a'],
   ].map(([from = '', to = '']) => ({ from, to, logged: false, truncated: false }));
-  expect(sortReferencedTablesFirst(['a', 'b', 'c'], circle).toSorted()).toEqual(['a', 'b', 'c']);
+  expect(sortReferencedFirst(['a', 'b', 'c'], circle).toSorted()).toEqual(['a', 'b', 'c']);
 });

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { unreadTablesCheck } from '../../../../../src/db/preflight/postgresql/checks/unread-tables.ts';
-import type { TableUnreadReason } from '../../../../../src/db/preflight/postgresql/deep/rows.ts';
+import type { UnreadReason } from '../../../../../src/db/preflight/postgresql/deep/rows.ts';
 import { expectOutcomeText } from '../expect-text.ts';
 import { deepRun, preflightOptions, short, sourceFacts } from '../facts.ts';
 
-const unread = (...reasons: readonly TableUnreadReason[]) =>
+const unread = (...reasons: readonly UnreadReason[]) =>
   reasons.map((reason, at) => ({ table: `public.t${at}`, reason, message: 'message of the server' }));
 
 test.each([

@@ -1,13 +1,10 @@
 import { expect, test } from 'vitest';
-import {
-  buildFailedDatabaseScan,
-  combineTableScanResults,
-} from '../../../../../src/db/preflight/postgresql/deep/results.ts';
-import { buildDeepReadReport } from '../../../../../src/db/preflight/postgresql/run.ts';
+import { combineScans, failedScan } from '../../../../../src/db/preflight/postgresql/deep/results.ts';
+import { deepReport } from '../../../../../src/db/preflight/postgresql/run.ts';
 import { scannedDatabase } from '../facts.ts';
 
 test('without --deep nothing is claimed of the rows', () => {
-  expect(buildDeepReadReport(undefined, ['d1'])).toEqual({ state: 'not_read' });
+  expect(deepReport(undefined, ['d1'])).toEqual({ state: 'not_read' });
 });
 
 test('the report adds the databases up', () => {
@@ -16,7 +13,7 @@ test('the report adds the databases up', () => {
     ['d1', scannedDatabase()],
     ['d2', other],
   ]);
-  expect(buildDeepReadReport(scans, ['d1', 'd2'])).toEqual({
+  expect(deepReport(scans, ['d1', 'd2'])).toEqual({
     state: 'read',
     ...{ tables: 24, rows: 6000, bytes: 2_469_134 },
     longest_snapshot: { database: 'd2', table: 'public.big', milliseconds: 4001 },
@@ -29,9 +26,9 @@ test('what was not read has its reason: tables, lists of tables, and databases',
   const unchecked = [{ table: 'public.t', index: 'public.i', reason: 'partial_index' }] as const;
   const scans = new Map([
     ['d1', scannedDatabase({ unread, unchecked })],
-    ['d2', buildFailedDatabaseScan('UTF8', 'denied')],
+    ['d2', failedScan('UTF8', 'denied')],
   ]);
-  expect(buildDeepReadReport(scans, ['d1', 'd2', 'd3'])).toMatchObject({
+  expect(deepReport(scans, ['d1', 'd2', 'd3'])).toMatchObject({
     state: 'partly_read',
     not_read: [
       { database: 'd1', table: 'public.t', reason: 'row_security', message: 'm' },
@@ -43,8 +40,8 @@ test('what was not read has its reason: tables, lists of tables, and databases',
 });
 
 test('a database without tables is read', () => {
-  const scans = new Map([['d1', combineTableScanResults('UTF8', [])]]);
-  expect(buildDeepReadReport(scans, ['d1'])).toEqual({
+  const scans = new Map([['d1', combineScans('UTF8', [])]]);
+  expect(deepReport(scans, ['d1'])).toEqual({
     ...{ state: 'read', tables: 0, rows: 0, bytes: 0, not_read: [], keys_not_compared: [] },
   });
 });

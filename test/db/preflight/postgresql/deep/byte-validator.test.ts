@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { createByteValidator, getEncodingByteClass } from '../../../../../src/db/preflight/postgresql/deep/rows.ts';
+import { byteClass, createByteValidator } from '../../../../../src/db/preflight/postgresql/deep/rows.ts';
 
 test.each([
   ['SQL_ASCII', 'any bytes'],
@@ -15,7 +15,7 @@ test.each([
   ['MULE_INTERNAL', 'unknown'],
   ['toString', 'unknown'],
 ])('%s has %s', (encoding, kind) => {
-  expect(getEncodingByteClass(encoding)).toBe(kind);
+  expect(byteClass(encoding)).toBe(kind);
   expect(createByteValidator(encoding) === undefined).toBe(kind !== 'multibyte');
 });
 

@@ -1,12 +1,9 @@
 import { expect, test } from 'vitest';
-import { createUniqueKeyHashes } from '../../../../../src/db/preflight/postgresql/deep/key-hashes.ts';
-import {
-  findDuplicateUniqueKeys,
-  type UniqueKeyRereader,
-} from '../../../../../src/db/preflight/postgresql/deep/results.ts';
-import type { ComparableUniqueKey } from '../../../../../src/db/preflight/postgresql/deep/rows.ts';
+import { createKeyHashes } from '../../../../../src/db/preflight/postgresql/deep/key-hashes.ts';
+import { findDuplicates, type KeyRereader } from '../../../../../src/db/preflight/postgresql/deep/results.ts';
+import type { ComparableKey } from '../../../../../src/db/preflight/postgresql/deep/rows.ts';
 
-const key: ComparableUniqueKey = { index: 'public.t_key', names: ['a', 'b'], columns: [0, 1], nullsEqual: false };
+const key: ComparableKey = { index: 'public.t_key', names: ['a', 'b'], columns: [0, 1], nullsEqual: false };
 
 interface Row {
   readonly text: string;
@@ -16,14 +13,14 @@ interface Row {
 /** The rows of a table with one key, and how often they were read again. */
 async function compare(rows: readonly Row[], memory = 2 ** 20, isReadable = true) {
   let readings = 0;
-  const hashes = createUniqueKeyHashes(memory);
+  const hashes = createKeyHashes(memory);
   for (const { hash } of rows) hashes.add(...hash);
-  const read: UniqueKeyRereader = (onKey) => {
+  const read: KeyRereader = (onKey) => {
     readings += 1;
     for (const { text, hash } of rows) onKey(0, ...hash, Buffer.from(`${text}\n`));
     return Promise.resolve(isReadable);
   };
-  return { ...(await findDuplicateUniqueKeys('public.t', [key], [hashes], read)), readings };
+  return { ...(await findDuplicates('public.t', [key], [hashes], read)), readings };
 }
 
 const row = (text: string, number: number): Row => ({

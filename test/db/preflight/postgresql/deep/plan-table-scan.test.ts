@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { planTableScan } from '../../../../../src/db/preflight/postgresql/deep/rows.ts';
+import { planScan } from '../../../../../src/db/preflight/postgresql/deep/rows.ts';
 import { uniqueIndexesQuery } from '../../../../../src/db/preflight/postgresql/queries/constraints.ts';
-import { tablesToReadQuery } from '../../../../../src/db/preflight/postgresql/queries/tables.ts';
+import { scannedTablesQuery } from '../../../../../src/db/preflight/postgresql/queries/tables.ts';
 import { startPostgres } from '../../../../fixtures/postgres.ts';
 import { queryRows } from '../query-rows.ts';
 
@@ -60,13 +60,13 @@ describe.each([14, 17, 18] as const)('PostgreSQL %i', (version) => {
       ],
     });
     const read = async (sql: string | undefined) => queryRows(server, 'postgres', sql ?? '');
-    const tables = tablesToReadQuery.decode(await read(tablesToReadQuery.sql(version * 10_000, context)));
+    const tables = scannedTablesQuery.decode(await read(scannedTablesQuery.sql(version * 10_000, context)));
     const indexes = uniqueIndexesQuery.decode(await read(uniqueIndexesQuery.sql(version * 10_000, context)));
     const table = tables.find(({ name }) => name === 't')!;
     expect(table).toMatchObject({ table: 'public.t', schema: 'public', isSecured: false });
     const own = indexes.filter((index) => index.table === table.oid);
     expect(indexes.length).toBe(own.length + 1);
-    const plan = planTableScan(table, own);
+    const plan = planScan(table, own);
     const short = (index: string) => index.replace('public.of_', '');
     expect(Object.fromEntries(plan.unchecked.map(({ index, reason }) => [short(index), reason]))).toEqual({
       ...Object.fromEntries(['f', 'nu', 'am', 'iv', 'j', 'a', 'r', 'p', 'tt'].map((name) => [name, 'type'])),

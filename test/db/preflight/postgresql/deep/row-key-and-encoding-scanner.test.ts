@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest';
 import {
-  createRowKeyAndEncodingScanner,
-  joinCopyRowParts,
-  type RowKeyAndEncodingScannerOptions,
+  createRowScanner,
+  joinParts,
+  type ScannerOptions,
 } from '../../../../../src/db/preflight/postgresql/deep/rows.ts';
 
 const seeds = [0x12345678, 0x9abcdef0] as const;
 
 /** Feeds the parts, and returns what was found with the hashes of the keys, by row. */
-function scan(parts: readonly string[], more: Partial<RowKeyAndEncodingScannerOptions> = {}) {
+function scan(parts: readonly string[], more: Partial<ScannerOptions> = {}) {
   const keys: string[] = [];
-  const scanner = createRowKeyAndEncodingScanner({
+  const scanner = createRowScanner({
     keyColumns: 2,
     keys: [
       { columns: [0], nullsEqual: false },
@@ -72,7 +72,7 @@ test('a table without columns, and one without keys', () => {
 
 test('a million keys have different hashes', () => {
   const seen = new Set<string>();
-  const scanner = createRowKeyAndEncodingScanner({
+  const scanner = createRowScanner({
     ...{ keyColumns: 1, keys: [{ columns: [0], nullsEqual: false }], seeds },
     onKey: (_key, high, low) => void seen.add(`${high}.${low}`),
   });
@@ -86,7 +86,7 @@ test('a million keys have different hashes', () => {
 
 test('parts of a row are joined; a row that is far too long for a key is left out', () => {
   const rows: string[] = [];
-  const take = joinCopyRowParts((row) => void rows.push(Buffer.from(row).toString()));
+  const take = joinParts((row) => void rows.push(Buffer.from(row).toString()));
   const part = Buffer.from('a\tb');
   take(part);
   part.fill('x');

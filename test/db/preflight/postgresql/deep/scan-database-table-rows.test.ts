@@ -1,11 +1,8 @@
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { Secret } from '../../../../../src/base/secret.ts';
-import type { DatabaseScanResult } from '../../../../../src/db/preflight/postgresql/deep/results.ts';
-import {
-  type ScanDatabaseTableRowsOptions,
-  scanDatabaseTableRows,
-} from '../../../../../src/db/preflight/postgresql/deep/scan.ts';
+import type { DatabaseScan } from '../../../../../src/db/preflight/postgresql/deep/results.ts';
+import { scanTables, type TablesScanOptions } from '../../../../../src/db/preflight/postgresql/deep/scan.ts';
 import type { Clock } from '../../../../../src/platform/host.ts';
 import { systemClock } from '../../../../../src/platform/waiting.ts';
 import type { PostgresqlEndpoint } from '../../../../../src/postgresql/endpoint.ts';
@@ -16,17 +13,17 @@ import { postgresEndpointOf } from '../../../engine/servers.ts';
 
 const fast = { bytesPerSecond: 1e9, timeout: undefined };
 
-interface ScanOptions extends Partial<ScanDatabaseTableRowsOptions> {
+interface ScanOptions extends Partial<TablesScanOptions> {
   readonly source?: Partial<PostgresqlEndpoint>;
   readonly encoding?: string;
 }
 
-async function scan(server: Postgres, database: string, more: ScanOptions = {}): Promise<DatabaseScanResult> {
+async function scan(server: Postgres, database: string, more: ScanOptions = {}): Promise<DatabaseScan> {
   const { source, encoding = 'UTF8', ...options } = more;
   const [{ version } = { version: 0 }] = await server.query<{ version: number }>(
     "SELECT current_setting('server_version_num')::int AS version",
   );
-  const found = await scanDatabaseTableRows([{ name: database, encoding }], {
+  const found = await scanTables([{ name: database, encoding }], {
     deep: fast,
     query: {
       source: { ...postgresEndpointOf(server), ...source },

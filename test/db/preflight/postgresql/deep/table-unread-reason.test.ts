@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { determineUnreadTableReason, isTableUncopyable } from '../../../../../src/db/preflight/postgresql/deep/rows.ts';
+import { isUncopyable, unreadReason } from '../../../../../src/db/preflight/postgresql/deep/rows.ts';
 
 test.each([
   ['42501', 'permission denied for table t', 'no_privilege'],
@@ -23,15 +23,15 @@ test.each([
   ['53200', 'out_of_memory', 'out_of_memory'],
   ['0A000', 'feature not supported', 'other'],
 ])('%s %s: %s', (code, message, reason) => {
-  expect(determineUnreadTableReason({ code, message }, { isSecured: false })).toBe(reason);
+  expect(unreadReason({ code, message }, { isSecured: false })).toBe(reason);
 });
 
 test('a refusal of a table with policies is theirs', () => {
-  expect(determineUnreadTableReason({ code: '42501', message: '' }, { isSecured: true })).toBe('row_security');
+  expect(unreadReason({ code: '42501', message: '' }, { isSecured: true })).toBe('row_security');
 });
 
 test('only damage and length stop every copy', () => {
-  expect((['damaged', 'row_too_large', 'locked', 'no_privilege', 'other'] as const).map(isTableUncopyable)).toEqual([
+  expect((['damaged', 'row_too_large', 'locked', 'no_privilege', 'other'] as const).map(isUncopyable)).toEqual([
     true,
     true,
     false,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createUniqueKeyHashes } from '../../../../../src/db/preflight/postgresql/deep/key-hashes.ts';
+import { createKeyHashes } from '../../../../../src/db/preflight/postgresql/deep/key-hashes.ts';
 
 /** Numbers that are all different and look random. */
 function* hashes(count: number): Generator<readonly [number, number]> {
@@ -8,7 +8,7 @@ function* hashes(count: number): Generator<readonly [number, number]> {
 }
 
 test('stored hashes: only those that were added twice are repeated', () => {
-  const keys = createUniqueKeyHashes(2 ** 24);
+  const keys = createKeyHashes(2 ** 24);
   for (const [high, low] of hashes(20_000)) keys.add(high, low);
   const twice = [...hashes(50)];
   for (const [high, low] of [...twice, ...twice]) keys.add(high, low);
@@ -24,7 +24,7 @@ test('stored hashes: only those that were added twice are repeated', () => {
 });
 
 test('the same low or high half is not the same hash', () => {
-  const keys = createUniqueKeyHashes(2 ** 20);
+  const keys = createKeyHashes(2 ** 20);
   for (const [high, low] of [
     [1, 2],
     [1, 3],
@@ -38,7 +38,7 @@ test('the same low or high half is not the same hash', () => {
 
 test('beyond half of the memory a filter finds every repeated hash, and few others', () => {
   const memory = 2 ** 20;
-  const keys = createUniqueKeyHashes(memory);
+  const keys = createKeyHashes(memory);
   let most = 0;
   for (const [high, low] of hashes(200_000)) {
     keys.add(high, low);
@@ -55,14 +55,14 @@ test('beyond half of the memory a filter finds every repeated hash, and few othe
 });
 
 test('more candidates than the memory holds are no answer', () => {
-  const keys = createUniqueKeyHashes(2 ** 16);
+  const keys = createKeyHashes(2 ** 16);
   for (const [high, low] of hashes(300_000)) keys.add(high, low);
   expect(keys.repeated()).toBeUndefined();
   expect(keys.bytes()).toBeLessThan(2 ** 16 * 1.2);
 });
 
 test('a set without some of its hashes finds the others', () => {
-  const keys = createUniqueKeyHashes(2 ** 20);
+  const keys = createKeyHashes(2 ** 20);
   const added = [...hashes(10)];
   for (const [high, low] of [...added, ...added]) keys.add(high, low);
   const set = keys.repeated()!;

@@ -1,9 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  type FunctionBodyNameReference,
-  findFunctionBodyNameReferences,
-} from '../../../../../src/db/preflight/postgresql/function-body/names.ts';
-import type { ArgumentOrTypeOperand } from '../../../../../src/db/preflight/postgresql/function-body/tokenize.ts';
+import { findReferences, type NameReference } from '../../../../../src/db/preflight/postgresql/function-body/names.ts';
+import type { Operand } from '../../../../../src/db/preflight/postgresql/function-body/tokenize.ts';
 import { type Postgres, startPostgres } from '../../../../fixtures/postgres.ts';
 
 interface Text {
@@ -149,7 +146,7 @@ const works: readonly Text[] = [
 
 test('a keyword before a parenthesis is no function, even where one has its name', () => {
   const text = 'BEGIN IF (1 IN (2, 3)) AND EXISTS (SELECT 1) THEN RETURN (1); END IF; RETURN "if"(1); END';
-  expect(findFunctionBodyNameReferences(text, 'plpgsql').map(({ name }) => name)).toEqual(['=', 'if']);
+  expect(findReferences(text, 'plpgsql').map(({ name }) => name)).toEqual(['=', 'if']);
 });
 
 /** They may fail: it depends on the row, or nobody sees it. */
@@ -195,21 +192,21 @@ const undecided: readonly Text[] = [
 /** What the fixture has, and pg_catalog has not. */
 const present = ['relation kinds', 'relation The Kinds', 'function plain', 'type mood'];
 
-function lostOf(mentions: readonly FunctionBodyNameReference[]): readonly string[] {
+function lostOf(mentions: readonly NameReference[]): readonly string[] {
   const lost = mentions.filter(({ schema }) => schema === undefined).map(({ kind, name }) => `${kind} ${name}`);
   return [...new Set(lost)].filter((one) => present.includes(one));
 }
 
 test.each([...fails, ...works, ...undecided])('$text: $lost', ({ text, language, lost }) => {
-  expect(lostOf(findFunctionBodyNameReferences(text, language))).toEqual(lost);
+  expect(lostOf(findReferences(text, language))).toEqual(lost);
 });
 
 test.each(fails)('it is certain of $text', ({ text, language, lost }) => {
-  expect(lostOf(findFunctionBodyNameReferences(text, language).filter(({ certain }) => certain))).toEqual(lost);
+  expect(lostOf(findReferences(text, language).filter(({ certain }) => certain))).toEqual(lost);
 });
 
 test.each(undecided)('it is not certain of $text', ({ text, language }) => {
-  expect(lostOf(findFunctionBodyNameReferences(text, language).filter(({ certain }) => certain))).toEqual([]);
+  expect(lostOf(findReferences(text, language).filter(({ certain }) => certain))).toEqual([]);
 });
 
 test('a RETURN that goes on, or stands in a branch, ends nothing', () => {
@@ -219,7 +216,7 @@ test('a RETURN that goes on, or stands in a branch, ends nothing', () => {
     'BEGIN IF false THEN NULL; ELSE RETURN; END IF; PERFORM kind FROM kinds; END',
     'BEGIN IF true THEN RETURN; END IF; PERFORM kind FROM kinds; END',
   ]) {
-    expect(findFunctionBodyNameReferences(text, 'plpgsql'), text).toMatchObject([{ name: 'kinds', certain: true }]);
+    expect(findReferences(text, 'plpgsql'), text).toMatchObject([{ name: 'kinds', certain: true }]);
   }
 });
 
@@ -234,9 +231,9 @@ const beside: readonly (readonly [text: string, operators: readonly string[]])[]
 ];
 
 test.each(beside)('beside the operators of %s stands what may be an argument', (text, operators) => {
-  const shown = (operand: ArgumentOrTypeOperand | undefined) =>
+  const shown = (operand: Operand | undefined) =>
     operand === undefined ? '.' : 'type' in operand ? `::${operand.type}` : operand.argument;
-  const found = findFunctionBodyNameReferences(text, 'sql').flatMap(({ name, operands }) =>
+  const found = findReferences(text, 'sql').flatMap(({ name, operands }) =>
     operands === undefined ? [] : [`${shown(operands[0])} ${name} ${shown(operands[1])}`],
   );
   expect(found.filter((one) => !one.includes(' - '))).toEqual(operators);
@@ -253,8 +250,7 @@ test('a text that breaks off is read to its end', () => {
     ')))',
     'BEGIN END; END; END',
   ]) {
-    for (const language of ['sql', 'plpgsql'] as const)
-      expect(lostOf(findFunctionBodyNameReferences(text, language))).toEqual([]);
+    for (const language of ['sql', 'plpgsql'] as const) expect(lostOf(findReferences(text, language))).toEqual([]);
   }
 });
 
@@ -308,8 +304,8 @@ test.each([
   "pg_relation_size('kinds', 'main')",
   "has_table_privilege('kinds', 'SELECT')",
 ])('the name in %s is that of a relation', (call) => {
-  expect(lostOf(findFunctionBodyNameReferences(`SELECT ${call}`, 'sql'))).toEqual(['relation kinds']);
-  expect(lostOf(findFunctionBodyNameReferences(`SELECT length('kinds'::text)`, 'sql'))).toEqual([]);
+  expect(lostOf(findReferences(`SELECT ${call}`, 'sql'))).toEqual(['relation kinds']);
+  expect(lostOf(findReferences(`SELECT length('kinds'::text)`, 'sql'))).toEqual([]);
 });
 
 test.each([
@@ -322,8 +318,6 @@ test.each([
   { call: "public.unaccent('plain')", names: [] },
   { call: "to_tsvector(cfg, 'plain')", names: [] },
 ])('$call looks up $names', ({ call, names }) => {
-  const found = findFunctionBodyNameReferences(`SELECT ${call}`, 'sql').filter(({ kind }) =>
-    kind.startsWith('text search'),
-  );
+  const found = findReferences(`SELECT ${call}`, 'sql').filter(({ kind }) => kind.startsWith('text search'));
   expect(found.map(({ kind, name }) => `${kind} ${name}`)).toEqual(names);
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { findFunctionBodyNameReferences } from '../../../../../src/db/preflight/postgresql/function-body/names.ts';
-import { createFunctionRelationReader } from '../../../../../src/db/preflight/postgresql/function-body/unresolved-names.ts';
-import type { FunctionOrViewBody } from '../../../../../src/db/preflight/postgresql/queries/function-bodies.ts';
+import { findReferences } from '../../../../../src/db/preflight/postgresql/function-body/names.ts';
+import { createRelationReader } from '../../../../../src/db/preflight/postgresql/function-body/unresolved-names.ts';
+import type { ObjectBody } from '../../../../../src/db/preflight/postgresql/queries/function-bodies.ts';
 import { knownDifferences, plpgsqlBodies, sqlBodies } from './function-bodies.ts';
 import { type ParsedReferences, parsePlpgsqlBody, parseSqlBody } from './parse-tree.ts';
 
@@ -30,14 +30,14 @@ test('a function reads the relations of its parse tree and of the functions that
   ];
   const bodies = texts.map((text, at) => functionBody('abc'.charAt(at), text));
   const parsed = await Promise.all(texts.map(parseSqlBody));
-  const { reads } = createFunctionRelationReader(bodies)('a');
+  const { reads } = createRelationReader(bodies)('a');
   expect(reads.map(({ schema, name }) => (schema === undefined ? name : `${schema}.${name}`)).sort()).toEqual(
     parsed.flatMap(({ relations }) => relations).sort(),
   );
 });
 
 function searchedReferences(body: string, language: 'sql' | 'plpgsql'): ParsedReferences {
-  const found = findFunctionBodyNameReferences(body, language);
+  const found = findReferences(body, language);
   const names = (kind: string) => [
     ...new Set(
       found
@@ -83,7 +83,7 @@ const standardTypes: ReadonlySet<string> = new Set(
   'boolean date int integer interval record refcursor text'.split(' '),
 );
 
-function functionBody(name: string, text: string): FunctionOrViewBody {
+function functionBody(name: string, text: string): ObjectBody {
   return {
     oid: name,
     schema: 'public',

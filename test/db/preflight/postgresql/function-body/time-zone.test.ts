@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import {
-  findLegacyTimeZones,
-  findQuotedLegacyTimeZones,
-  hasFunctionTimeZoneDependency,
+  findLegacyZones,
+  findQuotedZones,
+  usesZone,
 } from '../../../../../src/db/preflight/postgresql/function-body/time-zone.ts';
 
 test.each([
@@ -24,7 +24,7 @@ test.each([
   { text: 'SELECT $1::date', types: ['timestamp'], goes: false },
   { text: 'SELECT lower($1)', types: ['text'], goes: false },
 ])('$text of $types: $goes', ({ text, types, goes }) => {
-  expect(hasFunctionTimeZoneDependency(text, types)).toBe(goes);
+  expect(usesZone(text, types)).toBe(goes);
 });
 
 test.each([
@@ -51,10 +51,10 @@ test.each([
   { text: "SELECT $1 AT TIME ZONE 'Zulu' AT TIME ZONE 'EST5EDT' AT TIME ZONE 'Europe/Berlin'", legacy: [] },
   { text: "UPDATE t SET zone = 'Japan', timezones = 'PRC'", legacy: [] },
 ])('zones that a target may lack, in $text: $legacy', ({ text, legacy }) => {
-  expect(findLegacyTimeZones(text).legacy).toEqual(legacy);
+  expect(findLegacyZones(text).legacy).toEqual(legacy);
 });
 
 test('in another language a quoted name with a folder, or one after the word of a time zone', () => {
   const body = `x = plpy.execute("SELECT now() AT TIME ZONE 'Japan'"); z = ZoneInfo('US/Pacific'); country = "PRC"`;
-  expect(findQuotedLegacyTimeZones(body).legacy).toEqual(['US/Pacific', 'Japan']);
+  expect(findQuotedZones(body).legacy).toEqual(['US/Pacific', 'Japan']);
 });

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
-import { schemaFingerprintsQuery } from '../../../../../src/db/preflight/postgresql/each-database.ts';
+import { fingerprintsQuery } from '../../../../../src/db/preflight/postgresql/each-database.ts';
 import { startPostgres } from '../../../../fixtures/postgres.ts';
 import { queryRows } from '../query-rows.ts';
 
 test('a fingerprint changes with the tables of the schema, and not with their rows', async () => {
   const server = await startPostgres({ version: 14 });
   const shapes = async () => {
-    const sql = schemaFingerprintsQuery.sql(140_000, { inRecovery: false, superuser: true }) ?? '';
-    const found = schemaFingerprintsQuery.decode(await queryRows(server, 'postgres', sql));
+    const sql = fingerprintsQuery.sql(140_000, { inRecovery: false, superuser: true }) ?? '';
+    const found = fingerprintsQuery.decode(await queryRows(server, 'postgres', sql));
     return new Map(found.map((shape) => [shape.schema, shape]));
   };
   await server.query(

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import {
-  getNumericPostgresqlSetting,
-  getPostgresqlSetting,
-  postgresqlSettingsQuery,
+  getSetting,
+  numericSetting,
+  settingsQuery,
 } from '../../../../../src/db/preflight/postgresql/queries/settings.ts';
-import { computeEffectiveSettingPerDatabase } from '../../../../../src/db/preflight/postgresql/settings.ts';
+import { effectiveSettings } from '../../../../../src/db/preflight/postgresql/settings.ts';
 
 const rows = [
   { name: 'wal_level', setting: 'logical', context: 'postmaster', pending_restart: 'f', source: 'default' },
@@ -12,20 +12,20 @@ const rows = [
 ];
 
 test('a setting that is not queried cannot be read', () => {
-  const settings = postgresqlSettingsQuery.decode(rows);
+  const settings = settingsQuery.decode(rows);
   // @ts-expect-error fsync is not in the list of queried settings
-  expect(getPostgresqlSetting(settings, 'fsync')).toBe('');
+  expect(getSetting(settings, 'fsync')).toBe('');
   // @ts-expect-error fsync is not in the list of queried settings
-  expect(getNumericPostgresqlSetting(settings, 'fsync')).toBe(0);
+  expect(numericSetting(settings, 'fsync')).toBe(0);
   // @ts-expect-error fsync is not in the list of queried settings
   expect(settings.get('fsync')).toBeUndefined();
   // @ts-expect-error fsync is not in the list of queried settings
-  expect(computeEffectiveSettingPerDatabase('fsync', settings, [], { dbname: 'd1', databases: ['d1'] })).toEqual([]);
+  expect(effectiveSettings('fsync', settings, [], { dbname: 'd1', databases: ['d1'] })).toEqual([]);
 });
 
 test('a queried setting has the value of the server, or a default when the version lacks it', () => {
-  const settings = postgresqlSettingsQuery.decode(rows);
-  expect(getPostgresqlSetting(settings, 'wal_level')).toBe('logical');
-  expect(getNumericPostgresqlSetting(settings, 'max_wal_senders')).toBe(10);
-  expect(getNumericPostgresqlSetting(settings, 'autovacuum_worker_slots', 16)).toBe(16);
+  const settings = settingsQuery.decode(rows);
+  expect(getSetting(settings, 'wal_level')).toBe('logical');
+  expect(numericSetting(settings, 'max_wal_senders')).toBe(10);
+  expect(numericSetting(settings, 'autovacuum_worker_slots', 16)).toBe(16);
 });

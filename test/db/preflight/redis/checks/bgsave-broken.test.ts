@@ -1,9 +1,9 @@
 import { bgsaveBrokenCheck } from '../../../../../src/db/preflight/redis/checks/bgsave-broken.ts';
-import type { PsyncCopyStartResult } from '../../../../../src/db/preflight/redis/source-facts.ts';
+import type { CopyStart } from '../../../../../src/db/preflight/redis/source-facts.ts';
 import { broken, checkCases } from '../check-cases.ts';
 import { healthy } from '../recordings.ts';
 
-const accepted = (copy: PsyncCopyStartResult) => ({ probe: { kind: 'accepted', reply: '+FULLRESYNC', copy } }) as const;
+const accepted = (copy: CopyStart) => ({ probe: { kind: 'accepted', reply: '+FULLRESYNC', copy } }) as const;
 const byDisk = (more: Readonly<Record<string, string>> = {}, info: Readonly<Record<string, string>> = {}) =>
   healthy({ info, config: { 'repl-diskless-sync': 'no', ...more } });
 
