@@ -33,6 +33,8 @@ export const catalogOids = {
   pg_rewrite: 2618,
   pg_trigger: 2620,
   pg_policy: 3256,
+  pg_database: 1262,
+  pg_namespace: 2615,
   pg_statistic_ext: 3381,
   pg_extension: 3079,
   pg_event_trigger: 3466,

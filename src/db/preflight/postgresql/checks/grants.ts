@@ -1,5 +1,5 @@
 import { countOf } from '../../../../base/text.ts';
-import { firstNormalOid } from '../../../../postgresql/catalog-oids.ts';
+import { catalogOids, firstNormalOid } from '../../../../postgresql/catalog-oids.ts';
 import { decodeNumber } from '../../../../postgresql/rows.ts';
 import { passOutcome, warnOutcome } from '../../finding.ts';
 import { declareDatabaseCheck } from '../check.ts';
@@ -14,41 +14,32 @@ interface AccessCounts {
   readonly settings: number;
 }
 
-/** What an extension grants on its members exists on the target too. */
-const isOfUser = (catalog: string, table: string): string => `
-  ${table}.oid >= '${firstNormalOid}'
-    AND NOT EXISTS (
-      SELECT FROM pg_depend e
-      WHERE e.classid = '${catalog}'::regclass AND e.objid = ${table}.oid AND e.deptype = 'e'
-    )
-`;
-
 export const accessCountsQuery: PostgresqlQuery<AccessCounts> = {
   id: 'access-counts',
   scope: 'database',
+  // What an extension grants on its members exists on the target too.
   sql: () => `
     SELECT
-      (SELECT count(*) FROM pg_class c WHERE c.relacl IS NOT NULL AND ${isOfUser('pg_class', 'c')})
-        + (SELECT count(*) FROM pg_proc p WHERE p.proacl IS NOT NULL AND ${isOfUser('pg_proc', 'p')})
-        + (SELECT count(*) FROM pg_namespace n WHERE n.nspacl IS NOT NULL AND ${isOfUser('pg_namespace', 'n')})
-        + (SELECT count(*) FROM pg_type t WHERE t.typacl IS NOT NULL AND ${isOfUser('pg_type', 't')})
-        + (
-          SELECT count(DISTINCT c.oid)
-          FROM pg_attribute a
-          JOIN pg_class c ON c.oid = a.attrelid
-          WHERE a.attacl IS NOT NULL AND c.relacl IS NULL AND ${isOfUser('pg_class', 'c')}
-        )
-        + (SELECT count(*) FROM pg_database d WHERE d.datname = current_database() AND d.datacl IS NOT NULL) AS grants,
       (
         SELECT count(*)
-        FROM pg_roles r
-        WHERE r.oid >= '${firstNormalOid}'
-          AND (
-            EXISTS (SELECT FROM pg_class c WHERE c.relowner = r.oid)
-              OR EXISTS (SELECT FROM pg_proc p WHERE p.proowner = r.oid)
-              OR EXISTS (SELECT FROM pg_namespace n WHERE n.nspowner = r.oid)
-              OR EXISTS (SELECT FROM pg_database d WHERE d.datname = current_database() AND d.datdba = r.oid)
+        FROM (
+          SELECT '${catalogOids.pg_class}'::oid, oid FROM pg_class WHERE relacl IS NOT NULL
+          UNION SELECT '${catalogOids.pg_class}', attrelid FROM pg_attribute WHERE attacl IS NOT NULL
+          UNION SELECT '${catalogOids.pg_proc}', oid FROM pg_proc WHERE proacl IS NOT NULL
+          UNION SELECT '${catalogOids.pg_namespace}', oid FROM pg_namespace WHERE nspacl IS NOT NULL
+          UNION SELECT '${catalogOids.pg_type}', oid FROM pg_type WHERE typacl IS NOT NULL
+        ) o (classid, objid)
+        WHERE objid >= '${firstNormalOid}'
+          AND NOT EXISTS (
+            SELECT FROM pg_depend e
+            WHERE e.classid = o.classid AND e.objid = o.objid AND e.deptype = 'e'
           )
+      ) + (SELECT count(*) FROM pg_database WHERE datname = current_database() AND datacl IS NOT NULL) AS grants,
+      (
+        SELECT count(DISTINCT s.refobjid)
+        FROM pg_database d
+        JOIN pg_shdepend s ON s.dbid = d.oid OR (s.dbid = '0' AND s.classid = '${catalogOids.pg_database}' AND s.objid = d.oid)
+        WHERE d.datname = current_database() AND s.deptype = 'o'
       ) AS owners,
       (SELECT count(*) FROM pg_default_acl) AS defaults,
       (

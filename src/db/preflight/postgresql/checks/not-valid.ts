@@ -53,7 +53,7 @@ interface UnvalidatedConstraint extends NamedConstraint, PreliminaryResult {
 export const unvalidatedConstraintsQuery: PostgresqlQuery<readonly UnvalidatedConstraint[]> = {
   id: 'unvalidated-constraints',
   scope: 'database',
-  when: featureCondition('odd-constraints'),
+  when: featureCondition('not-valid'),
   sql: (version) => {
     const arrays = domainRowsSql("t.typarray <> '0' AND a.atttypid = t.typarray");
     return `

@@ -23,7 +23,7 @@ export interface SessionConstraint extends NamedConstraint {
 export const sessionConstraintsQuery: PostgresqlQuery<readonly SessionConstraint[]> = {
   id: 'session-dependent-constraints',
   scope: 'database',
-  when: featureCondition('odd-constraints'),
+  when: featureCondition('checks'),
   sql: (version) => `
     SELECT
       ${constraintColumnsSql},

@@ -48,7 +48,7 @@ const mentionsDatesSql = `
 export const settingsConstraintsQuery: PostgresqlQuery<readonly SettingsConstraint[]> = {
   id: 'settings-dependent-constraints',
   scope: 'database',
-  when: featureCondition('odd-constraints'),
+  when: featureCondition('checks'),
   sql: (version) => `
     SELECT
       ${constraintColumnsSql},

@@ -23,7 +23,7 @@ interface TableoidUse {
 const tableoidUsesQuery: PostgresqlQuery<readonly TableoidUse[]> = {
   id: 'table-oid-uses',
   scope: 'database',
-  when: featureCondition('columns', 'odd-constraints'),
+  when: featureCondition('columns', 'checks'),
   sql: (version) => {
     const pattern = oidPattern(version);
     const checks = `

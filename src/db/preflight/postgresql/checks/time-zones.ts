@@ -33,7 +33,7 @@ interface StoredZone extends TimeZoneUse {
 const zoneExpressionsQuery: PostgresqlQuery<readonly TimeZoneUse[]> = {
   id: 'time-zone-expressions',
   scope: 'database',
-  when: featureCondition('zone-names'),
+  when: featureCondition('defaults', 'checks', 'expressions'),
   sql: (version) => `
         SELECT 'check' AS kind,
           'constraint ' || quote_ident(k.conname) || ' on '
@@ -67,7 +67,7 @@ const zoneExpressionsQuery: PostgresqlQuery<readonly TimeZoneUse[]> = {
 const zoneDefinitionsQuery: PostgresqlQuery<readonly TimeZoneUse[]> = {
   id: 'time-zone-definitions',
   scope: 'database',
-  when: featureCondition('functions', 'views', 'relations'),
+  when: featureCondition('functions', 'views', 'relations', 'other-expressions'),
   sql: (version) =>
     [
       `

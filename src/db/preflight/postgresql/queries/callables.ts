@@ -2,7 +2,7 @@ import { catalogOids, firstNormalOid, typeOids } from '../../../../postgresql/ca
 import { decodeBoolean, decodeText, decodeTextArray } from '../../../../postgresql/rows.ts';
 import type { PostgresqlQuery } from '../query.ts';
 import { isMemberSql } from './catalog-predicates.ts';
-import { featureCondition } from './database-overview.ts';
+import { hasStoredExpressions } from './database-overview.ts';
 
 /** When a catalog row was written: the transaction, the command in it, and the transaction that locked or deleted it. */
 export interface RowVersion {
@@ -50,7 +50,7 @@ export interface CallableObjects {
 export const callableObjectsQuery: PostgresqlQuery<CallableObjects> = {
   id: 'callable-objects',
   scope: 'database',
-  when: featureCondition('stored-expressions'),
+  when: hasStoredExpressions,
   sql: () => `
     SELECT
       o.*,

@@ -165,28 +165,6 @@ export const primaryKeySql = `
   )
 `;
 
-/**
- * In pg_depend, the sequence of an identity column has an internal dependency (deptype `i`) on the column. Since
- * PostgreSQL 15 the default of a generated column has one too, so one index range finds identity and generated columns.
- * Before PostgreSQL 15 the query must read every attribute.
- */
-export function hasGeneratedSql(version: number): string {
-  if (version < 100_000) return 'false';
-  if (version >= 150_000) {
-    return `
-      EXISTS (
-        SELECT FROM pg_depend
-        WHERE refclassid = '${catalogOids.pg_class}'
-          AND refobjid >= '${firstNormalOid}'
-          AND deptype = 'i'
-          AND refobjsubid > '0'
-      )
-    `;
-  }
-  const generated = version < 120_000 ? '' : " OR attgenerated <> ''";
-  return `EXISTS (SELECT FROM pg_attribute WHERE attidentity <> ''${generated})`;
-}
-
 /** Condition: an extension created the object; the extension creates it on the target as well. */
 export function isMemberSql(catalog: keyof typeof catalogOids, oid: string): string {
   return `

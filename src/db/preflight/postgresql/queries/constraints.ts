@@ -97,7 +97,7 @@ export const inheritedColumnsQuery: PostgresqlQuery<readonly InheritedColumn[]> 
 export const clockConstraintsQuery: PostgresqlQuery<readonly NamedConstraint[]> = {
   id: 'time-dependent-constraints',
   scope: 'database',
-  when: featureCondition('odd-constraints'),
+  when: featureCondition('checks'),
   sql: (version) => `
     SELECT
       ${constraintColumnsSql}

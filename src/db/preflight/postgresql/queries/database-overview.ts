@@ -8,23 +8,12 @@ import {
 import { decodeNumber, decodeText } from '../../../../postgresql/rows.ts';
 import type { PostgresqlQuery, ValueReader } from '../query.ts';
 import {
-  clockPattern,
-  collationOrderSql,
-  hasGeneratedSql,
   isChangedCastSql,
-  isNamedSql,
   isOneOfSql,
   laterKeywords,
   misplacedTableSql,
-  oidPattern,
   primaryKeySql,
-  serverDependenceSql,
-  sessionPattern,
-  settingsPattern,
-  takesZoneSql,
-  textOrderSql,
   uncommonRelationSql,
-  userDependencySql,
 } from './catalog-predicates.ts';
 
 /** The features that a database uses; queries about a feature are sent only to databases that use it. */
@@ -38,28 +27,41 @@ export interface FeatureOverview {
 }
 
 /**
- * The facts of a database are read in one statement, because each further statement costs a third of a millisecond in a
- * new server process. Joins and sorting would cost more.
+ * The facts of a database are read in one statement, with one scan of each catalog, because each further statement or
+ * subquery costs a new server process a tenth of a millisecond to plan. What an expression calls is left to the queries
+ * that need it: to match its node tree with a pattern costs more than to send them.
  */
 export const featuresQuery: PostgresqlQuery<FeatureOverview> = {
   id: 'database-overview',
   scope: 'database',
-  sql: (version) => `
-    SELECT
-      pg_database_size(current_database()) AS bytes,
-      (
-        SELECT count(*)
-        FROM pg_class
+  sql: (version) => {
+    const scans = catalogScans(version).map(({ from, where, features }) => {
+      const tests = Object.entries(features).map(
+        ([feature, test]) => `CASE WHEN bool_or(${test}) THEN '${feature}' END`,
+      );
+      return `(SELECT concat_ws(' ', ${tests.join(', ')}) FROM ${from}${where === undefined ? '' : ` WHERE ${where}`})`;
+    });
+    const tests = Object.entries(databaseTests(version)).map(
+      ([feature, test]) => `CASE WHEN ${test} THEN '${feature}' END`,
+    );
+    return `
+      SELECT
+        pg_database_size(current_database()) AS bytes,
+        c.tables,
+        c.sequences,
+        concat_ws(' ', c.present, ${[...scans, ...tests].join(', ')}) AS present
+      FROM (
+        SELECT
+          count(*) FILTER (WHERE relkind IN ('r', 'm') AND relpersistence <> 't') AS tables,
+          count(*) FILTER (WHERE relkind = 'S') AS sequences,
+          concat_ws(' ', ${Object.entries(relationTests(version))
+            .map(([feature, test]) => `CASE WHEN bool_or(${test}) THEN '${feature}' END`)
+            .join(', ')}) AS present
+        FROM pg_class c
         WHERE oid >= '${firstNormalOid}'
-          AND (relkind = 'r' OR relkind = 'm')
-          AND relpersistence <> 't'
-      ) AS tables,
-      ${version < 100_000 ? "(SELECT count(*) FROM pg_class WHERE relkind = 'S')" : '(SELECT count(*) FROM pg_sequence)'} AS sequences,
-      concat_ws(
-        ' ',
-        ${databaseFeatures.map((thing) => `CASE WHEN ${featureTests[thing](version)} THEN '${thing}' END`).join(', ')}
-      ) AS present
-  `,
+      ) c
+    `;
+  },
   decode: ([row = {}]) => {
     const present = new Set(decodeText(row, 'present').split(' '));
     return {
@@ -79,6 +81,20 @@ export function featureCondition(...wanted: readonly SchemaFeature[]): (known: V
     return seen === undefined || wanted.some((thing) => seen.present.has(thing));
   };
 }
+
+/**
+ * Whether the database may have an expression that is evaluated for stored rows: a constraint, an index with an
+ * expression, an operator class of a user or a partition key, or a generated column.
+ */
+export const hasStoredExpressions = featureCondition(
+  ...(['checks', 'expressions', 'columns', 'relations', 'used-operators', 'superuser-objects'] as const),
+);
+
+/** Whether the database may have an expression that a dump writes out as text. */
+export const hasDumpedExpressions = featureCondition(
+  ...(['views', 'checks', 'defaults', 'expressions', 'functions', 'relations'] as const),
+  ...(['publications', 'other-expressions'] as const),
+);
 
 const databaseFeatures = [
   /**
@@ -111,11 +127,13 @@ const databaseFeatures = [
   'system-objects',
   /** Whether the database has expression indexes or partial indexes. */
   'expressions',
-  /**
-   * Whether the database has constraints that are NOT VALID, read the clock, or depend on settings, on the session or
-   * on tableoid.
-   */
-  'odd-constraints',
+  /** Whether the database has CHECK constraints, of tables or domains. */
+  'checks',
+  'not-valid',
+  /** Whether columns or domains have defaults, or columns are generated. */
+  'defaults',
+  /** Whether the database has conditions of triggers, policies, or extended statistics. */
+  'other-expressions',
   /** Whether the database has constraints with a name that a later release gives to NOT NULL constraints. */
   'not-null-names',
   /**
@@ -142,13 +160,6 @@ const databaseFeatures = [
    * search parsers and templates are found in pg_depend, because each further catalog costs a tenth of a millisecond.
    */
   'superuser-objects',
-  /**
-   * Whether a constraint, an index, a partition key or a generated column calls something that users or extensions
-   * created, or something whose results differ between releases.
-   */
-  'stored-expressions',
-  /** Whether a default, a CHECK constraint, an index or a domain calls a function with a time zone. */
-  'zone-names',
   /** Whether a stored expression or a view uses an operator of a user or an extension. */
   'used-operators',
   /** Whether the row of a cast of PostgreSQL itself was changed. */
@@ -159,177 +170,136 @@ const databaseFeatures = [
 
 type SchemaFeature = (typeof databaseFeatures)[number];
 
+type FeatureTests = Partial<Record<SchemaFeature, string>>;
+
 const featureTypes = [...regprocTypes, ...serverSpecificTypes];
 
-const featureTests: Readonly<Record<SchemaFeature, (version: number) => string>> = {
-  relations: () => `
-    EXISTS (
-      SELECT FROM pg_class c
-      WHERE c.oid >= '${firstNormalOid}'
-        AND c.relnamespace <> '${schemaOids.pg_toast}'
+/** Condition for an object of a user in a schema that every database has from the start, except public and pg_toast. */
+const inSystemSchema = (schema: string) =>
+  `${schema} < '${firstNormalOid}' AND ${schema} NOT IN ('${schemaOids.public}', '${schemaOids.pg_toast}')`;
+
+/** Conditions for rows of pg_class (alias `c`). */
+function relationTests(version: number): FeatureTests {
+  const { reserved } = keywordNames(version);
+  return {
+    relations: `
+      c.relnamespace <> '${schemaOids.pg_toast}'
         AND (${uncommonRelationSql} OR (c.relkind = 'r' AND (c.relreplident <> 'd' OR NOT ${primaryKeySql})))
-    )
-  `,
-  columns: hasGeneratedSql,
-  functions: () => `EXISTS (SELECT FROM pg_proc WHERE oid >= '${firstNormalOid}')`,
-  'called-functions': () => `EXISTS (SELECT FROM pg_depend d WHERE ${userDependencySql})`,
-  extensions: () => `EXISTS (SELECT FROM pg_extension WHERE oid >= '${firstNormalOid}')`,
-  publications: (version) => (version < 100_000 ? 'false' : 'EXISTS (SELECT FROM pg_publication)'),
-  collations: () => `EXISTS (SELECT FROM pg_collation WHERE oid >= '${firstNormalOid}')`,
-  'large-objects': () => 'EXISTS (SELECT FROM pg_largeobject_metadata)',
-  'invalid-indexes': () => 'EXISTS (SELECT FROM pg_index WHERE NOT indisvalid)',
-  'system-tables': () => `EXISTS (SELECT FROM pg_class c WHERE ${misplacedTableSql})`,
-  'system-objects': () =>
-    [
-      ['pg_proc', 'pronamespace'],
-      ['pg_operator', 'oprnamespace'],
-      ['pg_type', 'typnamespace'],
-    ]
-      .map(
-        ([table, home]) => `
-          EXISTS (
-            SELECT FROM ${table}
-            WHERE oid >= '${firstNormalOid}'
-              AND ${home} < '${firstNormalOid}'
-              AND ${home} <> '${schemaOids.public}'
-              AND ${home} <> '${schemaOids.pg_toast}'
-          )
-        `,
-      )
-      .join(' OR '),
-  expressions: () => `
-    EXISTS (
-      SELECT FROM pg_index
-      WHERE indexrelid >= '${firstNormalOid}'
-        AND (indexprs IS NOT NULL OR indpred IS NOT NULL)
-    )
-  `,
-  'odd-constraints': (version) => `
-    EXISTS (
-      SELECT FROM pg_constraint
-      WHERE oid >= '${firstNormalOid}'
-        AND (
-          NOT convalidated
-            OR (contype = 'c' AND conbin::text ~ '${clockPattern}|${settingsPattern}|${sessionPattern}|${oidPattern(version)}')
-        )
-    )
-  `,
-  'not-null-names': (version) =>
-    version >= 180_000
-      ? 'false'
-      : `
-        EXISTS (
-          SELECT FROM pg_constraint
-          WHERE oid >= '${firstNormalOid}'
-            AND right(conname::text, 9) = '_not_null'
-        )
-      `,
-  heirs: () => 'EXISTS (SELECT FROM pg_inherits)',
-  views: () => `EXISTS (SELECT FROM pg_rewrite WHERE oid >= '${firstNormalOid}')`,
-  callables: () => `
-    EXISTS (
-      SELECT FROM pg_attribute
-      WHERE attrelid >= '${firstNormalOid}'
-        AND attnum > '0'
-        AND ${isOneOfSql(featureTypes, 'atttypid')}
-    )
-      OR EXISTS (
-        SELECT FROM pg_type
-        WHERE oid >= '${firstNormalOid}'
-          AND ${isOneOfSql(featureTypes, 'typbasetype')}
-      )
-  `,
-  labels: () => 'EXISTS (SELECT FROM pg_seclabel)',
-  'any-bytes': () => "getdatabaseencoding() = 'SQL_ASCII'",
-  'commit-times': () => "current_setting('track_commit_timestamp') = 'on'",
-  dictionaries: () => `
-    EXISTS (
-      SELECT FROM pg_depend
-      WHERE classid = '${catalogOids.pg_ts_dict}'
-        AND objid >= '${firstNormalOid}'
-    )
-  `,
-  'superuser-objects': () =>
-    ['am', 'cast', 'foreign_data_wrapper', 'opclass']
-      .map((catalog) => `EXISTS (SELECT FROM pg_${catalog} WHERE oid >= '${firstNormalOid}')`)
-      .concat(
-        `EXISTS (SELECT FROM pg_depend WHERE classid IN ('${catalogOids.pg_ts_parser}', '${catalogOids.pg_ts_template}') AND objid >= '${firstNormalOid}')`,
-      )
-      .join(' OR '),
-  'stored-expressions': (version) => {
-    const { pg_attrdef, pg_class, pg_constraint, pg_opclass, pg_operator, pg_proc, pg_ts_config, pg_ts_dict } =
-      catalogOids;
-    const called = `
-      EXISTS (
-        SELECT FROM pg_depend
-        WHERE refclassid = ANY ('{${[pg_proc, pg_operator, pg_opclass, pg_ts_config, pg_ts_dict].join(',')}}')
-          AND refobjid >= '${firstNormalOid}'
-          AND classid = ANY ('{${[pg_constraint, pg_class, pg_attrdef].join(',')}}')
-      )
-    `;
-    const differs = (tree: string) => `${serverDependenceSql(tree)} OR ${textOrderSql(tree, version)}`;
-    const indexTrees = "concat(indexprs::text, ' ', indpred::text)";
-    const found = [
-      called,
-      `EXISTS (SELECT FROM pg_constraint WHERE contype = 'c' AND oid >= '${firstNormalOid}' AND (${differs('conbin')}))`,
-      `EXISTS (SELECT FROM pg_index WHERE (indexprs IS NOT NULL OR indpred IS NOT NULL) AND (indisunique OR indisexclusion) AND (${differs(indexTrees)}))`,
-    ];
-    if (version >= 100_000) {
-      found.push(
-        `EXISTS (SELECT FROM pg_partitioned_table WHERE ${serverDependenceSql('partexprs')} OR (partstrat = 'r' AND ${collationOrderSql('partcollation', version)}))`,
-      );
-    }
-    if (version >= 120_000) {
-      found.push(`
-        EXISTS (
-          SELECT FROM pg_attrdef f
-          JOIN pg_attribute a ON a.attrelid = f.adrelid AND a.attnum = f.adnum
-          WHERE a.attgenerated = 's'
-            AND a.attrelid >= '${firstNormalOid}'
-            AND (${differs('f.adbin')})
-        )
-      `);
-    }
-    return found.join(' OR ');
-  },
-  'zone-names': () => `
-    EXISTS (SELECT FROM pg_attrdef WHERE ${takesZoneSql('adbin')})
-      OR EXISTS (
-        SELECT FROM pg_constraint
-        WHERE oid >= '${firstNormalOid}'
-          AND contype = 'c'
-          AND ${takesZoneSql('conbin')}
-      )
-      OR EXISTS (
-        SELECT FROM pg_index
-        WHERE indexrelid >= '${firstNormalOid}'
-          AND (${takesZoneSql('indexprs')} OR ${takesZoneSql('indpred')})
-      )
-      OR EXISTS (
-        SELECT FROM pg_type
-        WHERE oid >= '${firstNormalOid}'
-          AND ${takesZoneSql('typdefaultbin')}
-      )
-  `,
-  'used-operators': () => `
-    EXISTS (
-      SELECT FROM pg_depend
-      WHERE refclassid = '${catalogOids.pg_operator}'
-        AND refobjid >= '${firstNormalOid}'
-        AND deptype = 'n'
-        AND classid NOT IN ('${catalogOids.pg_amop}', '${catalogOids.pg_operator}')
-    )
-  `,
-  'changed-casts': () => `EXISTS (SELECT FROM pg_cast c WHERE ${isChangedCastSql})`,
-  'keyword-names': (version) => {
-    const later = laterKeywords.filter(({ since }) => since > version / 10_000);
-    const words = later.flatMap((one) => one.words).join(',');
-    const reserved = later.filter(({ isReserved }) => isReserved).flatMap((one) => one.words);
-    const found = [
-      `EXISTS (SELECT FROM pg_namespace WHERE nspname = ANY ('{${words}}'))`,
-      reserved.length > 0 ? isNamedSql(reserved) : 'false',
-      `EXISTS (SELECT FROM pg_proc WHERE oid >= '${firstNormalOid}' AND proargnames && '{${words}}')`,
-    ];
-    return later.length === 0 ? 'false' : found.join(' OR ');
-  },
-};
+    `,
+    'system-tables': misplacedTableSql,
+    ...(reserved === undefined ? {} : { 'keyword-names': `relname = ANY (${reserved})` }),
+  };
+}
+
+/** The other catalogs that are read whole, or from the first object of a user. */
+function catalogScans(
+  version: number,
+): readonly { readonly from: string; readonly where?: string; readonly features: FeatureTests }[] {
+  const { all, reserved } = keywordNames(version);
+  const { pg_amop, pg_attrdef, pg_amproc, pg_class, pg_constraint, pg_event_trigger, pg_operator } = catalogOids;
+  const { pg_proc, pg_rewrite, pg_trigger, pg_ts_dict, pg_ts_parser, pg_ts_template, pg_type } = catalogOids;
+  const callers = [pg_constraint, pg_class, pg_attrdef, pg_operator, pg_amproc, pg_type, pg_event_trigger, pg_rewrite];
+  return [
+    {
+      from: 'pg_attribute',
+      where: `attrelid >= '${firstNormalOid}' AND attnum > '0'`,
+      features: {
+        callables: isOneOfSql(featureTypes, 'atttypid'),
+        ...(version < 100_000
+          ? {}
+          : { columns: version < 120_000 ? "attidentity <> ''" : "attidentity <> '' OR attgenerated <> ''" }),
+        ...(reserved === undefined ? {} : { 'keyword-names': `attname = ANY (${reserved})` }),
+      },
+    },
+    {
+      from: 'pg_type',
+      where: `oid >= '${firstNormalOid}'`,
+      features: {
+        callables: isOneOfSql(featureTypes, 'typbasetype'),
+        'system-objects': inSystemSchema('typnamespace'),
+        defaults: 'typdefaultbin IS NOT NULL',
+      },
+    },
+    {
+      from: 'pg_proc',
+      where: `oid >= '${firstNormalOid}'`,
+      features: {
+        functions: 'true',
+        'system-objects': inSystemSchema('pronamespace'),
+        ...(all === undefined ? {} : { 'keyword-names': `proargnames && ${all}` }),
+      },
+    },
+    {
+      from: 'pg_operator',
+      where: `oid >= '${firstNormalOid}'`,
+      features: { 'system-objects': inSystemSchema('oprnamespace') },
+    },
+    {
+      from: 'pg_constraint',
+      where: `oid >= '${firstNormalOid}'`,
+      features: {
+        checks: "contype = 'c'",
+        'not-valid': 'NOT convalidated',
+        ...(version >= 180_000 ? {} : { 'not-null-names': "right(conname::text, 9) = '_not_null'" }),
+      },
+    },
+    {
+      from: 'pg_index',
+      features: {
+        'invalid-indexes': 'NOT indisvalid',
+        expressions: 'indexprs IS NOT NULL OR indpred IS NOT NULL',
+      },
+    },
+    {
+      from: 'pg_depend',
+      where: `refclassid IN ('${pg_proc}', '${pg_operator}') AND refobjid >= '${firstNormalOid}'`,
+      features: {
+        'called-functions': `refclassid = '${pg_proc}' AND (classid IN (${callers.map((oid) => `'${oid}'`).join(', ')}) OR (classid = '${pg_trigger}' AND EXISTS (SELECT FROM pg_trigger WHERE tgenabled IN ('A', 'R'))))`,
+        'used-operators': `refclassid = '${pg_operator}' AND deptype = 'n' AND classid NOT IN ('${pg_amop}', '${pg_operator}')`,
+      },
+    },
+    {
+      from: 'pg_depend',
+      where: `classid IN ('${pg_ts_dict}', '${pg_ts_parser}', '${pg_ts_template}') AND objid >= '${firstNormalOid}'`,
+      features: {
+        dictionaries: `classid = '${pg_ts_dict}'`,
+        'superuser-objects': `classid <> '${pg_ts_dict}'`,
+      },
+    },
+    {
+      from: 'pg_cast c',
+      features: { 'changed-casts': isChangedCastSql, 'superuser-objects': `oid >= '${firstNormalOid}'` },
+    },
+  ];
+}
+
+/** Conditions that need no scan of a catalog beside others, because its first row answers them. */
+function databaseTests(version: number): FeatureTests {
+  const hasUser = (catalog: string) => `EXISTS (SELECT FROM ${catalog} WHERE oid >= '${firstNormalOid}')`;
+  const { all } = keywordNames(version);
+  return {
+    extensions: hasUser('pg_extension'),
+    ...(version < 100_000 ? {} : { publications: 'EXISTS (SELECT FROM pg_publication)' }),
+    collations: hasUser('pg_collation'),
+    'large-objects': 'EXISTS (SELECT FROM pg_largeobject_metadata)',
+    heirs: 'EXISTS (SELECT FROM pg_inherits)',
+    views: hasUser('pg_rewrite'),
+    defaults: hasUser('pg_attrdef'),
+    'other-expressions': `EXISTS (SELECT FROM pg_trigger WHERE tgqual IS NOT NULL) OR EXISTS (SELECT FROM pg_policy)${version < 100_000 ? '' : ' OR EXISTS (SELECT FROM pg_statistic_ext)'}`,
+    labels: 'EXISTS (SELECT FROM pg_seclabel)',
+    'any-bytes': "getdatabaseencoding() = 'SQL_ASCII'",
+    'commit-times': "current_setting('track_commit_timestamp') = 'on'",
+    'superuser-objects': ['pg_am', 'pg_foreign_data_wrapper', 'pg_opclass'].map(hasUser).join(' OR '),
+    ...(all === undefined
+      ? {}
+      : { 'keyword-names': `EXISTS (SELECT FROM pg_namespace WHERE nspname::text = ANY (${all}))` }),
+  };
+}
+
+/** Array constants with the keywords of later releases, and with the reserved ones among them; undefined if there are none. */
+function keywordNames(version: number): { readonly all: string | undefined; readonly reserved: string | undefined } {
+  const later = laterKeywords.filter(({ since }) => since > version / 10_000);
+  const list = (some: typeof later) =>
+    some.length === 0 ? undefined : `'{${some.flatMap(({ words }) => words).join(',')}}'`;
+  return { all: list(later), reserved: list(later.filter(({ isReserved }) => isReserved)) };
+}

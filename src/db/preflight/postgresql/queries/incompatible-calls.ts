@@ -8,7 +8,7 @@ import {
 import { decodeNumber, decodeText } from '../../../../postgresql/rows.ts';
 import type { PostgresqlQuery } from '../query.ts';
 import { isNotMemberSql } from './catalog-predicates.ts';
-import { featureCondition } from './database-overview.ts';
+import { featureCondition, hasDumpedExpressions } from './database-overview.ts';
 
 /** An object that a later release cannot create. */
 export interface IncompatibleObject {
@@ -52,6 +52,7 @@ const removedCalls = [
 export const incompatibleCallsQuery: PostgresqlQuery<readonly IncompatibleObject[]> = {
   id: 'incompatible-calls',
   scope: 'database',
+  when: hasDumpedExpressions,
   sql: (version) => {
     const parts = removedCalls
       .filter(({ since }) => since > version / 10_000)

@@ -118,7 +118,11 @@ interface GeneratedColumn {
   readonly virtual: boolean;
 }
 
-/** See `hasGeneratedSql` for the dependencies that the query reads. */
+/**
+ * In pg_depend, the sequence of an identity column has an internal dependency (deptype `i`) on the column. Since
+ * PostgreSQL 15 the default of a generated column has one too, so one index range finds both. Before PostgreSQL 15 the
+ * query must read every attribute.
+ */
 export const generatedColumnsQuery: PostgresqlQuery<GeneratedColumns> = {
   id: 'generated-columns',
   scope: 'database',

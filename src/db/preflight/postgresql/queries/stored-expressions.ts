@@ -10,7 +10,7 @@ import {
 import type { PostgresqlQuery } from '../query.ts';
 import { callableCatalogSql, decodeVersion, type RowVersion, rowVersionSql } from './callables.ts';
 import { collationOrderSql, letterDependenceSql, serverDependenceSql, textOrderSql } from './catalog-predicates.ts';
-import { featureCondition } from './database-overview.ts';
+import { hasStoredExpressions } from './database-overview.ts';
 import { filledDomainsSql, hasRowsSql } from './function-uses.ts';
 
 /**
@@ -52,7 +52,7 @@ export interface StoredExpression {
 export const storedExpressionsQuery: PostgresqlQuery<readonly StoredExpression[]> = {
   id: 'stored-expressions',
   scope: 'database',
-  when: featureCondition('stored-expressions'),
+  when: hasStoredExpressions,
   sql: (version) => `
     WITH e AS (${expressionsSql(version)})
     SELECT
