@@ -18,7 +18,7 @@ import { reportExtensions } from '../../src/db/preflight/report-files.ts';
 import type { StatusSample } from '../../src/db/watch/sample.ts';
 import { nextLogLines } from '../../src/db/watch/view/lines.ts';
 import { renderScreen } from '../../src/db/watch/view/screen.ts';
-import { readCsv } from '../cli/formats/read-csv.ts';
+import { readCsv } from '../cli/read-csv.ts';
 import { fakeClock, fakeSink } from '../cli/sink.ts';
 import { runCloudctl } from '../commands/run-cloudctl.ts';
 import { onTerminal, rendered } from '../db/preflight/formats/words.ts';

@@ -1,5 +1,11 @@
-import { expect, test } from 'vitest';
-import { createCommandDescriptionTable, describeCommand } from '../../src/cli/command-table.ts';
+import { describe, expect, test } from 'vitest';
+import { environmentVariableSpecs } from '../../src/cli/command.ts';
+import {
+  createCommandDescriptionTable,
+  describeCommand,
+  globalOptions,
+  helpAndVersionOptions,
+} from '../../src/cli/command-table.ts';
 import { testTree } from './tree.ts';
 
 const root = (loaded: string[] = []) => ({ kind: 'group', summary: 'the cloud', children: testTree(loaded) }) as const;
@@ -64,4 +70,39 @@ test('a command has the variables that concern it, the program has all', async (
   expect(await namesOf('db', 'watch')).not.toContain('CLOUDCTL_REHEARSE_INTO');
   expect(await namesOf('db', 'rehearse')).toContain('CLOUDCTL_REHEARSE_INTO');
   expect(await namesOf('doctor')).toEqual([]);
+});
+
+describe('global options', () => {
+  test('no two global options share a name', () => {
+    const flags = [...globalOptions, ...helpAndVersionOptions].flatMap(({ name, short }) => [
+      name,
+      ...(short === undefined ? [] : [short]),
+    ]);
+    expect(new Set(flags).size).toBe(flags.length);
+  });
+
+  test('the choices of an option are told in its description', () => {
+    for (const { choices = [], description } of globalOptions) {
+      for (const choice of choices) expect(description).toContain(choice);
+    }
+  });
+});
+
+describe('environment variables', () => {
+  test('every variable is listed once, with what it does', () => {
+    const names = environmentVariableSpecs.flatMap(({ name }) => name.split(', '));
+    expect(new Set(names).size).toBe(names.length);
+    for (const name of names) expect(name).toMatch(/^[A-Z_]+$/);
+    for (const { description } of environmentVariableSpecs) expect(description).not.toBe('');
+  });
+
+  test('a variable that stands for a global option names one that exists', () => {
+    const options = globalOptions.map(({ name }) => `same as --${name}`);
+    const said = environmentVariableSpecs
+      .filter(({ commands }) => commands === undefined)
+      .map(({ description }) => description)
+      .filter((text) => /^same as --[a-z-]+$/.test(text));
+    expect(said).toContain('same as --profile');
+    for (const text of said) expect(options).toContain(text);
+  });
 });

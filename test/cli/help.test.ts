@@ -1,6 +1,7 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { LazyCommand } from '../../src/cli/command.ts';
-import { renderHelp } from '../../src/cli/help.ts';
+import { describeCommand } from '../../src/cli/command-table.ts';
+import { createHelpFileEntries, renderHelp } from '../../src/cli/help.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 import { testTree } from './tree.ts';
 
@@ -71,4 +72,27 @@ test('headings and names have colour when it is wanted', async () => {
   const text = await renderHelp({ path: ['cloudctl', 'db', 'migrate'], node: long }, { columns: 80, color: true });
   expect(text).toContain('\u001b[1mOptions:\u001b[22m');
   expect(text).toContain('\u001b[36mCLUSTER_UUID\u001b[39m  The target');
+});
+
+describe('the entries of a help page', () => {
+  const root = { kind: 'group', summary: 'the cloud', children: testTree() } as const;
+  const topics = { output: { summary: 'formats', load: async () => ({ text: 'text' }) } };
+
+  test('there is an entry for the program, each group, command, alias and topic', async () => {
+    const entries = await createHelpFileEntries('x', { ...root, aliases: { drop: 'droplets' } }, topics);
+    const words = entries.map((entry) => entry.words.join(' '));
+    expect(words).toEqual(expect.arrayContaining(['', 'auth', 'auth status', 'droplets create', 'drop create']));
+    expect(words.at(-1)).toBe('help output');
+    expect(new Set(words).size).toBe(words.length);
+  });
+
+  test('an entry has the page of a pipe and the description, under an alias as well', async () => {
+    const entries = await createHelpFileEntries('x', { ...root, aliases: { login: 'auth' } }, topics);
+    const path = ['x', 'auth'];
+    for (const word of ['auth', 'login'])
+      expect(entries.find((entry) => entry.words.join(' ') === word)).toMatchObject({
+        page: await renderHelp({ path, node: root.children.auth! }, { columns: 80, color: false }),
+        description: await describeCommand(path, root.children.auth!),
+      });
+  });
 });

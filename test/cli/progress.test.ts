@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest';
-import { createProgressReporter } from '../../src/cli/progress.ts';
+import { describe, expect, test } from 'vitest';
+import { createProgressReporter, createTerminalScreen, progressBar, sparkline } from '../../src/cli/progress.ts';
 import { type FakeSink, fakeClock, fakeSink } from './sink.ts';
 
 const erase = '\r\u001b[2K';
@@ -129,4 +129,54 @@ test('a count off a terminal is silent for ten seconds', async () => {
     await clock.pass(5_000);
   }
   expect(stderr.text()).toBe('600 of 9000 actions\n');
+});
+
+describe('a bar', () => {
+  test.each([
+    [0, '', '░░░░'],
+    [0.5, '██', '░░'],
+    [0.53, '██▏', '░'],
+    [1, '████', ''],
+    [7, '████', ''],
+    [-1, '', '░░░░'],
+  ])('a bar of %d has always its cells', (part, full, empty) => {
+    expect(progressBar(part, 4)).toEqual({ full, empty });
+  });
+
+  test('a sparkline shows the last values, with the highest as a full cell', () => {
+    expect(sparkline([9, 0, 50, 100], 3)).toBe('▁▅█');
+    expect(sparkline([0, 0], 5)).toBe('▁▁');
+    expect(sparkline([1, 2], 0)).toBe('');
+    expect(sparkline([], 5)).toBe('');
+  });
+});
+
+describe('a screen', () => {
+  function setup() {
+    const writes: string[] = [];
+    return { writes, live: createTerminalScreen({ write: async (text) => void writes.push(String(text)) }) };
+  }
+
+  test('each redraw is one write that erases the old lines', async () => {
+    const { writes, live } = setup();
+    await live.draw(['a', 'b']);
+    await live.draw(['c']);
+    expect(writes).toHaveLength(2);
+    expect(writes[1]).toBe('\u001b[?2026h\u001b[Hc\u001b[K\u001b[J\u001b[?2026l');
+    expect(writes[0]).toContain('a\u001b[K\r\nb\u001b[K');
+  });
+
+  test('the terminal is restored with its cursor, and the last lines stay', async () => {
+    const { writes, live } = setup();
+    await live.draw(['a']);
+    await live.end(['done']);
+    expect(writes[0]?.startsWith('\u001b[?1049h\u001b[?25l')).toBe(true);
+    expect(writes[1]).toBe('\u001b[?25h\u001b[?1049ldone\n');
+  });
+
+  test('a terminal that nothing was drawn on is left alone', async () => {
+    const { writes, live } = setup();
+    await live.end([]);
+    expect(writes.join('')).toBe('');
+  });
 });

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { Secret } from '../../../src/base/secret.ts';
-import { formatYamlDocument } from '../../../src/cli/yaml.ts';
+import { Secret } from '../../src/base/secret.ts';
+import { formatYamlDocument } from '../../src/cli/yaml.ts';
 
 test('YAML has block style without needless quotes', async () => {
   expect(formatYamlDocument([{ id: 1, tags: ['a', 'b'], none: null }])).toBe(
