@@ -1,7 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { openSessionBus } from '../../src/platform/dbus.ts';
+import { removeSecretServiceItem, writeSecretServiceItem } from '../../src/platform/keychain-items.ts';
 import { readSecretServiceItem } from '../../src/platform/secret-service.ts';
 import { canStartSecretService, type SecretService, startSecretService } from '../fixtures/secret-service.ts';
+import { type Bundle, bundleProgram } from './bundle.ts';
 
 describe.skipIf(!canStartSecretService())('the Secret Service', () => {
   let service: SecretService;
@@ -28,3 +32,71 @@ describe.skipIf(!canStartSecretService())('the Secret Service', () => {
     bus?.close();
   });
 });
+
+const attributes = { service: 'cloudctl', username: 'default#wr1tt3n1' };
+const item = (value: string) => ({ label: 'keyring:default#wr1tt3n1@cloudctl', attributes, value });
+const long = `{"v":1,"name":"Zoë ✓","token":"${'x'.repeat(2000)}"}`;
+
+describe.skipIf(!canStartSecretService())('what is written straight to the Secret Service', () => {
+  let service: SecretService;
+  let native: Bundle;
+  const read = () => readSecretServiceItem(service.env, attributes, new AbortController().signal);
+  /** The native client, as on a machine where nothing else is asked. */
+  const natively = async (...words: string[]): Promise<unknown> => {
+    const { stdout } = await promisify(execFile)(process.execPath, [native.script, ...words], { env: service.env });
+    return JSON.parse(stdout);
+  };
+  beforeAll(async () => {
+    service = await startSecretService();
+    native = await bundleProgram({ text: client }, 'cjs');
+  });
+  afterAll(async () => {
+    native.remove();
+    await service.stop();
+  });
+
+  it('is one item, made or replaced, whoever wrote it first', async () => {
+    for (const value of ['first', long]) {
+      expect(await writeSecretServiceItem(service.env, item(value))).toEqual({ kind: 'done' });
+      expect(await read()).toEqual({ kind: 'found', value });
+      expect(await natively('read', attributes.username)).toEqual({ kind: 'found', value });
+    }
+    expect(await natively('write', attributes.username, 'by the native client')).toEqual({ kind: 'done' });
+    expect(await read()).toEqual({ kind: 'found', value: 'by the native client' });
+    expect(await writeSecretServiceItem(service.env, item('ours again'))).toEqual({ kind: 'done' });
+    expect(await natively('read', attributes.username)).toEqual({ kind: 'found', value: 'ours again' });
+  });
+
+  it('is there when the service begins again, and what was removed is not', async () => {
+    expect(await writeSecretServiceItem(service.env, item('kept'))).toEqual({ kind: 'done' });
+    await service.restart();
+    expect(await read()).toEqual({ kind: 'found', value: 'kept' });
+    for (let times = 0; times < 2; times++)
+      expect(await removeSecretServiceItem(service.env, attributes)).toEqual({ kind: 'done' });
+    await service.restart();
+    expect(await read()).toEqual({ kind: 'absent' });
+  });
+
+  it('is refused by a locked keyring, and nobody is prompted', async () => {
+    await service.lock();
+    onTestFinished(() => service.restart());
+    expect(await writeSecretServiceItem(service.env, item('new'))).toMatchObject({
+      kind: 'unavailable',
+      why: 'locked',
+    });
+  });
+
+  it('is refused where there is no keyring to write to', async () => {
+    const bare = await startSecretService({ unlocked: false });
+    onTestFinished(() => bare.stop());
+    expect(await writeSecretServiceItem(bare.env, item('new'))).toMatchObject({ kind: 'unavailable', why: 'missing' });
+  });
+});
+
+const client = `
+  import { readKeychainItem, writeKeychainItem } from './src/platform/keychain-items.ts';
+  const [, , operation, account, value] = process.argv;
+  const machine = { env: process.env, platform: 'another' };
+  const done = operation === 'read' ? readKeychainItem(account, machine) : writeKeychainItem(account, value, machine);
+  done.then((outcome) => console.log(JSON.stringify(outcome)));
+`;

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { closeSync, existsSync, openSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { streamSink } from '../../src/platform/stream-sink.ts';
+import { canDescriptorBeTerminal, streamSink } from '../../src/platform/stream-sink.ts';
 import { type Bundle, bundleProgram } from './bundle.ts';
 
 /** Writes lines for ever and counts them on standard error; `listen` keeps a signal listener for 300 ms. */
@@ -104,5 +104,27 @@ describe('a sink', () => {
     await sink.write('two');
     expect([opened, closings, sink.closed?.aborted]).toEqual([1, 1, true]);
     expect([sink.isTTY, sink.columns]).toEqual([false, undefined]);
+  });
+});
+
+describe('whether a descriptor can be a terminal', () => {
+  it.each([
+    { path: '/dev/null', candidate: false },
+    { path: 'package.json', candidate: false },
+    // The master side of a new terminal.
+    { path: '/dev/ptmx', candidate: true },
+  ])('$path: $candidate', ({ path, candidate }) => {
+    const descriptor = openSync(path, 'r');
+    try {
+      expect(canDescriptorBeTerminal(descriptor)).toBe(candidate);
+    } finally {
+      closeSync(descriptor);
+    }
+  });
+
+  it('a closed descriptor is left to the stream of the process', () => {
+    const descriptor = openSync('package.json', 'r');
+    closeSync(descriptor);
+    expect(canDescriptorBeTerminal(descriptor)).toBe(true);
   });
 });

@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import { createServer } from 'node:tls';
+import { connect, createServer } from 'node:tls';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createHttpConnector } from '../../src/platform/connector.ts';
+import { readTlsInfoOfSocket } from '../../src/platform/network-errors.ts';
 import { makeCertificates } from '../fixtures/certificates.ts';
 import { trusting } from './certificates.ts';
 
@@ -31,4 +32,27 @@ describe.skipIf(!hasIpv6)('the certificate of an origin with an IPv6 address', (
   it('is refused with another address', async () => {
     await expect(connectTo('IP:::2')).rejects.toMatchObject({ name: 'SendError', kind: 'tls' });
   });
+});
+
+it('what was agreed is told with the dates and names of the certificate', async () => {
+  const { certificate, key } = makeCertificates(90);
+  const server = createServer({ cert: certificate, key, minVersion: 'TLSv1.3' }, (socket) =>
+    socket.on('error', () => {}),
+  );
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const socket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false });
+  onTestFinished(() => {
+    socket.destroy();
+    server.close();
+  });
+  await once(socket, 'secureConnect');
+  const { version, certificate: seen } = readTlsInfoOfSocket(socket);
+  expect(version).toBe('TLSv1.3');
+  expect(seen?.selfSigned).toBe(false);
+  expect(seen?.issuer).not.toBe(seen?.subject);
+  const days = ((seen?.validTo ?? 0) - Date.now()) / 86_400_000;
+  expect(days).toBeGreaterThan(88);
+  expect(days).toBeLessThan(92);
 });
