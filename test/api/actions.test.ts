@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 import { type ApiAction, listAllActions } from '../../src/api/actions.ts';
-import { apiOf } from './changing-list.ts';
+import { apiAnswering } from './changing-list.ts';
 
 async function all(actions: readonly unknown[]): Promise<readonly ApiAction[]> {
   const list: ApiAction[] = [];
-  const api = apiOf(() => ({ actions, meta: { total: actions.length } }));
+  const api = apiAnswering(() => ({ actions, meta: { total: actions.length } }));
   for await (const page of listAllActions(api)) list.push(...page);
   return list;
 }

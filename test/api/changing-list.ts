@@ -15,7 +15,7 @@ export interface RecordingApi extends ApiClient {
 }
 
 /** An API that answers paths with bodies, as JSON text; it notes what it was asked. */
-export function apiOf(answer: (path: string) => unknown, date?: () => number): RecordingApi {
+export function apiAnswering(answer: (path: string) => unknown, date?: () => number): RecordingApi {
   const asked: string[] = [];
   return {
     baseOrigin: origin,
@@ -56,7 +56,7 @@ export function apiServing(shelf: ChangingList): RecordingApi {
       meta: { total: things.length },
     };
   };
-  const api = apiOf(respond, shelf.now);
+  const api = apiAnswering(respond, shelf.now);
   return api;
 }
 

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { ApiClient } from '../../src/api/client.ts';
 import { type ListedCluster, listClusters } from '../../src/api/clusters.ts';
 import { CliError } from '../../src/base/errors.ts';
-import { apiOf } from './changing-list.ts';
+import { apiAnswering } from './changing-list.ts';
 
 async function all(api: ApiClient): Promise<readonly ListedCluster[]> {
   const found: ListedCluster[] = [];
@@ -12,11 +12,13 @@ async function all(api: ApiClient): Promise<readonly ListedCluster[]> {
 
 it('a cluster keeps what the API sent', async () => {
   const json = { id: 'c-1', name: 'orders', engine: 'pg' };
-  expect(await all(apiOf(() => ({ databases: [json], meta: { total: 1 } })))).toEqual([{ id: 'c-1', raw: json }]);
+  expect(await all(apiAnswering(() => ({ databases: [json], meta: { total: 1 } })))).toEqual([
+    { id: 'c-1', raw: json },
+  ]);
 });
 
 it('a cluster without an id is an error', async () => {
-  const api = apiOf(() => ({ databases: [{ name: 'orders' }], meta: { total: 1 } }));
+  const api = apiAnswering(() => ({ databases: [{ name: 'orders' }], meta: { total: 1 } }));
   await expect(all(api)).rejects.toMatchObject({ code: 'api_error' });
 });
 
@@ -28,6 +30,6 @@ it.each([
   [500, 'api_error', 'api_error'],
 ] as const)('a response with %i (%s) is %s', async (status, code, expected) => {
   const refuse = () => Promise.reject(new CliError(code, 'no', { status }));
-  const api: ApiClient = { ...apiOf(() => ({})), success: refuse, request: refuse };
+  const api: ApiClient = { ...apiAnswering(() => ({})), success: refuse, request: refuse };
   await expect(all(api)).rejects.toMatchObject({ code: expected, status });
 });

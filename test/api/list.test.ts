@@ -1,11 +1,12 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ApiClient } from '../../src/api/client.ts';
-import { type ListOptions, nextPagePath, paginate, readListTotal } from '../../src/api/list.ts';
+import { createGlobMatcher, type ListOptions, nextPagePath, paginate, readListTotal } from '../../src/api/list.ts';
 import { CliError } from '../../src/base/errors.ts';
-import { apiOf as apiBy, apiServing, idsOf as ids, listThings, type Thing } from './changing-list.ts';
+import { apiAnswering as apiBy, apiServing, idsOf as ids, listThings, type Thing } from './changing-list.ts';
 
 const origin = 'https://api.example';
-const apiOf = (pages: Readonly<Record<string, unknown>>) => apiBy((path) => pages[path]);
+const apiAnswering = (pages: Readonly<Record<string, unknown>>) => apiBy((path) => pages[path]);
 
 function page(ids: readonly number[], total: number | undefined, next?: string) {
   return {
@@ -35,7 +36,7 @@ const third = '/v2/things?page=3&per_page=2';
 
 describe('a list', () => {
   it('is read to its last page', async () => {
-    const api = apiOf({
+    const api = apiAnswering({
       [first]: page([1, 2], 5, `${origin}${second}`),
       [second]: page([3, 4], 5, `${origin}${third}`),
       [third]: page([5], 5),
@@ -45,12 +46,12 @@ describe('a list', () => {
   });
 
   it('keeps the other parameters of its path', async () => {
-    const api = apiOf({ '/v2/things?tag_name=a+b&page=1&per_page=2': page([], 0) });
+    const api = apiAnswering({ '/v2/things?tag_name=a+b&page=1&per_page=2': page([], 0) });
     expect(await ids(listThings(api, { pageSize: 2 }, '/v2/things?tag_name=a+b'))).toEqual([]);
   });
 
   it('asks for the next page before this one is used', async () => {
-    const api = apiOf({ [first]: page([1, 2], 3, second), [second]: page([3], 3) });
+    const api = apiAnswering({ [first]: page([1, 2], 3, second), [second]: page([3], 3) });
     const items = listThings(api);
     await items.next();
     expect(api.requestedPaths).toEqual([first, second]);
@@ -58,13 +59,13 @@ describe('a list', () => {
 
   it('is not asked for more while it is not sure that more is wanted', async () => {
     const broken = { ...page([1], 3, second), things: [{ id: 'x' }] };
-    const api = apiOf({ [first]: broken, [second]: page([3], 3) });
+    const api = apiAnswering({ [first]: broken, [second]: page([3], 3) });
     await expect(ids(listThings(api, { pageSize: 2, limit: 2 }))).rejects.toMatchObject({ code: 'api_error' });
     expect(api.requestedPaths).toEqual([first]);
   });
 
   it('gives an item that moved to a later page once', async () => {
-    const api = apiOf({ [first]: page([1, 2], 3, second), [second]: page([2, 3], 4) });
+    const api = apiAnswering({ [first]: page([1, 2], 3, second), [second]: page([2, 3], 4) });
     expect(await ids(listThings(api))).toEqual([1, 2, 3]);
   });
 
@@ -109,19 +110,19 @@ describe('a list', () => {
   });
 
   it('that grew while it was read is complete', async () => {
-    const api = apiOf({ [first]: page([1, 2], 2, second), [second]: page([3], 3) });
+    const api = apiAnswering({ [first]: page([1, 2], 2, second), [second]: page([3], 3) });
     expect(await ids(listThings(api))).toEqual([1, 2, 3]);
   });
 
   it('without a total is taken as it comes', async () => {
-    expect(await ids(listThings(apiOf({ [first]: page([1], undefined) })))).toEqual([1]);
+    expect(await ids(listThings(apiAnswering({ [first]: page([1], undefined) })))).toEqual([1]);
   });
 
   it.each([
     ['to itself', { [first]: page([1, 2], 9, first) }],
     ['in a circle', { [first]: page([1, 2], 9, second), [second]: page([3, 4], 9, first) }],
   ])('whose next links lead %s ends with an error', async (_where, pages) => {
-    await expect(ids(listThings(apiOf(pages)))).rejects.toMatchObject({
+    await expect(ids(listThings(apiAnswering(pages)))).rejects.toMatchObject({
       code: 'incomplete_list',
       detail: expect.stringContaining('twice'),
     });
@@ -133,14 +134,14 @@ describe('a list', () => {
     ['no object', []],
     ['nothing', null],
   ])('whose answer is %s is an error that names the list', async (_what, body) => {
-    await expect(ids(listThings(apiOf({ [first]: body })))).rejects.toMatchObject({
+    await expect(ids(listThings(apiAnswering({ [first]: body })))).rejects.toMatchObject({
       code: 'api_error',
       message: expect.stringContaining('"things"'),
     });
   });
 
   it('with an item that is not understood is an error that shows it', async () => {
-    const api = apiOf({ [first]: { things: [{ id: 1 }, { id: 'x', more: 1 }] } });
+    const api = apiAnswering({ [first]: { things: [{ id: 1 }, { id: 'x', more: 1 }] } });
     await expect(ids(listThings(api))).rejects.toMatchObject({
       code: 'api_error',
       message: expect.stringContaining('"things"'),
@@ -150,7 +151,7 @@ describe('a list', () => {
   });
 
   it('that is left early does not end the program by the page asked for ahead', async () => {
-    const api = apiOf({ [first]: page([1, 2], 3, second), [second]: new CliError('unreachable', 'gone') });
+    const api = apiAnswering({ [first]: page([1, 2], 3, second), [second]: new CliError('unreachable', 'gone') });
     const items = listThings(api);
     await items.next();
     await items.return(undefined);
@@ -158,7 +159,7 @@ describe('a list', () => {
   });
 
   it('whose later page fails, fails', async () => {
-    const api = apiOf({ [first]: page([1, 2], 3, second), [second]: new CliError('unreachable', 'gone') });
+    const api = apiAnswering({ [first]: page([1, 2], 3, second), [second]: new CliError('unreachable', 'gone') });
     await expect(ids(listThings(api))).rejects.toMatchObject({ code: 'unreachable' });
   });
 });
@@ -393,3 +394,47 @@ async function failureOf(work: Promise<unknown>): Promise<unknown> {
     (error) => error,
   );
 }
+
+describe('a pattern of names', () => {
+  describe('a pattern for names', () => {
+    it.each([
+      ['web-*', 'web-01', true],
+      ['web-*', 'web-', true],
+      ['web-*', 'xweb-01', false],
+      ['*', '', true],
+      ['web-?', 'web-1', true],
+      ['web-?', 'web-10', false],
+      ['web-[0-9]', 'web-7', true],
+      ['web-[0-9]', 'web-a', false],
+      ['web-[!0-9]', 'web-a', true],
+      ['web-[!0-9]', 'web-7', false],
+      ['web-[^7]', 'web-7', true],
+      ['a.b', 'a.b', true],
+      ['a.b', 'axb', false],
+      ['a(b', 'a(b', true],
+      ['a|b', 'a', false],
+      ['a/b', 'a/b', true],
+      ['a\\b', 'a\\b', true],
+      ['[', '[', true],
+      ['a]', 'a]', true],
+      ['Web-*', 'web-1', false],
+      ['a*', 'a\nb', true],
+    ])('%j on %j: %j', (pattern, name, matches) => {
+      expect(createGlobMatcher(pattern)(name)).toBe(matches);
+    });
+
+    it('without special characters matches itself alone', () => {
+      fc.assert(
+        fc.property(fc.string(), fc.string(), (text, other) => {
+          fc.pre(!/[*?[]/.test(text));
+          expect(createGlobMatcher(text)(text)).toBe(true);
+          expect(createGlobMatcher(text)(other)).toBe(text === other);
+        }),
+      );
+    });
+
+    it('with a range that runs backwards is no pattern', () => {
+      expect(() => createGlobMatcher('[z-a]')).toThrow(SyntaxError);
+    });
+  });
+});
