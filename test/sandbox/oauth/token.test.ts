@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { SandboxServers } from '../../../src/sandbox/sandbox.ts';
 import {
   admin,
+  answerConsentPage,
+  authorizationQuery,
   callApi,
   codeFor,
   type Exchange,
@@ -9,12 +11,15 @@ import {
   exchangeParameters,
   FORM,
   grantFor,
+  locationOf,
   MAYA,
   postToken,
   refreshWith,
   sandboxFor,
   send,
+  signIn,
   TOMAS,
+  tokenFor,
   userOf,
 } from '../requests.ts';
 
@@ -277,3 +282,218 @@ function expectError(answer: Exchange, status: number, error: string): void {
   expect(answer.headers['content-type']).toBe('application/json');
   expect(answer.headers['cache-control']).toBe('no-store');
 }
+
+describe('refresh', () => {
+  it('requires only grant_type and refresh_token, and invalidates the old pair immediately', async () => {
+    const sandbox = await sandboxFor();
+    const old = await grantFor(sandbox);
+    const answer = await refreshWith(sandbox, old.refresh_token);
+    expect(answer.status).toBe(200);
+    const fresh = JSON.parse(answer.body);
+    expect(fresh.access_token).not.toBe(old.access_token);
+    expect(fresh.refresh_token).not.toBe(old.refresh_token);
+    expect(fresh).toMatchObject({ token_type: 'bearer', expires_in: 2_592_000, scope: 'read', info: old.info });
+    expect((await callApi(sandbox, old.access_token, 'GET', '/v2/droplets')).status).toBe(404);
+    expect((await callApi(sandbox, fresh.access_token, 'GET', '/v2/droplets')).status).toBe(200);
+    expectInvalidGrant(await refreshWith(sandbox, old.refresh_token));
+    expect((await refreshWith(sandbox, fresh.refresh_token)).status).toBe(200);
+  });
+
+  it('two concurrent requests: one 200', async () => {
+    const sandbox = await sandboxFor();
+    const { refresh_token } = await grantFor(sandbox);
+    const answers = await Promise.all(Array.from({ length: 8 }, () => refreshWith(sandbox, refresh_token)));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    for (const answer of answers.filter(({ status }) => status !== 200)) expectInvalidGrant(answer);
+  });
+
+  it('is accepted after the access token has expired', async () => {
+    const sandbox = await sandboxFor();
+    const { access_token, refresh_token } = await grantFor(sandbox);
+    await admin(sandbox, 'POST', '/_sandbox/clock', { advance: '400d' });
+    expect((await callApi(sandbox, access_token, 'GET', '/v2/droplets')).status).toBe(404);
+    expect((await refreshWith(sandbox, refresh_token)).status).toBe(200);
+  });
+
+  it('scope, person and team do not change', async () => {
+    const sandbox = await sandboxFor();
+    const [team] = userOf(sandbox, TOMAS).teams;
+    const old = await grantFor(sandbox, { email: TOMAS, fields: { account: team?.uuid ?? '' } });
+    const fresh = JSON.parse((await refreshWith(sandbox, old.refresh_token, { scope: 'read write' })).body);
+    expect(fresh.scope).toBe('read');
+    expect(fresh.info).toEqual(old.info);
+    expect(fresh.info.team_uuid).toBe(team?.uuid);
+  });
+
+  it('credentials, if sent, must be correct; those of another client do not affect the token', async () => {
+    const sandbox = await sandboxFor();
+    const { client_id, client_secret } = sandbox.ready;
+    const other = sandbox.world.seed.applications[1];
+    const { refresh_token } = await grantFor(sandbox);
+    for (const wrong of [
+      { client_id, client_secret: 'wrong' },
+      { client_id: 'unknown', client_secret },
+      { client_secret },
+      { client_id: 'unknown' },
+    ]) {
+      const answer = await refreshWith(sandbox, refresh_token, wrong);
+      expect([answer.status, errorOf(answer)]).toEqual([401, 'invalid_client']);
+    }
+    const valid = { client_id: other?.clientId ?? '', client_secret: other?.clientSecret ?? '' };
+    expectInvalidGrant(await refreshWith(sandbox, refresh_token, valid));
+    expect((await refreshWith(sandbox, refresh_token, { client_id, client_secret })).status).toBe(200);
+  });
+
+  it('an access token is not a refresh token, and the implicit flow issues none', async () => {
+    const sandbox = await sandboxFor();
+    const { access_token } = await grantFor(sandbox);
+    expectInvalidGrant(await refreshWith(sandbox, access_token));
+    expectInvalidGrant(await refreshWith(sandbox, 'nonsense'));
+    const implicit = locationOf(
+      await answerConsentPage(
+        sandbox,
+        await signIn(sandbox, MAYA),
+        authorizationQuery(sandbox, { response_type: 'token' }),
+      ),
+    );
+    expect(implicit.hash).not.toContain('refresh_token');
+    expectInvalidGrant(
+      await refreshWith(sandbox, new URLSearchParams(implicit.hash.slice(1)).get('access_token') ?? ''),
+    );
+  });
+});
+
+function expectInvalidGrant(answer: Exchange): void {
+  expect([answer.status, errorOf(answer)]).toEqual([400, 'invalid_grant']);
+}
+
+describe('revoke', () => {
+  it('answers 200 {} and revokes both tokens of the pair', async () => {
+    const sandbox = await sandboxFor();
+    const { access_token, refresh_token } = await grantFor(sandbox);
+    expectDone(await revoke(sandbox, { query: { token: access_token }, bearer: access_token }));
+    expect((await callApi(sandbox, access_token, 'GET', '/v2/droplets')).status).toBe(404);
+    expect(errorOf(await refreshWith(sandbox, refresh_token))).toBe('invalid_grant');
+  });
+
+  it('with and without Bearer, Basic or body credentials, in query and body', async () => {
+    const sandbox = await sandboxFor();
+    const { client_id, client_secret } = sandbox.ready;
+    const basic = `Basic ${Buffer.from(`${client_id}:${client_secret}`).toString('base64')}`;
+    for (const way of [
+      (token: string) => revoke(sandbox, { query: { token } }),
+      (token: string) => revoke(sandbox, { query: { token }, headers: { authorization: basic } }),
+      (token: string) => revoke(sandbox, { query: {}, body: { token, client_id, client_secret } }),
+      (token: string) => revoke(sandbox, { query: {}, body: { token }, bearer: token }),
+    ]) {
+      const { access_token } = await grantFor(sandbox);
+      expectDone(await way(access_token));
+      expect((await callApi(sandbox, access_token, 'GET', '/v2/droplets')).status).toBe(404);
+    }
+  });
+
+  it.each(['null', '""', ' null\n'])('the JSON body %j is no body', async (body) => {
+    const sandbox = await sandboxFor();
+    const { access_token } = await grantFor(sandbox);
+    const options = { method: 'POST', headers: { 'content-type': 'application/json' }, body };
+    expectDone(await send(sandbox.ready.auth_url, `/v1/oauth/revoke?token=${access_token}`, options));
+    expect((await callApi(sandbox, access_token, 'GET', '/v2/droplets')).status).toBe(404);
+  });
+
+  it('an unknown, revoked or refreshed token is 200 too, and its successor stays valid', async () => {
+    const sandbox = await sandboxFor();
+    const { access_token, refresh_token } = await grantFor(sandbox);
+    const fresh = JSON.parse((await refreshWith(sandbox, refresh_token)).body);
+    for (const token of ['nonsense', 'sandbox_unknown', access_token, access_token, refresh_token]) {
+      expectDone(await revoke(sandbox, { query: { token } }));
+    }
+    expect((await callApi(sandbox, fresh.access_token, 'GET', '/v2/droplets')).status).toBe(200);
+  });
+
+  it('a missing token, a repeated token and a different bearer token are invalid_request, and nothing is revoked', async () => {
+    const sandbox = await sandboxFor();
+    const one = await grantFor(sandbox);
+    const two = await grantFor(sandbox);
+    for (const answer of [
+      await revoke(sandbox, { query: {}, bearer: one.access_token }),
+      await revoke(sandbox, { query: { token: '' } }),
+      await revoke(sandbox, { query: { token: one.access_token }, body: { token: one.access_token } }),
+      await revoke(sandbox, { query: { token: one.access_token }, bearer: two.access_token }),
+    ]) {
+      expect([answer.status, errorOf(answer)]).toEqual([400, 'invalid_request']);
+    }
+    for (const { access_token } of [one, two]) {
+      expect((await callApi(sandbox, access_token, 'GET', '/v2/droplets')).status).toBe(200);
+    }
+  });
+
+  it('does not change the approval', async () => {
+    const sandbox = await sandboxFor();
+    const cookie = await signIn(sandbox, MAYA);
+    const { access_token } = await grantFor(sandbox);
+    expectDone(await revoke(sandbox, { query: { token: access_token } }));
+    const page = await send(
+      sandbox.ready.auth_url,
+      `/v1/oauth/authorize?${authorizationQuery(sandbox, { prompt: 'none' })}`,
+      {
+        headers: { cookie },
+      },
+    );
+    expect(locationOf(page).searchParams.has('code')).toBe(true);
+    expect((await answerConsentPage(sandbox, cookie, authorizationQuery(sandbox))).status).toBe(303);
+  });
+});
+
+function revoke(
+  { ready }: SandboxServers,
+  request: {
+    readonly query: Readonly<Record<string, string>>;
+    readonly body?: Readonly<Record<string, string>>;
+    readonly bearer?: string;
+    readonly headers?: Readonly<Record<string, string>>;
+  },
+): Promise<Exchange> {
+  return send(ready.auth_url, `/v1/oauth/revoke?${new URLSearchParams(request.query)}`, {
+    method: 'POST',
+    headers: {
+      ...request.headers,
+      ...(request.bearer === undefined ? {} : { authorization: `Bearer ${request.bearer}` }),
+      ...(request.body === undefined ? {} : FORM),
+    },
+    ...(request.body === undefined ? {} : { body: new URLSearchParams(request.body).toString() }),
+  });
+}
+
+function expectDone(answer: Exchange): void {
+  expect([answer.status, answer.body, answer.headers['content-type']]).toEqual([200, '{}', 'application/json']);
+}
+
+const path = '/v1/oauth/token/info';
+
+it('GET /v1/oauth/token/info shows the scopes, the application and the lifetime of a bearer token', async () => {
+  const sandbox = await sandboxFor();
+  await admin(sandbox, 'POST', '/_sandbox/clock', { freeze: true });
+  const { access_token, expires_in } = await tokenFor(sandbox);
+  const answer = await send(sandbox.ready.auth_url, path, { headers: { authorization: `Bearer ${access_token}` } });
+  expect(answer.status).toBe(200);
+  const info = JSON.parse(answer.body);
+  expect(info).toEqual({
+    resource_owner_id: expect.any(Number),
+    scopes: ['read', 'write'],
+    expires_in_seconds: expires_in,
+    application: { uid: sandbox.ready.client_id },
+    created_at: Math.floor(sandbox.world.now() / 1_000),
+  });
+  expect(Number.isSafeInteger(info.resource_owner_id)).toBe(true);
+  expect(sandbox.requests(`GET ${path}`)).toMatchObject([{ status: 200, token_hint: access_token.slice(-4) }]);
+});
+
+it.each(['unknown', 'revoked', 'absent'])('a token that is %s is 401', async (what) => {
+  const sandbox = await sandboxFor();
+  const { access_token } = await tokenFor(sandbox);
+  if (what === 'revoked') await admin(sandbox, 'POST', '/_sandbox/tokens/revoke', { token: access_token });
+  const headers = what === 'absent' ? {} : { authorization: `Bearer ${what === 'unknown' ? 'x' : access_token}` };
+  const answer = await send(sandbox.ready.auth_url, path, { headers });
+  expect([answer.status, JSON.parse(answer.body).id]).toEqual([401, 'unauthorized']);
+  expect(answer.headers['www-authenticate']).toContain('invalid_token');
+});

@@ -1,10 +1,30 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { SandboxServers } from '../../../src/sandbox/sandbox.ts';
-import { decodeSandboxSnapshot } from '../../../src/sandbox/state/snapshot.ts';
+import { decodeSandboxSnapshot, takeSandboxSnapshot } from '../../../src/sandbox/state/snapshot.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
-import { admin, callApi, errorOf, grantFor, refreshWith, sandboxFor, tokenFor } from '../requests.ts';
-import { makeFolder } from '../state/state-folders.ts';
+import {
+  admin,
+  authorizationQuery,
+  authorize,
+  callApi,
+  errorOf,
+  grantFor,
+  MAYA,
+  refreshWith,
+  sandboxFor,
+  signIn,
+  tokenFor,
+} from '../requests.ts';
+import { makeFolder } from './state-folders.ts';
+
+it('GET /_sandbox/snapshot returns the whole state, secrets included', async () => {
+  const sandbox = await sandboxFor();
+  await admin(sandbox, 'POST', '/_sandbox/clock', { freeze: true });
+  const { status, body } = await admin(sandbox, 'GET', '/_sandbox/snapshot');
+  expect([status, JSON.parse(body)]).toEqual([200, takeSandboxSnapshot(sandbox.world)]);
+  expect(body).toContain(sandbox.ready.client_secret);
+});
 
 async function snapshotOf(sandbox: SandboxServers): Promise<Record<string, unknown>> {
   const answer = await admin(sandbox, 'GET', '/_sandbox/snapshot');
@@ -119,4 +139,35 @@ describe('a snapshot', () => {
     expect(JSON.parse((await callApi(sandbox, token, 'GET', '/v2/droplets')).body).meta.total).toBe(10_003);
     expect(errorOf(await refreshWith(sandbox, 'sandbox_unknown'))).toBe('invalid_grant');
   });
+});
+
+it('reset restores the initial state and keeps the credentials', async () => {
+  const sandbox = await sandboxFor({ dropletLimit: 4 });
+  const cookie = await signIn(sandbox, MAYA);
+  const { access_token, refresh_token } = await grantFor(sandbox, { changes: { scope: 'read write' } });
+  await callApi(sandbox, access_token, 'POST', '/v2/droplets', { name: 'a', size: '1gb', image: 'debian-12-x64' });
+  await admin(sandbox, 'POST', '/_sandbox/clock', { freeze: true, advance: '30d' });
+  await admin(sandbox, 'POST', '/_sandbox/consent', { mode: 'deny' });
+  expect((await admin(sandbox, 'POST', '/_sandbox/reset')).status).toBe(204);
+
+  expect(JSON.parse((await admin(sandbox, 'GET', '/_sandbox/requests')).body)).toEqual({ requests: [], counts: {} });
+  expect(JSON.parse((await admin(sandbox, 'GET', '/_sandbox/clock')).body)).toMatchObject({
+    frozen: false,
+    offset_ms: 0,
+  });
+  expect((await callApi(sandbox, access_token, 'GET', '/v2/droplets')).status).toBe(404);
+  expect((await refreshWith(sandbox, refresh_token)).status).toBe(400);
+  expect((await authorize(sandbox, authorizationQuery(sandbox), cookie)).body).toContain('<h1>Sign in</h1>');
+  const fresh = await tokenFor(sandbox);
+  expect(JSON.parse((await callApi(sandbox, fresh.access_token, 'GET', '/v2/droplets')).body).meta.total).toBe(3);
+  expect((await grantFor(sandbox)).scope).toBe('read');
+});
+
+it('reset clears the counters of the rate limit', async () => {
+  const sandbox = await sandboxFor({ rateLimit: '1/h' });
+  await admin(sandbox, 'POST', '/_sandbox/clock', { freeze: true });
+  const read = () => callApi(sandbox, 'unknown', 'GET', '/v2/actions');
+  expect([(await read()).status, (await read()).status]).toEqual([404, 429]);
+  await admin(sandbox, 'POST', '/_sandbox/reset');
+  expect((await read()).status).toBe(404);
 });
