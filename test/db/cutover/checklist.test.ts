@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { type CutoverFacts, cutoverChecklist, firstOpenLine } from '../../../src/db/cutover/checklist.ts';
+import {
+  type CutoverFacts,
+  cutoverChecklist,
+  firstOpenLine,
+  formatChecklist,
+} from '../../../src/db/cutover/checklist.ts';
 import { acceptTables, buildDatabaseComparisonEntry } from '../../../src/db/cutover/comparison.ts';
-
 import type { ServerAccess } from '../../../src/db/cutover/postgresql/access-script.ts';
 import type { AccessStatement } from '../../../src/db/cutover/postgresql/access-statements.ts';
 import type { StateDifference } from '../../../src/db/cutover/postgresql/database-state.ts';
@@ -178,4 +182,15 @@ describe('the checklist', () => {
     expect(line?.observed).toContain('a: 1, b: 2, c: 3');
     expect(line?.observed).not.toContain('d: 4');
   });
+});
+
+it('puts what was observed below its step, without control characters', () => {
+  const text = formatChecklist([
+    { id: 'writes', state: 'done', title: 'step one', observed: 'a\u001b[2J\nb' },
+    { id: 'lag', state: 'not_checked', title: 'step two', observed: 'later' },
+  ]);
+  expect(text).not.toMatch(/\u001b/);
+  const lines = text.split('\n');
+  expect(lines).toHaveLength(4);
+  expect(new Set(lines.map((line) => line.search(/(?<=^.{12} )\S/)))).toEqual(new Set([13]));
 });

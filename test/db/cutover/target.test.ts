@@ -1,5 +1,15 @@
 import { expect, it } from 'vitest';
-import { readRehearsalTarget, readTargetServer } from '../../../src/db/cutover/target.ts';
+import { Secret } from '../../../src/base/secret.ts';
+import {
+  readRehearsalTarget,
+  readTargetServer,
+  rehearsalInputs,
+  targetInputs,
+  targetLoginHint,
+  targetPsqlCommand,
+} from '../../../src/db/cutover/target.ts';
+import type { DbSource } from '../../../src/db/source/options.ts';
+import { clientSideDatabaseErrorCodes, DatabaseConnectError } from '../../../src/platform/network-errors.ts';
 import { commandIo } from '../../fixtures/command-io.ts';
 import { testHost } from '../../fixtures/host.ts';
 
@@ -48,4 +58,42 @@ it.each([
   const failed = await read(url, engine).catch((error: unknown) => error);
   expect(failed).toMatchObject({ code: 'usage' });
   expect(String(failed)).not.toContain('--source');
+});
+
+const failed = (code: string): Error => new DatabaseConnectError('startup', code, 'no');
+
+it.each([
+  [clientSideDatabaseErrorCodes.noTls, 'sslmode=disable'],
+  [clientSideDatabaseErrorCodes.cleartextPassword, 'sslmode=verify-full'],
+  [clientSideDatabaseErrorCodes.weakScram, 'sslmode=verify-full'],
+  [clientSideDatabaseErrorCodes.noPassword, 'CLOUDCTL_TARGET_PASSWORD'],
+  ['28P01', 'CLOUDCTL_TARGET_PASSWORD'],
+  ['WRONGPASS', 'CLOUDCTL_TARGET_PASSWORD'],
+  ['ECONNREFUSED', '--target'],
+])('the hint for %s names %s', (code, named) => {
+  expect(targetLoginHint(failed(code), targetInputs)).toContain(named);
+});
+
+it('names the option and the variable of the command', () => {
+  expect(targetLoginHint(failed('28P01'), rehearsalInputs)).toContain('CLOUDCTL_REHEARSE_INTO_PASSWORD');
+  expect(targetLoginHint(new Error('x'), rehearsalInputs)).toContain('--into');
+});
+
+const target = (password: string): DbSource => ({
+  engine: 'postgresql',
+  source: { host: 'h', port: 1, dbname: 'd', username: 'u', ssl: 'disable', password: new Secret(password) },
+});
+
+it.each([
+  [
+    'its own variable',
+    { CLOUDCTL_TARGET_PASSWORD: 'b', PGPASSWORD: 'a' },
+    'PGPASSWORD="$CLOUDCTL_TARGET_PASSWORD" psql',
+  ],
+  ['.pgpass or a prompt', { PGPASSWORD: 'a' }, 'PGPASSWORD= psql'],
+  ['.pgpass, without PGPASSWORD', {}, 'psql'],
+])('with %s, psql does not take the password of the source', (_name, env, start) => {
+  const command = targetPsqlCommand(target('b'), env);
+  expect(command.split(' -X ')[0]).toBe(start);
+  expect(command).toContain("'postgres://u@h:1/d?sslmode=disable'");
 });

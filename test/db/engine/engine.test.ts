@@ -4,15 +4,23 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { createEngine } from '../../../src/db/engine/engine.ts';
+import { probePlane } from '../../../src/db/engine/plane.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
+import { lacks } from '../../fixtures/needs.ts';
+import { startRedis } from '../../fixtures/redis.ts';
 import {
+  beginMigration,
   copySimpleSchema,
+  makePostgresJob,
   objectsOn,
+  postgresEndpointOf,
   shortEngineLimits,
   startSource,
   startTarget,
   subscriptionsOn,
+  testEngineDependencies,
   waitForState,
+  waitUntil,
 } from './servers.ts';
 
 test('an engine that closes ends its migrations; the next one removes what a killed one has left, by its journal', async () => {
@@ -71,3 +79,55 @@ test('an address that cannot be read is refused in words that quote nothing of i
     expect(refusal).not.toContain('S3cret');
   }
 });
+
+test('rows arrive, and so does what is written during and after the copy; stopping keeps them and leaves nothing on the source', async () => {
+  const [source, target] = await Promise.all([startSource(), startTarget()]);
+  await source.query('CREATE DATABASE shop');
+  await source.query(
+    'CREATE TABLE t (id int PRIMARY KEY, name text); INSERT INTO t SELECT i, md5(i::text) FROM generate_series(1, 20000) i',
+    'shop',
+  );
+  const migration = beginMigration(makePostgresJob(postgresEndpointOf(source), postgresEndpointOf(target)));
+  await source.query("INSERT INTO t VALUES (0, 'during')", 'shop');
+  await waitForState(migration, ({ status }) => status === 'syncing');
+  await source.query(
+    "INSERT INTO t VALUES (-1, 'after'); UPDATE t SET name = 'changed' WHERE id = 7; DELETE FROM t WHERE id = 8",
+    'shop',
+  );
+  await waitUntil(async () => {
+    const [row] = await target.query(
+      'SELECT count(*)::int AS n, count(*) FILTER (WHERE id = -1)::int AS a, max(name) FILTER (WHERE id = 7) AS c FROM t',
+      'shop',
+    );
+    return row?.n === 20_001 && row.a === 1 && row.c === 'changed';
+  }, 'the changes');
+  const state = await waitForState(migration, ({ databases }) => databases.every(({ phase }) => phase === 'streaming'));
+  expect(state).toMatchObject({ status: 'syncing', method: 'continuous' });
+  expect(state.databases).toMatchObject([
+    { name: 'postgres', phase: 'streaming', tables: [] },
+    { name: 'shop', phase: 'streaming', method: 'continuous', tables: [{ name: 'public.t', stage: 'r' }] },
+  ]);
+  expect(await migration.stop()).toEqual([]);
+  expect(await migration.ended).toMatchObject({ status: 'canceled', reason: 'stopped_by_user' });
+  expect(await objectsOn(source)).toEqual([]);
+  expect(await subscriptionsOn(target)).toEqual([]);
+  expect(await target.query('SELECT count(*)::int AS n FROM t', 'shop')).toEqual([{ n: 20_001 }]);
+});
+
+test.skipIf(lacks('redis-server'))(
+  'a Redis server tells its version, and one that refuses us is named without the password',
+  async () => {
+    const server = await startRedis({ config: ['requirepass right'] });
+    onTestFinished(() => server.stop());
+    const plane = await probePlane(`redis://:right@127.0.0.1:${server.port}`, testEngineDependencies());
+    expect(plane).toMatchObject({
+      engine: 'redis',
+      host: '127.0.0.1',
+      port: server.port,
+      version: expect.stringMatching(/^\d+\./),
+    });
+    const refused = probePlane(`redis://:Wr0ngWord@127.0.0.1:${server.port}`, testEngineDependencies());
+    await expect(refused).rejects.toThrow(`127.0.0.1:${server.port}: `);
+    await expect(refused).rejects.not.toThrow('Wr0ngWord');
+  },
+);

@@ -2,8 +2,12 @@ import { expect, it } from 'vitest';
 import { formatIdentity } from '../../../../src/db/watch/identity.ts';
 import { watchLimits } from '../../../../src/db/watch/limits.ts';
 import type { PostgresPoll, ServerFacts, SlotFacts } from '../../../../src/db/watch/postgresql/facts.ts';
-import { type FoldOptions, foldPostgresPoll } from '../../../../src/db/watch/postgresql/fold.ts';
-import { createPostgresState, type EarlierSlots } from '../../../../src/db/watch/postgresql/state.ts';
+import { type FoldOptions, foldPostgresPoll, listDenied, pollNotes } from '../../../../src/db/watch/postgresql/fold.ts';
+import {
+  createDatabaseState,
+  createPostgresState,
+  type EarlierSlots,
+} from '../../../../src/db/watch/postgresql/state.ts';
 import { knownStart } from '../../../../src/db/watch/record.ts';
 import { expectGolden } from '../../../fixtures/golden.ts';
 import { makeDatabaseFacts, makeServerFacts, makeSlot, makeTable, makeWalSender } from './make-facts.ts';
@@ -243,4 +247,15 @@ it('a stop that the first poll finds does not hide that the rows were copied', (
   const slots = [makeSlot({ flushed: 500, walStatus: 'lost' })];
   const [{ sample } = {}] = all([look({ at: 0, slots })]);
   expect(sample).toMatchObject({ phase: 'stalled', percent: 90 });
+});
+
+it('a silent target, denied queries and a missing slot are one note each', () => {
+  expect(pollNotes('waiting', ['slots'], ['silent']).notes).toHaveLength(3);
+  expect(pollNotes('waiting', [], []).notes).toHaveLength(1);
+  expect(pollNotes('copying', [], [])).toEqual({});
+});
+
+it('a query that failed on the server and in a database is listed once', () => {
+  const server = makeServerFacts({ denied: ['slots', 'role'] });
+  expect(listDenied(server, new Map([['shop', createDatabaseState('shop')]]))).toEqual(['slots', 'role']);
 });

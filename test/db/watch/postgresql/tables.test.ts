@@ -1,12 +1,16 @@
 import { expect, it } from 'vitest';
+import type { TableDefinition } from '../../../../src/db/watch/postgresql/facts.ts';
 import {
+  changedTables,
   markAllCopied,
   shownTables,
   sumTableBytes,
   type TableStates,
+  type TrackedTables,
+  trackDefinitions,
   updateTables,
 } from '../../../../src/db/watch/postgresql/tables.ts';
-import { makeTable } from './make-facts.ts';
+import { makeDatabaseFacts, makeTable } from './make-facts.ts';
 
 const sizes = new Map([[1, 1000]]);
 const copy = (rows: number) => ({ pid: 1, database: 'shop', table: 1, rows, bytes: 0, dump: false });
@@ -74,4 +78,36 @@ it('fifty tables are shown, those being copied first, then the biggest', () => {
   const shown = shownTables(all, many);
   expect(shown).toHaveLength(50);
   expect(shown.slice(0, 2).map(({ name }) => name)).toEqual(['public.t3', 'public.t79']);
+});
+
+const withKey: TableDefinition = {
+  schema: 'public',
+  table: 'items',
+  columns: 'a',
+  identity: 'd',
+  keyColumns: ['id'],
+  hasReplicaIdentity: true,
+};
+
+/** The table has the definition of each poll; a row is inserted between two polls, and the target has applied it. */
+function changedAfter(...polls: readonly TableDefinition[]): readonly string[] {
+  let tracked: TrackedTables | undefined;
+  for (const [at, shape] of polls.entries()) {
+    const tables = [makeTable({ name: 'public.items', inserted: at })];
+    const facts = makeDatabaseFacts({ tables, shapes: new Map([['public.items', shape]]) });
+    tracked = trackDefinitions(tracked, { facts, walPosition: at, applied: at + 1, blamed: undefined });
+  }
+  return tracked === undefined ? [] : changedTables(tracked);
+}
+
+it('a change of columns is over when the target has applied rows that were written after it', () => {
+  const altered = { ...withKey, columns: 'b' };
+  expect(changedAfter(withKey, altered)).toEqual(['public.items']);
+  expect(changedAfter(withKey, altered, altered)).toEqual([]);
+});
+
+it('a removed replica identity is not over before it is restored, because inserted rows need none', () => {
+  const removed = { ...withKey, columns: 'b', identity: 'n', keyColumns: [], hasReplicaIdentity: false };
+  expect(changedAfter(withKey, removed, removed, removed, removed)).toEqual(['public.items']);
+  expect(changedAfter(withKey, removed, removed, { ...withKey, columns: 'b' })).toEqual([]);
 });
