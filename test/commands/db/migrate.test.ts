@@ -4,7 +4,6 @@ import { describe, expect, it } from 'vitest';
 import { closedPort } from '../../../scripts/free-port.mjs';
 import { createBaseline } from '../../../src/db/watch/postgresql/baseline.ts';
 import { loadBaseline, pathOfBaseline, pathOfRecord, readRecord, storeBaseline } from '../../../src/db/watch/record.ts';
-
 import { makeDatabaseFacts, makeServerFacts } from '../../db/watch/postgresql/make-facts.ts';
 import { maskVariable } from '../../fixtures/error-text.ts';
 import { reply, serverFor } from '../../fixtures/fake-server.ts';
@@ -16,6 +15,7 @@ import { recordedRequests, runCloudctl, sandboxEnvironment } from '../run-cloudc
 import { countingSource, dbTestHost } from './test-source.ts';
 
 const cluster = '3b643ad7-65aa-4066-b45b-1c64b6db600a';
+
 const second = Math.floor(Date.now() / 1000) * 1000;
 const dateOf = (time: number): string => new Date(time).toISOString().replace('.000Z', 'Z');
 const running = { id: 'm1', status: 'running', created_at: dateOf(second) };
@@ -358,5 +358,36 @@ describe('--deep', () => {
     const words = ['db', 'migrate', cluster, '--source', `${engine}://u@127.0.0.1:${source.port}`, ...options];
     expect(await runCloudctl(host, words)).toMatchObject({ code: 2, out: '' });
     expect([seen.length, source.asked()]).toEqual([0, 0]);
+  });
+});
+
+describe('the rules of a migration', () => {
+  /** The rules of the specification for the time of a migration (4.6), as the lines of a list. */
+  async function rulesAfter(answer: Parameters<typeof serverFor>[0]): Promise<readonly string[]> {
+    const server = await serverFor(answer);
+    const host = dbTestHost({ CLOUDCTL_BASE_URL: server.origin, CLOUDCTL_ACCESS_TOKEN: 'token' });
+    const source = ['--source', 'postgres://u@db.example.com/shop', '--skip-preflight'];
+    const { err } = await runCloudctl(host, ['db', 'migrate', cluster, ...source]);
+    return err.split('\n').filter((line) => line.startsWith('  do not '));
+  }
+
+  it.each<[string, Parameters<typeof serverFor>[0]]>([
+    ['a whole answer', (_seen, response) => reply(response, 200, { id: 'm1', status: 'running' })],
+    ['an answer without a body', (seen, response) => void response.writeHead(seen.method === 'PUT' ? 204 : 404).end()],
+    ['a body of another form', (_seen, response) => reply(response, 202, { accepted: true })],
+    ['a lost answer', (_seen, response) => void response.destroy()],
+    ['a refusal, because the request was sent', (_seen, response) => reply(response, 422, { id: 'x', message: 'no' })],
+  ])('the rules are printed after %s', async (_what, answer) => {
+    expect(await rulesAfter(answer)).toHaveLength(3);
+  });
+
+  it('they are not printed when nothing was sent', async () => {
+    const host = dbTestHost({
+      CLOUDCTL_BASE_URL: `http://127.0.0.1:${await closedPort()}`,
+      CLOUDCTL_ACCESS_TOKEN: 'token',
+    });
+    const source = ['--source', 'postgres://u@db.example.com/shop', '--skip-preflight'];
+    const ran = await runCloudctl(host, ['db', 'migrate', cluster, ...source]);
+    expect([ran.code, ran.err.split('\n').filter((line) => line.startsWith('  do not '))]).toEqual([6, []]);
   });
 });

@@ -5,6 +5,9 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { closedPort } from '../../../scripts/free-port.mjs';
 import { profilePaths } from '../../../src/auth/session/paths.ts';
 import { createFileStore, readClientSecret } from '../../../src/auth/session/store.ts';
+import { readSandboxClusterServerUrls } from '../../../src/commands/sandbox/cluster-servers.ts';
+import { sandboxStartCommand } from '../../../src/commands/sandbox/start.ts';
+import { sandboxTokenCommand } from '../../../src/commands/sandbox/token.ts';
 import { readLastSandbox, recordStartedSandbox } from '../../../src/config/sandbox-urls-and-credentials.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { testHost } from '../../fixtures/host.ts';
@@ -274,5 +277,52 @@ describe('sandbox start with own users and data', () => {
     expect(ran.err).not.toContain('hunter2');
     expect(existsSync(state)).toBe(false);
     expectGolden('sandbox', ran.err.replaceAll(host.folders.state, 'STATE'));
+  });
+});
+
+const args = { positionals: [], value: () => undefined, values: () => [], has: () => false };
+
+it('reads servers from variables, without the line end of a file', () => {
+  const env = { CLOUDCTL_CLUSTER_PG: 'postgres://u:p@h/d\n', CLOUDCTL_CLUSTER_EMPTY: '\n', CLOUDCTL_CLUSTER_: 'x' };
+  expect(readSandboxClusterServerUrls(args, env)).toEqual([{ name: 'pg', url: 'postgres://u:p@h/d' }]);
+});
+
+describe('a consent script', () => {
+  it('takes a team whose name has blanks', async () => {
+    const host = testHost();
+    await startSandboxCommand(host, ['--consent', '  approve  tomas@example.com Harbour Works ']);
+    const ran = await runLogin(host, ['--profile', 'sandbox', '-o', 'json']);
+    expect(ran.json()).toMatchObject({ email: 'tomas@example.com', team_name: 'Harbour Works' });
+  });
+
+  it('of the start is in force after a reset', async () => {
+    const host = testHost();
+    await startSandboxCommand(host, ['--consent', 'approve maya@example.com']);
+    expect(await runCloudctl(host, ['sandbox', 'reset'])).toMatchObject({ code: 0 });
+    const ran = await runLogin(host, ['--profile', 'sandbox', '-o', 'json']);
+    expect(ran.json()).toMatchObject({ email: 'maya@example.com' });
+  });
+
+  it('of an unknown user is a usage error with the reason of the sandbox', async () => {
+    const ran = await runCloudctl(testHost(), [
+      'sandbox',
+      'start',
+      '--consent',
+      'approve ada@example.com',
+      '-o',
+      'json',
+    ]);
+    expect(ran.error()).toMatchObject({ code: 'usage', exit_code: 2 });
+    expectGolden('sandbox', stableText(ran));
+  });
+
+  it('and a token: whoever the examples of the help name is somebody every sandbox knows', async () => {
+    const { ready } = await startSandboxCommand(testHost());
+    const known = ready.users.map(({ email }) => email);
+    const named = [sandboxStartCommand, sandboxTokenCommand].flatMap(({ examples = [] }) =>
+      examples.flatMap(({ command }) => command.match(/[\w.]+@[\w.]+/g) ?? []),
+    );
+    expect(named.length).toBeGreaterThan(0);
+    expect(known).toEqual(expect.arrayContaining(named));
   });
 });
