@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { errorOf, expectInvariants, list, refreshCommits, runNextCommand } from './assertions.ts';
-import type { FaultFixture } from './fault-fixture.ts';
+import { createFaultFixture, type FaultFixture } from './fault-fixture.ts';
 import { describeStores } from './stores.ts';
 
 interface Disk {
@@ -86,3 +86,20 @@ function contents({ place }: FaultFixture): Readonly<Record<string, string>> {
   const names = readdirSync(place.folder).filter((name) => !name.endsWith('lock'));
   return Object.fromEntries(names.map((name) => [name, readFileSync(join(place.folder, name), 'latin1')]));
 }
+
+/** As in a container with `-v FILE:FILE`. */
+const aloneMounted = mounted('mount --bind "$1" "$1" && shift && exec "$@"');
+
+test.skipIf(!mayMount)(
+  'a credential file that is a mount of its own is an error before anything is sent',
+  async (context) => {
+    const fixture = await createFaultFixture('file', { test: context });
+    const ran = await fixture.run(list, { under: aloneMounted(fixture.place.credentialFile) });
+    expect([ran.code, errorOf(ran)]).toEqual([1, 'keychain_unavailable']);
+    expect(ran.stderr).toContain(fixture.place.folder);
+    expect(fixture.refreshes()).toEqual([]);
+    expect(fixture.beside()).toEqual([]);
+    expect(await runNextCommand(fixture)).toBe('usable');
+    await expectInvariants(fixture);
+  },
+);

@@ -1,4 +1,4 @@
-import { cpSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { callWith, logIn, openPairs, refresh, type Tokens } from '../../e2e/sandbox/sandbox-machine.ts';
@@ -6,9 +6,106 @@ import { startProgram } from '../../fixtures/cli.ts';
 import { type Folders, makeFolders } from '../../fixtures/folders.ts';
 import { lacks } from '../../fixtures/needs.ts';
 import type { Ready } from '../../fixtures/sandbox.ts';
-import { program } from './fault-fixture.ts';
+import { list } from './assertions.ts';
+import { createFaultFixture, type FaultFixture, program } from './fault-fixture.ts';
 import { faultSample, tell } from './figures.ts';
-import { faultsAt, injectionOf, placesIn, straceCommand } from './strace.ts';
+import { describeStores } from './stores.ts';
+import { type Fault, faultsAt, injectionOf, placesIn, runWithFault, straceCommand, tracePlaces } from './strace.ts';
+
+describeStores('the fault matrix', ({ store, make }) => {
+  test.skipIf(lacks('strace'))(
+    'no system call on the state folder that fails, once or from then on, loses the session',
+    async (context) => {
+      let fixture = await make(context);
+      // The first run creates files that later ones find.
+      await fixture.run(list);
+      await fixture.expire();
+      const places = await tracePlaces(fixture, list);
+      expect(places.length).toBeGreaterThan(20);
+      const faults = faultSample(faultsAt(places));
+      const lost: string[] = [];
+      let hits = 0;
+      for (const fault of faults) {
+        await fixture.expire();
+        const { isHit } = await runWithFault(fixture, list, fault);
+        if (isHit) hits++;
+        // A later command without a fault must find the session.
+        const next = await fixture.run(list);
+        if (next.code === 0 && (await isConsistent(fixture))) continue;
+        lost.push(`${describeFault(fault)}: exit ${next.code} ${next.stderr}`);
+        fixture = await make(context);
+      }
+      tell({
+        what: 'faults',
+        store,
+        values: { places: places.length, faults: faults.length, hits, lost: lost.length },
+      });
+      expect(lost).toEqual([]);
+      expect(hits).toBeGreaterThan(faults.length / 2);
+    },
+    90 * 60_000,
+  );
+});
+
+/** What is stored is what the server takes at the next refresh. */
+async function isConsistent(fixture: FaultFixture): Promise<boolean> {
+  const { world } = fixture.sandbox;
+  const pair = world.grants.pairByRefreshToken((await fixture.item())?.refreshToken?.reveal() ?? '');
+  return pair !== undefined && ['valid', 'expired'].includes(world.grants.pairState(pair));
+}
+
+function describeFault({ call, at, error, isPermanent }: Fault): string {
+  return `${call} ${at} ${error} ${isPermanent ? 'always' : 'once'}`;
+}
+
+const options = ['--size', 's-1vcpu-1gb', '--image', 'debian-12-x64', '--region', 'fra1', '-o', 'json', '--yes'];
+const create = (names: readonly string[]) => ['droplets', 'create', ...names, '--batch-size', '1', ...options];
+
+test.skipIf(lacks('strace'))(
+  'no system call on the ledger that fails, once or from then on, creates a name twice, and a resumed batch has all names',
+  async (context) => {
+    const fixture = await createFaultFixture('file', { test: context });
+    await fixture.run(create(['warm-up']));
+    const places = await tracePlaces(fixture, create(['traced-1', 'traced-2']));
+    const faults = faultSample(faultsAt(places));
+    const wrong: string[] = [];
+    let hits = 0;
+    for (const [at, fault] of faults.entries()) {
+      const names = [`box-${at}-1`, `box-${at}-2`];
+      const before = new Set(ledgersOf(fixture));
+      const { ran, isHit } = await runWithFault(fixture, create(names), fault);
+      if (isHit) hits++;
+      const [ledger] = ledgersOf(fixture).filter((path) => !before.has(path));
+      const resumed =
+        ran.code === 0 || ledger === undefined
+          ? undefined
+          : await fixture.run(['droplets', 'create', '--resume', ledger, '--yes', '-o', 'json']);
+      const counts = names.map((name) => dropletNames(fixture).filter((one) => one === name).length);
+      const isWhole = ran.code === 0 || resumed?.code === 0;
+      if (counts.some((count) => count > 1 || (isWhole && count !== 1)))
+        wrong.push(`${JSON.stringify(fault)} ${counts} ${ran.code} ${ran.stderr} ${resumed?.stderr}`);
+    }
+    tell({
+      what: 'faults',
+      store: 'ledger',
+      values: { places: places.length, faults: faults.length, hits, lost: wrong.length },
+    });
+    expect(wrong).toEqual([]);
+    expect(hits).toBeGreaterThan(faults.length / 2);
+  },
+  90 * 60_000,
+);
+
+function ledgersOf({ folders }: FaultFixture): readonly string[] {
+  return readdirSync(folders.state, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.jsonl'))
+    .map((entry) => join(entry.parentPath, entry.name));
+}
+
+function dropletNames({ sandbox }: FaultFixture): readonly string[] {
+  const maya = sandbox.ready.users.find(({ email }) => email === 'maya@example.com');
+  return sandbox.world.droplets(maya?.uuid ?? '').map(({ name }) => name);
+}
 
 test.skipIf(lacks('strace'))(
   'no system call on the state folder of a sandbox that fails, once or from then on, loses a grant that was answered',
