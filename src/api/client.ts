@@ -107,7 +107,7 @@ export function createApiClient(deps: ApiClientDeps): ApiClient {
       if (renewals === maxRenewals) throw tokenStillRefusedError(deps, response);
       // A request whose token was refused had no effect, so it is sent again, also if its method is POST, PUT or DELETE.
       const other = await deps.renew(token);
-      if (other.reveal() === token.reveal()) throw tokenStillRefusedError(deps, response);
+      if (other.equals(token)) throw tokenStillRefusedError(deps, response);
       token = other;
     }
   };

@@ -17,6 +17,15 @@ export class Secret {
     return this.#value;
   }
 
+  get length(): number {
+    return this.#value.length;
+  }
+
+  /** Whether both have the same value. Not for what a stranger sends, because it takes longer the more characters are equal. */
+  equals(other: Secret | undefined): boolean {
+    return this.#value === other?.reveal();
+  }
+
   toString(): string {
     return this.display;
   }
@@ -41,8 +50,7 @@ export function wrapUrlAsSecret(url: URL): Secret {
  */
 export function withhold<Value extends Secret | undefined>(secret: Value): Value {
   // By value, because a run decodes its session more than once.
-  if (secret !== undefined && withheld?.some((one) => one.reveal() === secret.reveal()) === false)
-    withheld = [...withheld, secret];
+  if (secret !== undefined && withheld?.some((one) => one.equals(secret)) === false) withheld = [...withheld, secret];
   return secret;
 }
 

@@ -23,6 +23,14 @@ describe('a secret', () => {
     expect(`${new Secret('hunter2', '[session]')} ${secret}`).toBe('[session] [secret]');
   });
 
+  it('is compared and measured without its value', () => {
+    expect([secret.equals(new Secret('hunter2', '[another]')), secret.equals(new Secret('hunter'))]).toEqual([
+      true,
+      false,
+    ]);
+    expect([secret.equals(undefined), secret.length]).toEqual([false, 7]);
+  });
+
   it('gives its value only on demand', () => {
     expect(secret.reveal()).toBe('hunter2');
   });

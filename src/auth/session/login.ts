@@ -332,7 +332,7 @@ async function replaceStoredRecord(
 ): Promise<SessionRecord | undefined> {
   const before = await items.read('credential');
   requireAvailable(await writeRecord(store, items, record), store.profile);
-  const old = before.kind === 'found' ? decodeRecord(before.value.reveal()) : undefined;
+  const old = before.kind === 'found' ? decodeRecord(before.value) : undefined;
   const isOurs = old !== undefined && belongsTo(old, binding);
   const replaced = isOurs ? (await readNewest(store, old)).record : undefined;
   if (old !== undefined)

@@ -165,7 +165,7 @@ async function deleteSession(
 ): Promise<'nothing' | 'damaged' | Newest<SessionRecord>> {
   const item = requireAvailable(await items.read('credential'), store.profile);
   if (item.kind === 'absent') return 'nothing';
-  const stored = decodeRecord(item.value.reveal());
+  const stored = decodeRecord(item.value);
   // The newest record is revoked, because the tokens of older records are already invalid.
   const newest = stored === undefined ? undefined : await readNewest(store, stored);
   requireAvailable(await items.remove('credential'), store.profile);
@@ -367,6 +367,6 @@ export async function revokeReplaced(
   { record, replaced }: { readonly record: SessionRecord; readonly replaced: SessionRecord | undefined },
 ): Promise<void> {
   if (replaced === undefined || how.client.tokenParams !== 'query' || !how.isSpecServer()) return;
-  if (replaced.isGivenToken === true || replaced.accessToken.reveal() === record.accessToken.reveal()) return;
+  if (replaced.isGivenToken === true || replaced.accessToken.equals(record.accessToken)) return;
   await revokeGrant(how, replaced);
 }

@@ -131,11 +131,10 @@ export function storedProvider(run: SessionRun): StoredProvider {
     record: async () => use(await usable()),
     bearer: async () => use(await usable()).accessToken,
     renew: async (refused) => {
-      if (known !== undefined && known.accessToken.reveal() !== refused.reveal()) return use(known).accessToken;
+      if (known !== undefined && !known.accessToken.equals(refused)) return use(known).accessToken;
       known = adopt((await read()).record);
-      if (known.accessToken.reveal() !== refused.reveal()) return use(known).accessToken;
-      const isJustRenewed =
-        latest?.token.reveal() === refused.reveal() && run.host.clock.now() - latest.at < justRenewedMs;
+      if (!known.accessToken.equals(refused)) return use(known).accessToken;
+      const isJustRenewed = latest?.token.equals(refused) === true && run.host.clock.now() - latest.at < justRenewedMs;
       return isJustRenewed ? refused : use(await refresh({ kind: 'refused', token: refused })).accessToken;
     },
     acceptNewSession: () => {

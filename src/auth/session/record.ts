@@ -87,8 +87,8 @@ export function encodeRecord(record: SessionRecord): Secret {
 }
 
 /** Decodes a session record; undefined when the text is damaged or was written by a newer version. */
-export function decodeRecord(text: string): SessionRecord | undefined {
-  const json = tryParseJson(text);
+export function decodeRecord(text: string | Secret): SessionRecord | undefined {
+  const json = tryParseJson(typeof text === 'string' ? text : text.reveal());
   if (!json.ok || !isJsonRecord(json.value) || json.value.v !== 1) return undefined;
   const fields = json.value;
   const texts = ['sid', 'seal', 'access_token', 'scope', 'auth_origin', 'base_origin', 'client_id'].map((key) =>
@@ -122,7 +122,7 @@ export const recordCodec: RecordCodec<SessionRecord> = {
 };
 
 export function isSameRecord(one: SessionRecord, other: SessionRecord): boolean {
-  return encodeRecord(one).reveal() === encodeRecord(other).reveal();
+  return encodeRecord(one).equals(encodeRecord(other));
 }
 
 export function belongsTo(record: SessionRecord, binding: Binding): boolean {
@@ -187,7 +187,7 @@ export type RefreshCause =
   | { readonly kind: 'forced'; readonly sid: string; readonly gen: number };
 
 export function isRefreshDue(record: SessionRecord, cause: RefreshCause, nowMs: number): boolean {
-  if (cause.kind === 'refused') return record.accessToken.reveal() === cause.token.reveal();
+  if (cause.kind === 'refused') return record.accessToken.equals(cause.token);
   if (cause.kind === 'forced') return record.sid === cause.sid && record.gen === cause.gen;
   return freshnessOf(record, nowMs) !== 'valid';
 }
@@ -255,8 +255,8 @@ export function recordOfResponse(old: SessionRecord, answer: TokenResult, sentAt
 export function canReplace(stored: SessionRecord | undefined, sent: SessionRecord): boolean {
   if (stored?.sid !== sent.sid || stored.gen > sent.gen) return false;
   // A grant may replace a record that is marked as ended: another process sent the same refresh token and was refused.
-  const isEnded = stored.refreshToken === undefined;
-  return stored.gen < sent.gen || isEnded || stored.refreshToken?.reveal() === sent.refreshToken?.reveal();
+  const { refreshToken } = stored;
+  return stored.gen < sent.gen || refreshToken === undefined || refreshToken.equals(sent.refreshToken);
 }
 
 /**

@@ -275,7 +275,7 @@ export async function writeIfCurrent(
 ): Promise<ItemWritten | { readonly kind: 'superseded' }> {
   const item = await items.read('credential');
   if (item.kind === 'unavailable') return item;
-  const stored = item.kind === 'found' ? decodeRecord(item.value.reveal()) : undefined;
+  const stored = item.kind === 'found' ? decodeRecord(item.value) : undefined;
   if (stored !== undefined && isSameRecord(stored, next)) return { kind: 'done' };
   return canReplace(stored, sent) ? writeRecord(store, items, next) : { kind: 'superseded' };
 }
@@ -288,7 +288,7 @@ async function revokeUnwanted(
   next: SessionRecord,
 ): Promise<void> {
   const item = await items.read('credential');
-  const stored = item.kind === 'found' ? decodeRecord(item.value.reveal()) : undefined;
+  const stored = item.kind === 'found' ? decodeRecord(item.value) : undefined;
   if (item.kind !== 'unavailable' && stored?.sid !== next.sid) await revokeGrant({ ...run, client }, next);
 }
 

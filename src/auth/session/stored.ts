@@ -49,7 +49,7 @@ export async function readSession(store: CredentialStore, items: OpenStore, bind
     // A folder that cannot be listed may contain a newer record, so the session is unavailable.
     return fileUnavailable(error);
   }
-  const record = decodeRecord(item.value.reveal());
+  const record = decodeRecord(item.value);
   if (record === undefined) return { kind: 'damaged' };
   if (!belongsTo(record, binding)) return { kind: 'elsewhere', record };
   const newest = await readNewest(store, record);
@@ -128,7 +128,7 @@ function findTooLong(
   { maxLength = Number.POSITIVE_INFINITY }: Pick<CredentialStore, 'maxLength'>,
   record: SessionRecord,
 ): StoreUnavailable | undefined {
-  const { length } = encodeRecord(record).reveal();
+  const { length } = encodeRecord(record);
   if (length <= maxLength) return undefined;
   const reason = `the record has ${length} characters; a keychain item can store ${maxLength}`;
   return { kind: 'unavailable', why: 'too_long', reason };

@@ -184,7 +184,7 @@ export async function promptForDbPassword(
     variable,
     message: `Password of the ${server} (hidden; Enter for none)`,
   });
-  return password.reveal() === '' ? undefined : password;
+  return password.length === 0 ? undefined : password;
 }
 
 /** The whole standard input except one line end. A space before the line end belongs to the password. */
