@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { executedTexts, type HintText, hintTexts } from './architecture/hints.ts';
 import { readProject } from './architecture/project.ts';
+import { executedTexts, type HintText, hintTexts } from './fixtures/hint-texts.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const texts = hintTexts(readProject(root));

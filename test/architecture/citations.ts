@@ -1,3 +1,4 @@
+import { posix } from 'node:path';
 import { parseSync } from 'oxc-parser';
 import type { Project, Rule } from './project.ts';
 
@@ -5,7 +6,7 @@ import type { Project, Rule } from './project.ts';
 export const citationsResolve: Rule = (project) => {
   const known = collect(project);
   return Object.keys(project.files)
-    .filter((path) => /^(src|test|scripts|bench)\/.*\.(ts|mts|mjs)$/.test(path))
+    .filter((path) => /^(src|test|scripts|bench)\/.*\.(ts|mts|mjs|cjs)$/.test(path))
     .flatMap((path) => commentsOf(path, project.files[path]!).flatMap((comment) => unresolved(path, comment, known)));
 };
 
@@ -79,7 +80,7 @@ function unresolved(path: string, { line, text }: Comment, known: Known): readon
   const missing = [
     ...[...text.matchAll(/(?:[\w@*.-]+\/)*[\w*-]+(?:\.[\w*-]+)*\.(?:d\.)?(?:ts|mts|md|mjs)\b/g)]
       .map(([name]) => name)
-      .filter((name) => !isFile(name, known.paths)),
+      .filter((name) => !isFile(name, path, known.paths)),
     ...[...text.matchAll(/\bS\d+\.\d+\b|(?<=service\.md )S\d+\b/g)]
       .map(([rule]) => rule)
       .filter((rule) => !known.rules.has(rule)),
@@ -100,12 +101,21 @@ function unresolved(path: string, { line, text }: Comment, known: Known): readon
 /** A section is cited together with the name of its document, as in `RFC 6749 §4.1.2 and §4.2.2`. */
 const hasDocument = /(?:RFC \d+|OpenID Connect Core|MPL-2\.0|CommonMark|SARIF 2\.1\.0)(?: §[\d.]+(?:,| and))* $/;
 
-/** A path, or the end of one; `*` stands for any text. */
-function isFile(name: string, paths: readonly string[]): boolean {
+/** A path, or the end of one; `*` stands for any text. A name that many rooms have is meant as the file nearby. */
+function isFile(name: string, from: string, paths: readonly string[]): boolean {
   const clean = name.replace(/^(?:\.\.?\/)+/, '');
-  if (!clean.includes('*')) return paths.some((path) => path === clean || path.endsWith(`/${clean}`));
-  const pattern = new RegExp(`(?:^|/)${clean.replaceAll('.', '\\.').replaceAll(/\*+/g, '.*')}$`);
-  return paths.some((path) => pattern.test(path));
+  const found = clean.includes('*')
+    ? paths.filter((path) => new RegExp(`(?:^|/)${clean.replaceAll('.', '\\.').replaceAll(/\*+/g, '.*')}$`).test(path))
+    : paths.filter((path) => path === clean || path.endsWith(`/${clean}`));
+  if (found.length < 2 || found.includes(clean) || /[*/]|^index\.ts$/.test(clean)) return found.length > 0;
+  return found.some((path) => isNearby(posix.dirname(path), posix.dirname(from)));
+}
+
+/** A folder above or below, also that of the sources for a test. */
+function isNearby(folder: string, from: string): boolean {
+  return [from, from.replace(/^test\b/, 'src')].some(
+    (one) => `${one}/`.startsWith(`${folder}/`) || folder.startsWith(`${one}/`),
+  );
 }
 
 /** `rule 8: …`, `rules 35 and 36: …`, `rules 11, 17, 18: …`. */

@@ -1,5 +1,5 @@
-import type { Import, Project, Rule } from './project.ts';
-import { statementsThatPassNothingOn } from './syntax.ts';
+import { type Import, type Project, type Rule, sources } from './project.ts';
+import { statementsThatPassNothingOn, syntaxOf } from './syntax.ts';
 
 /**
  * The rooms of src, top to bottom. A room is a folder, or a file directly in src; a wing (`auth`, `db`) has several, named with
@@ -65,6 +65,20 @@ export const doorsOnlyPassOn: Rule = (project) =>
       if (text === undefined) return [`${path} is missing`];
       return statementsThatPassNothingOn(path, text).map((line) => `${path}: ${line}`);
     });
+
+/** One name has one meaning within a room: an exported name is declared in one file of it. */
+export const namesAreUniqueInTheirRoom: Rule = (project) => {
+  const files = new Map<string, string[]>();
+  for (const path of sources(project)) {
+    for (const name of new Set(syntaxOf(path, project.files[path]!).declaredExports)) {
+      const key = `${name} of ${roomOf(path)}`;
+      files.set(key, [...(files.get(key) ?? []), path]);
+    }
+  }
+  return [...files]
+    .filter(([, paths]) => paths.length > 1)
+    .map(([key, paths]) => `${key} is exported by ${paths.join(', ')}`);
+};
 
 export const sandboxImportsOnlyTheEngine: Rule = (project) =>
   between(project)

@@ -1,13 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
-import { type Export, type Import as Found, parse } from 'es-module-lexer';
+import { type Import as Found, parse } from 'es-module-lexer';
 
-/** The text of every file that rules read, with the imports and exports of the TypeScript files. */
+/** The text of every file that rules read, with the imports of the TypeScript files. */
 export interface Project {
   /** By path from the project's folder, with forward slashes. */
   readonly files: Readonly<Record<string, string>>;
   readonly imports: readonly Import[];
-  readonly exports: Readonly<Record<string, readonly string[]>>;
 }
 
 export interface Import {
@@ -21,16 +20,10 @@ export interface Import {
 export type Rule = (project: Project) => readonly string[];
 
 export function makeProject(files: Readonly<Record<string, string>>): Project {
-  const parsed = Object.keys(files)
-    .filter((path) => path.endsWith('.ts'))
-    .map((path) => [path, lex(path, files[path]!)] as const);
-  return {
-    files,
-    imports: parsed.flatMap(([path, { imports }]) => imports.flatMap((found) => toImport(path, found))),
-    exports: Object.fromEntries(
-      parsed.map(([path, { exports }]) => [path, exports.flatMap((found) => ('name' in found ? [found.name] : []))]),
-    ),
-  };
+  const imports = Object.entries(files)
+    .filter(([path]) => path.endsWith('.ts'))
+    .flatMap(([path, source]) => lex(path, source).flatMap((found) => toImport(path, found)));
+  return { files, imports };
 }
 
 /** Reads the checkout. The folders are listed here, because git may not be installed. */
@@ -49,10 +42,9 @@ export function sources(project: Project): readonly string[] {
     .sort();
 }
 
-function lex(path: string, source: string): { imports: readonly Found[]; exports: readonly Export[] } {
+function lex(path: string, source: string): readonly Found[] {
   try {
-    const [imports, exports] = parse(source, path);
-    return { imports, exports };
+    return parse(source, path)[0];
   } catch (cause) {
     throw new Error(`the imports of ${path} cannot be read`, { cause });
   }

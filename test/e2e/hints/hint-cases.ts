@@ -1,9 +1,9 @@
 import { fileURLToPath } from 'node:url';
 import { describe, type RunnerTestCase, test } from 'vitest';
-import { executedTexts, hintTexts } from '../../architecture/hints.ts';
 import { readProject } from '../../architecture/project.ts';
 import type { Ran } from '../../fixtures/cli.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
+import { executedTexts, hintTexts } from '../../fixtures/hint-texts.ts';
 import { makeWorld, type World, type WorldOptions } from './world.ts';
 
 /** A state in which the program prints a hint, and what a person does who follows it. */
