@@ -1,9 +1,9 @@
 import { setTimeout as after } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { createParsedArgs } from '../../src/cli/command.ts';
-import { globalOptions } from '../../src/cli/command-table.ts';
-import { createCommandContext } from '../../src/context.ts';
-import { testHost } from '../fixtures/host.ts';
+import { createParsedArgs } from '../src/cli/command.ts';
+import { globalOptions } from '../src/cli/command-table.ts';
+import { createCommandContext } from '../src/context.ts';
+import { testHost } from './fixtures/host.ts';
 
 it('a question is not drawn over by the progress of what led to it', async () => {
   const host = testHost({ terminal: 80 });
