@@ -101,8 +101,8 @@ export function identityStatement({ name }: UnsafeIdentity, identity: string): s
  * ALTER TABLE … REPLICA IDENTITY USING INDEX evaluates constant parts of the expressions of the index as the role that runs
  * it, and until then the owner of the table, its schema or its database can give the name of the index to another one.
  * Therefore a superuser first locks the rows of the index and of the schema in the catalogs, so that nobody can rename, move
- * or drop them, and then requires an index without expressions. PostgreSQL refuses an index of another table before it
- * evaluates anything.
+ * or drop them. Every role requires an index without expressions; for one that is no superuser a moment is left in which the
+ * owner can rename an index. PostgreSQL refuses an index of another table before it evaluates anything.
  */
 function withUnchangedIndex(name: string, index: string, statement: string): string {
   const table = `pg_catalog.to_regclass(${quoteLiteral(requoteName(name))})`;
@@ -114,8 +114,8 @@ function withUnchangedIndex(name: string, index: string, statement: string): str
     `DECLARE found pg_catalog.oid := (SELECT i.indexrelid ${named} WHERE ${isNamed})`,
     "BEGIN IF pg_catalog.current_setting('is_superuser') = 'on' THEN PERFORM FROM pg_catalog.pg_class WHERE oid = found FOR UPDATE",
     'PERFORM FROM pg_catalog.pg_namespace WHERE oid = (SELECT relnamespace FROM pg_catalog.pg_class WHERE oid = found) FOR UPDATE',
-    `IF NOT EXISTS (${isPlain}) THEN RAISE EXCEPTION USING MESSAGE = ${message}`,
     'END IF',
+    `IF NOT EXISTS (${isPlain}) THEN RAISE EXCEPTION USING MESSAGE = ${message}`,
     'END IF',
     statement,
     'END',

@@ -13,6 +13,7 @@ describe.each([14, 18] as const)('REPLICA IDENTITY USING INDEX on PostgreSQL %i'
       version,
       setup: [
         'CREATE ROLE bob LOGIN',
+        'CREATE ROLE keeper LOGIN IN ROLE bob',
         'CREATE SCHEMA bob AUTHORIZATION bob',
         'CREATE TABLE t (id int NOT NULL)',
         'CREATE UNIQUE INDEX i ON t (id)',
@@ -53,6 +54,21 @@ describe.each([14, 18] as const)('REPLICA IDENTITY USING INDEX on PostgreSQL %i'
     await expect(server.query(statement('bob.mine', 'i2'))).rejects.toThrow('i2');
     await expect(server.query(statement('bob.mine', 'i'))).rejects.toThrow('bob.mine');
     expect(await identities()).toEqual({ t: 'i', 'bob.t': 'i', 'bob.mine': 'd' });
+    expect(server.log()).not.toContain('CANARY');
+  });
+
+  test('a member of the owner changes its tables, and refuses an index with an expression', async () => {
+    await server
+      .query(`SET ROLE keeper; ALTER TABLE bob.mine REPLICA IDENTITY DEFAULT; ${statement('bob.mine', 'i2')}`)
+      .then(
+        () => expect.unreachable(),
+        (error: unknown) => expect(String(error)).toContain('i2'),
+      );
+    await server.query(
+      `CREATE UNIQUE INDEX simple ON bob.mine (id); SET ROLE keeper; ${statement('bob.mine', 'simple')}`,
+    );
+    expect(await identities()).toMatchObject({ 'bob.mine': 'i' });
+    await server.query('ALTER TABLE bob.mine REPLICA IDENTITY DEFAULT; DROP INDEX bob.simple');
     expect(server.log()).not.toContain('CANARY');
   });
 
