@@ -1,4 +1,3 @@
-import type { SandboxData } from '../sandbox/data.ts';
 import { decodeFault } from '../sandbox/faults/decode-fault.ts';
 import type { LiveSandboxState } from '../sandbox/live-sandbox-state.ts';
 import { type SandboxServers, startSandboxServers } from '../sandbox/sandbox.ts';
@@ -13,8 +12,6 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const offset = options.clock?.startAt === undefined ? 0 : options.clock.startAt.getTime() - Date.now();
   if (Number.isNaN(offset)) throw new TypeError('clock.startAt is not a valid date');
   const { stateFolder: state, data, clusters, seed, callbackUrls, rateLimit, dropletLimit } = options;
-  // The type that callers see has the members that the sandbox decodes.
-  data satisfies SandboxData | undefined;
   const servers = await startSandboxServers({
     ...definedMembers({ state, data, clusters, seed, callbackUrls, rateLimit, dropletLimit }),
     now: () => Date.now() + offset,

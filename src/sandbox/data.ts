@@ -1,3 +1,10 @@
+import type {
+  SandboxData,
+  SandboxDataApplication,
+  SandboxDataCluster,
+  SandboxDataDroplet,
+  SandboxDataPerson,
+} from './data-types.ts';
 import { findFreePorts } from './http/server.ts';
 import { type Random, randomString, randomUuid, seededRandom } from './random.ts';
 import type { RegisteredApplication, SandboxCluster, SandboxPerson, SandboxTeam } from './records.ts';
@@ -5,8 +12,6 @@ import {
   decodeOutsideSpecification,
   decodeSeedClock,
   normalizeEmail,
-  type OutsideSpecification,
-  type SandboxSeedClock,
   type SandboxSeedData,
   type SandboxSeedDroplet,
 } from './seed.ts';
@@ -26,53 +31,6 @@ import type { ServerIdentity } from './state/saved-state.ts';
 import { decodeSandboxSnapshot, type SandboxSnapshot, SNAPSHOT_FORMAT } from './state/snapshot.ts';
 import { decodeSandboxDropletCreationRequest } from './v2/droplet-creation.ts';
 import { parseSandboxDurationToMilliseconds } from './virtual-clock.ts';
-
-/** What a sandbox contains at its start: src/library/sandbox-types.ts and schemas/sandbox-data-1.json say what each member means. */
-export interface SandboxData {
-  readonly $schema?: string;
-  readonly people?: readonly SandboxDataPerson[];
-  readonly teams?: readonly { readonly name: string; readonly uuid?: string }[];
-  readonly applications?: readonly SandboxDataApplication[];
-  readonly clusters?: readonly SandboxDataCluster[];
-  readonly droplets?: readonly SandboxDataDroplet[];
-  readonly clock?: SandboxSeedClock;
-  readonly outsideSpecification?: OutsideSpecification;
-  readonly firstId?: number;
-}
-
-export interface SandboxDataPerson {
-  readonly email: string;
-  readonly name?: string;
-  readonly password?: string;
-  readonly uuid?: string;
-  readonly teams?: readonly string[];
-}
-
-export interface SandboxDataApplication {
-  readonly name: string;
-  readonly clientId?: string;
-  readonly clientSecret?: string;
-  readonly callbackUrls?: readonly string[];
-}
-
-export interface SandboxDataCluster {
-  readonly name: string;
-  readonly engine: 'postgresql' | 'redis';
-  readonly version?: string;
-  readonly uuid?: string;
-  readonly owner?: string;
-}
-
-export interface SandboxDataDroplet {
-  readonly name: string;
-  readonly id?: number;
-  readonly account?: string;
-  readonly region?: string;
-  readonly size?: string;
-  readonly image?: string | number;
-  readonly tags?: readonly string[];
-  readonly age?: string | number;
-}
 
 /** The message names the place in the data as a JSON path, and contains no value that may be a secret. */
 export class SandboxDataError extends Error {

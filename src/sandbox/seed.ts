@@ -1,3 +1,4 @@
+import type { SandboxData, SandboxDataClock } from './data-types.ts';
 import type { RegisteredApplication, SandboxCluster, SandboxPerson, SandboxTeam } from './records.ts';
 import {
   createArrayDecoder,
@@ -22,7 +23,7 @@ export interface SandboxSeedData {
   readonly clusters: readonly SandboxCluster[];
   readonly droplets: readonly SandboxSeedDroplet[];
   readonly firstId: number;
-  readonly clock?: SandboxSeedClock;
+  readonly clock?: SandboxDataClock;
   readonly outsideSpecification?: OutsideSpecification;
 }
 
@@ -38,17 +39,8 @@ export interface SandboxSeedDroplet {
   readonly id?: number;
 }
 
-export interface SandboxSeedClock {
-  /** The time at the start and after a reset, in ISO 8601 with a time zone (default: that of this machine). */
-  readonly startAt?: string;
-  readonly isFrozen?: boolean;
-}
-
 /** Additional members of responses, which no client may expect of the service. */
-export interface OutsideSpecification {
-  readonly tokenResponse?: Readonly<Record<string, unknown>>;
-  readonly droplet?: Readonly<Record<string, unknown>>;
-}
+type OutsideSpecification = NonNullable<SandboxData['outsideSpecification']>;
 
 /** People, teams, applications and clusters, by their ids. Only restoring a snapshot changes the registry. */
 export interface SandboxSeedDataIndex {
@@ -129,7 +121,7 @@ export const decodeOutsideSpecification = createObjectDecoder<OutsideSpecificati
   droplet: optional(additional(DROPLET)),
 });
 
-export const decodeSeedClock = createObjectDecoder<SandboxSeedClock>({
+export const decodeSeedClock = createObjectDecoder<SandboxDataClock>({
   startAt: optional(
     decodeTextThat((text) =>
       /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d)$/.test(text) && !Number.isNaN(Date.parse(text))
