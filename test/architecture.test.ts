@@ -56,6 +56,7 @@ const rules: Readonly<Record<string, readonly (readonly [name: string, rule: Rul
   wording: [
     ['wording is asserted in golden files only', wordingIsInGoldenFiles],
     ['every golden section belongs to a test file', goldenSectionsHaveTests],
+    ['a message of the API names no option', text.apiMessagesNameNoOption],
   ],
   citations: [
     ['what a comment cites exists', citations.citationsResolve],

@@ -159,6 +159,19 @@ const samples: readonly Sample[] = [
     ],
   },
   {
+    name: 'a message of the API that names an option',
+    rule: text.apiMessagesNameNoOption,
+    good: {
+      'src/db/engine/a.ts': "run(path, ['--version']); throw new Error(name + ' needs a superuser');",
+      'src/sandbox/start.ts': "const hint = 'name another folder with `--state`';",
+    },
+    bad: {
+      'src/db/engine/a.ts': 'throw new Error(`it needs a superuser, see --allow`);',
+      'src/sandbox/v2/a.ts': "reply('give `--size`');",
+    },
+    says: ['src/db/engine/a.ts: it needs a superuser, see --allow', 'src/sandbox/v2/a.ts: give `--size`'],
+  },
+  {
     name: 'a sandbox that uses the client',
     rule: layers.sandboxImportsOnlyTheEngine,
     good: { 'src/sandbox/a.ts': "import '../db/engine/move.ts'; import { Hono } from 'hono'; import './b.ts';" },

@@ -1,4 +1,5 @@
 import { type Rule, sources } from './project.ts';
+import { syntaxOf } from './syntax.ts';
 
 /** The files in which a secret's value leaves the process: requests, stores, child processes. */
 const revealing: readonly string[] = [
@@ -80,6 +81,16 @@ export const childrenAreStartedInOnePlace: Rule = (project) => [
     .filter(([path, text]) => path === 'src/sandbox/state/state-folder.ts' && !/\benv: \{ PATH: /.test(text))
     .map(([path]) => `${path} starts a child without an environment of its own`),
 ];
+
+/** Who reads a message of the API has sent a request, and has not typed an option. Arguments of programs begin with the option. */
+export const apiMessagesNameNoOption: Rule = (project) =>
+  sources(project)
+    .filter((path) => /^src\/(db\/engine|sandbox\/(v2|oauth|http))\//.test(path))
+    .flatMap((path) =>
+      syntaxOf(path, project.files[path]!)
+        .literals.filter((literal) => /[\s(`'"]--[a-z]/.test(literal))
+        .map((literal) => `${path}: ${literal}`),
+    );
 
 export const noMachineIsNamed: Rule = (project) =>
   machineWords.flatMap((word) => lines(project.files, /./, new RegExp(word.replaceAll('.', '\\.'))));

@@ -55,7 +55,7 @@ function parseAddress<T>(read: () => T): T {
     return read();
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
-    throw new MigrationError(error.message.replaceAll('--source', 'the URL').replaceAll('the source', 'the URL'));
+    throw new MigrationError(error.message.replaceAll(/the URL of the source|the source|--source/g, 'the URL'));
   }
 }
 

@@ -68,16 +68,21 @@ test('an engine that closes ends its migrations; the next one removes what a kil
 
 test('an address that cannot be read is refused in words that quote nothing of it', async () => {
   const engine = createEngine({ now: Date.now });
+  const refusals: string[] = [];
   for (const url of [
     'mysql://u:S3cretWord@h/d',
     'postgres://u:S3cret Word%@h/d',
+    'postgres://:S3cretWord@h/d',
     'redis://u:S3cretWord@:x',
+    'redis://u:S3cretWord@h:99999',
     'S3cretWord',
   ]) {
     const refusal = await engine.openDataPlane(url).catch((error: unknown) => String(error));
     expect(refusal).toMatch(/^MigrationError: /);
     expect(refusal).not.toContain('S3cret');
+    refusals.push(String(refusal));
   }
+  expectGolden('db-migrate', refusals.join('\n'));
 });
 
 test('rows arrive, and so does what is written during and after the copy; stopping keeps them and leaves nothing on the source', async () => {

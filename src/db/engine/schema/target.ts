@@ -136,11 +136,12 @@ export async function withWriter(
       obstacles:
         allowObjects || refused.length === 0
           ? []
-          : [`only a superuser can create ${refused.join(', ')}, which --allow-superuser-objects permits`],
+          : [`only a superuser can create ${refused.join(', ')}, and this migration does not allow such objects`],
       warnings: allowObjects
         ? last.flatMap(({ warning }) => warning ?? [])
         : last.map(
-            ({ name }) => `${name} is not created: it needs a superuser, which --allow-superuser-objects permits`,
+            ({ name }) =>
+              `${name} is not created: it needs a superuser, and this migration does not allow such objects`,
           ),
       lastStatements: allowObjects ? last.flatMap(({ statements }) => statements) : [],
       createFirst: async () => {
