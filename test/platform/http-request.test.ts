@@ -1,130 +1,212 @@
-import { getEventListeners } from 'node:events';
-import { describe, expect, it } from 'vitest';
-import {
-  addAbortObserver,
-  createReceivedResponseBodyStream,
-  removeAbortObserver,
-} from '../../src/platform/http-request.ts';
+import { getEventListeners, once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { expect, it, onTestFinished } from 'vitest';
+import { HttpSendError, readResponseBodyText } from '../../src/platform/http-sender.ts';
 
-describe('the stream of a body', () => {
-  /** An inflow whose source notes what it is told. */
-  function setup() {
-    const told: string[] = [];
-    const source = {
-      pause: () => void told.push('pause'),
-      resume: () => void told.push('resume'),
-      abort: (reason: Error) => void told.push(`abort: ${reason.message}`),
-    };
-    let done = 0;
-    const reading = {
-      failure: (error: unknown) => new Error(`seen: ${error instanceof Error ? error.message : error}`),
-      done: async () => {
-        done += 1;
-      },
-    };
-    return { told, inflow: createReceivedResponseBodyStream(source, reading), done: () => done };
-  }
+import { createUndiciSender } from '../../src/platform/undici-sender.ts';
+import { serverFor } from '../fixtures/fake-server.ts';
 
-  async function textOf(chunks: AsyncIterable<Uint8Array>): Promise<string> {
-    let text = '';
-    for await (const chunk of chunks) text += Buffer.from(chunk).toString();
-    return text;
-  }
+const get = () => ({ method: 'GET', headers: {}, signal: AbortSignal.timeout(5_000), redirect: 'manual' as const });
 
-  it('bytes come out in the order they came in, before and after they are asked for', async () => {
-    const { inflow } = setup();
-    inflow.push(Buffer.from('a'));
-    inflow.push(Buffer.from('b'));
-    const text = textOf(inflow.chunks);
-    await new Promise(setImmediate);
-    inflow.push(Buffer.from('c'));
-    inflow.end();
-    expect(await text).toBe('abc');
-  });
-
-  it('a failure comes after the bytes that came before it, and the first end counts', async () => {
-    const { inflow, told } = setup();
-    inflow.push(Buffer.from('a'));
-    inflow.fail(new Error('broken off'));
-    inflow.end();
-    const seen: string[] = [];
-    const reading = (async () => {
-      for await (const chunk of inflow.chunks) seen.push(Buffer.from(chunk).toString());
-    })();
-    await expect(reading).rejects.toThrow('broken off');
-    expect([seen, told]).toEqual([['a'], []]);
-  });
-
-  it('a source that is faster than its reader is paused until he has caught up', async () => {
-    const { inflow, told } = setup();
-    for (const _ of '12') inflow.push(Buffer.alloc(600 * 1024));
-    expect(told).toEqual(['pause']);
-    const text = textOf(inflow.chunks);
-    await new Promise(setImmediate);
-    expect(told).toEqual(['pause', 'resume']);
-    inflow.end();
-    expect(await text).toHaveLength(2 * 600 * 1024);
-  });
-
-  it('a reader who leaves off ends the source, but not one that has ended', async () => {
-    for (const [isOver, expected] of [
-      [false, [expect.stringMatching(/^abort: /)]],
-      [true, []],
-    ] as const) {
-      const { inflow, told } = setup();
-      inflow.push(Buffer.from('a'));
-      if (isOver) inflow.end();
-      for await (const _ of inflow.chunks) break;
-      expect(told).toEqual(expected);
-    }
-  });
-
-  it('its reader is done once, however it ends', async () => {
-    const [whole, broken, left] = [setup(), setup(), setup()];
-    whole.inflow.push(Buffer.from('a'));
-    whole.inflow.end();
-    await textOf(whole.inflow.chunks);
-    broken.inflow.fail(new Error('broken off'));
-    await expect(textOf(broken.inflow.chunks)).rejects.toThrow('seen: broken off');
-    left.inflow.push(Buffer.from('a'));
-    for await (const _ of left.inflow.chunks) break;
-    expect([whole.done(), broken.done(), left.done()]).toEqual([1, 1, 1]);
+it('a compressed body arrives as it was before', async () => {
+  const text = JSON.stringify({ droplets: Array.from({ length: 2_000 }, (_, id) => ({ id, name: 'wéb' })) });
+  const { origin, seen } = await serverFor((_, response) =>
+    response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(text)),
+  );
+  const send = await createUndiciSender({ env: {} });
+  expect(await (await send(origin, get())).text()).toBe(text);
+  expect(seen[0]?.headers).toMatchObject({
+    'accept-encoding': 'gzip',
+    'user-agent': expect.stringMatching(/^cloudctl\//),
   });
 });
 
-describe('what observes an abort', () => {
-  it('all who watch a signal are told once, over one listener, and those who left off are not', () => {
-    const control = new AbortController();
-    const told: string[] = [];
-    const watchers = ['a', 'b', 'c'].map((name) => ({ onAbort: () => void told.push(name) }));
-    for (const watcher of watchers) addAbortObserver(control.signal, watcher);
-    expect(getEventListeners(control.signal, 'abort')).toHaveLength(1);
-    for (const watcher of watchers.slice(1, 2)) removeAbortObserver(control.signal, watcher);
-    control.abort();
-    control.abort();
-    expect(told).toEqual(['a', 'c']);
-  });
+it('a compressed body that breaks off is a failure, not a shorter body', async () => {
+  const { origin } = await serverFor((_, response) =>
+    response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('x'.repeat(10_000)).subarray(0, 20)),
+  );
+  const send = await createUndiciSender({ env: {} });
+  const failure = await send(origin, get())
+    .then((answer) => answer.text())
+    .catch((error: unknown) => error);
+  expect(failure).toBeInstanceOf(HttpSendError);
+  expect(failure).toMatchObject({ kind: 'connection', sent: true });
+});
 
-  it('the deadline of a single request is not held by a listener once that has ended', () => {
+it.each([
+  ['x-gzip', gzipSync],
+  ['deflate', deflateSync],
+  ['BR', brotliCompressSync],
+] as const)('an answer in %s, which nobody asked for, is read all the same', async (name, pack) => {
+  const { origin } = await serverFor((_, response) =>
+    response.writeHead(200, { 'content-encoding': name }).end(pack('{"refresh_token":"the only one"}')),
+  );
+  const send = await createUndiciSender({ env: {} });
+  expect(await readResponseBodyText(await send(origin, get()), 1_000)).toBe('{"refresh_token":"the only one"}');
+});
+
+it('the connection of what is no gzip at all is closed, though its answer does not end', async () => {
+  let closed = (): void => {};
+  const isClosed = new Promise<void>((resolve) => {
+    closed = resolve;
+  });
+  const { origin } = await serverFor((_, response) => {
+    response.once('close', closed);
+    response.writeHead(200, { 'content-encoding': 'gzip' }).write('this is no gzip at all');
+  });
+  // As a request of a batch has it: no deadline ends it.
+  const answer = await (await createUndiciSender({ env: {} }))(origin, {
+    ...get(),
+    signal: new AbortController().signal,
+  });
+  await expect(answer.text()).rejects.toMatchObject({ name: 'SendError', sent: true });
+  await isClosed;
+});
+
+it('a header that came twice is one, and one that did not come is null', async () => {
+  const { origin } = await serverFor((_, response) => response.setHeader('warning', ['a', 'b']).end());
+  const { headers } = await (await createUndiciSender({ env: {} }))(origin, get());
+  expect([headers.get('Warning'), headers.get('retry-after')]).toEqual(['a, b', null]);
+});
+
+it('what follows the end of a compressed body does not keep its reader or its connection', async () => {
+  let closed = (): void => {};
+  const isClosed = new Promise<void>((resolve) => {
+    closed = resolve;
+  });
+  const { origin } = await serverFor((_, response) => {
+    response.once('close', closed);
+    response
+      .writeHead(200, { 'content-encoding': 'gzip' })
+      .write(Buffer.concat([gzipSync('all'), Buffer.alloc(2_000)]));
+  });
+  const send = await createUndiciSender({ env: {} });
+  const answer = await send(origin, { ...get(), signal: new AbortController().signal });
+  expect(await answer.text()).toBe('all');
+  await isClosed;
+});
+
+/** A server that handles each connection itself, from its first byte. */
+async function rawServer(handle: (socket: Socket) => void, sockets: Socket[] = []): Promise<string> {
+  const server = createServer((socket) => {
+    sockets.push(socket.on('error', () => {}));
+    socket.once('data', () => handle(socket));
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+it('a request that is given up while its connection is made fails at once, and is never sent', async () => {
+  let received = '';
+  let admit = (): void => {};
+  const admitted = new Promise<void>((resolve) => {
+    admit = resolve;
+  });
+  const proxy = await rawServer(async (socket) => {
+    await admitted;
+    socket.on('data', (chunk) => {
+      received += chunk.toString('latin1');
+    });
+    socket.write('HTTP/1.1 200 OK\r\n\r\n');
+  });
+  const send = await createUndiciSender({ env: { HTTP_PROXY: `http://${proxy}`, HTTPS_PROXY: `http://${proxy}` } });
+  const control = new AbortController();
+  // Another request, so that the connection is made to its end.
+  const other = send('http://api.example.test/other', { ...get(), signal: AbortSignal.timeout(500) });
+  const request = send('http://api.example.test/mine', { ...get(), signal: control.signal });
+  setTimeout(() => control.abort(), 50);
+  await expect(request).rejects.toMatchObject({ kind: 'aborted', sent: false });
+  admit();
+  await expect(other).rejects.toMatchObject({ kind: 'timeout' });
+  expect(received).toContain('/other');
+  expect(received).not.toContain('/mine');
+});
+
+it.each([false, true])('a request that is given up does not use a connection (sent: %s)', async (isSent) => {
+  const sockets: Socket[] = [];
+  let closed = (): void => {};
+  const isClosed = new Promise<void>((resolve) => {
+    closed = resolve;
+  });
+  const control = new AbortController();
+  const host = await rawServer((socket) => {
+    socket.once('close', closed);
+    control.abort();
+  }, sockets);
+  if (!isSent) control.abort();
+  const send = await createUndiciSender({ env: {} });
+  const request = send(`http://${host}/`, { ...get(), signal: control.signal });
+  await expect(request).rejects.toMatchObject({ kind: 'aborted', sent: isSent });
+  // undici opens the next connection when it closes this one.
+  if (isSent) await isClosed;
+  else expect(sockets).toEqual([]);
+});
+
+it('an informational response is not the answer', async () => {
+  const host = await rawServer((socket) =>
+    socket.end('HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'),
+  );
+  const answer = await (await createUndiciSender({ env: {} }))(`http://${host}/`, get());
+  expect([answer.status, await answer.text()]).toEqual([200, 'ok']);
+});
+
+it('a server that is faster than its reader has to wait', async () => {
+  const all = 64 * 2 ** 20;
+  let written = 0;
+  const { origin } = await serverFor(async (_, response) => {
+    for (const chunk = Buffer.alloc(2 ** 20); written < all; written += chunk.length)
+      if (!response.write(chunk)) await once(response, 'drain');
+    response.end();
+  });
+  const { body } = await (await createUndiciSender({ env: {} }))(origin, get());
+  for (let before = -1; before < written; ) {
+    before = written;
+    await new Promise((resolve) => setTimeout(resolve, 500));
+  }
+  // What the sockets of both sides hold, not all.
+  expect(written).toBeLessThan(all / 2);
+  let read = 0;
+  for await (const chunk of body ?? []) read += chunk.length;
+  expect(read).toBe(all);
+});
+
+it('requests of one signal give no warning and leave no listener', async () => {
+  const warnings: string[] = [];
+  const listen = (warning: Error): void => void warnings.push(warning.name);
+  process.on('warning', listen);
+  onTestFinished(() => void process.off('warning', listen));
+  const { origin } = await serverFor((_, response) => void setTimeout(() => response.end('x'), 50));
+  const { signal } = new AbortController();
+  const send = await createUndiciSender({ env: {} });
+  const answers = Array.from({ length: 32 }, async () => (await send(origin, { ...get(), signal })).text());
+  expect(getEventListeners(signal, 'abort').length).toBeGreaterThan(10);
+  expect(await Promise.all(answers)).toEqual(answers.map(() => 'x'));
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
+  expect(warnings).toEqual([]);
+});
+
+it.each(['identity', 'gzip'])(
+  'a body in %s that breaks off before it is read fails when it is read',
+  async (coding) => {
+    const host = await rawServer((socket) => {
+      socket.write(`HTTP/1.1 200 OK\r\ncontent-length: 100\r\ncontent-encoding: ${coding}\r\n\r\nabc`);
+      setTimeout(() => socket.resetAndDestroy(), 20);
+    });
     const { signal } = new AbortController();
-    const watcher = { onAbort: () => {} };
-    addAbortObserver(signal, watcher);
-    expect(getEventListeners(signal, 'abort')).toHaveLength(1);
-    removeAbortObserver(signal, watcher);
-    expect(getEventListeners(signal, 'abort')).toHaveLength(0);
-  });
+    const answer = await (await createUndiciSender({ env: {} }))(`http://${host}/`, { ...get(), signal });
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+    await expect(answer.text()).rejects.toMatchObject({ name: 'SendError', kind: 'connection', sent: true });
+  },
+);
 
-  it('a signal that serves one request after the other tells each of them', () => {
-    const control = new AbortController();
-    const told: string[] = [];
-    const watchers = ['a', 'b', 'c', 'd'].map((name) => ({ onAbort: () => void told.push(name) }));
-    for (const watcher of watchers.slice(0, 3)) {
-      addAbortObserver(control.signal, watcher);
-      removeAbortObserver(control.signal, watcher);
-    }
-    for (const watcher of watchers.slice(3)) addAbortObserver(control.signal, watcher);
-    expect(getEventListeners(control.signal, 'abort')).toHaveLength(1);
-    control.abort();
-    expect(told).toEqual(['d']);
-  });
+it.each(['HEAD', 'DELETE'])('the answer to %s without a body has none to read', async (method) => {
+  const { origin } = await serverFor((_, response) => response.writeHead(method === 'HEAD' ? 200 : 204).end());
+  const answer = await (await createUndiciSender({ env: {} }))(origin, { ...get(), method });
+  expect([answer.body, await answer.text()]).toEqual([null, '']);
 });
