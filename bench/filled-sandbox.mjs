@@ -81,7 +81,7 @@ async function serve(bundle, droplets) {
   const [{ uuid, email }] = ready.users;
   const names = Array.from({ length: droplets }, (_, at) => `web-${at + 1}`);
   const blueprint = { region: 'nyc3', size: 's-1vcpu-1gb', image: 155_133_621, tags: ['bench'], features: [] };
-  world.createDroplets(uuid, names, blueprint);
+  world.droplets.create(uuid, names, blueprint);
   ago = 0;
   const answer = await fetch(new URL('/_sandbox/tokens', ready.admin_url), {
     method: 'POST',
@@ -100,5 +100,5 @@ async function serve(bundle, droplets) {
   // Whoever started it may be killed: nothing is left running then.
   process.once('disconnect', () => process.exit());
   const admin = { adminUrl: ready.admin_url, adminToken: ready.admin_token };
-  process.send({ origin: ready.base_url, token, total: world.droplets(uuid).length, ...admin });
+  process.send({ origin: ready.base_url, token, total: world.droplets.of(uuid).length, ...admin });
 }

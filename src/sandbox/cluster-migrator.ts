@@ -12,12 +12,7 @@ import {
 } from '../db/engine/index.ts';
 import type { NewSandboxCluster } from './data.ts';
 import type { LiveSandboxState } from './live-sandbox-state.ts';
-import {
-  getSandboxMigrationDeadline,
-  getSandboxMigrationStatusAtTime,
-  markSandboxMigrationEnded,
-  markSandboxMigrationStopped,
-} from './migration-store.ts';
+import { getSandboxMigrationDeadline } from './migration-store.ts';
 import type { SandboxCluster, SandboxMigration } from './records.ts';
 
 /** The database server of a cluster; its URL contains a password. */
@@ -86,15 +81,8 @@ export async function createSandboxClusterMigrator({
       return plane?.engine === kind ? plane : undefined;
     },
     recover: async (world) => {
-      for (const migration of world.state.migrationStore.all.rows()) {
-        if (migration.isReal !== true || getSandboxMigrationStatusAtTime(migration, world.now()).status !== 'running')
-          continue;
-        markSandboxMigrationEnded(world.state.migrationStore, migration, {
-          status: 'error',
-          at: world.now(),
-          reason: 'interrupted',
-        });
-      }
+      for (const migration of world.migrations.all())
+        if (migration.isReal === true) world.migrations.end(migration, { status: 'error', reason: 'interrupted' });
       return (await engine.cleanUp()).map(describeLeftover);
     },
     start: (migration, plane, source, world) => {
@@ -116,13 +104,10 @@ export async function createSandboxClusterMigrator({
       running.set(migration.id, started);
       ends.set(migration.cluster, started.ended);
       void started.ended.then(({ status, reason }) => {
-        const { migrationStore } = world.state;
         // The next start records a migration that the end of the process interrupted.
-        if (status === 'canceled' && reason !== 'interrupted')
-          markSandboxMigrationStopped(migrationStore, migration, world.now());
+        if (status === 'canceled' && reason !== 'interrupted') world.migrations.stop(migration);
         if (status !== 'done' && status !== 'error') return;
-        const end = { status, at: world.now(), ...(reason === undefined ? {} : { reason }) };
-        markSandboxMigrationEnded(migrationStore, migration, end);
+        world.migrations.end(migration, { status, ...(reason === undefined ? {} : { reason }) });
       });
       return undefined;
     },

@@ -1,16 +1,6 @@
 import type { SandboxDroplet, SandboxDropletAction } from './records.ts';
 import type { SandboxStateTable } from './state/tables.ts';
 
-/** Stores the droplets and actions of every account. The lists of an account are sorted by id, which is the order of creation. */
-export interface SandboxDropletStore {
-  readonly droplets: SandboxStateTable<SandboxDroplet>;
-  readonly actions: SandboxStateTable<SandboxDropletAction>;
-  /** The droplets and actions of each account, by the UUID of the account. */
-  readonly accounts: Map<string, AccountLists>;
-  /** The id of the next droplet or action. */
-  nextId: number;
-}
-
 interface AccountLists {
   readonly droplets: SandboxDroplet[];
   readonly actions: SandboxDropletAction[];
@@ -27,94 +17,103 @@ export interface CreatedSandboxDroplet {
 /** How long the status of a droplet is `new`, in milliseconds of the virtual clock. */
 const CREATION_MS = 5_000;
 
-export function createSandboxDropletStore(
-  tables: Pick<SandboxDropletStore, 'droplets' | 'actions'>,
-  nextId: number,
-): SandboxDropletStore {
-  const { droplets, actions } = tables;
-  const store: SandboxDropletStore = { droplets, actions, accounts: new Map(), nextId };
-  for (const droplet of droplets.rows()) listsOf(store, droplet.account).droplets.push(droplet);
-  for (const action of actions.rows()) listsOf(store, action.account).actions.push(action);
-  for (const lists of store.accounts.values()) {
-    lists.droplets.sort(byId);
-    lists.actions.sort(byId);
+interface DropletTables {
+  readonly droplets: SandboxStateTable<SandboxDroplet>;
+  readonly actions: SandboxStateTable<SandboxDropletAction>;
+}
+
+/** The droplets and actions of every account. The lists of an account are sorted by id, which is the order of creation. */
+export class DropletStore {
+  readonly #tables: DropletTables;
+  readonly #now: () => number;
+  /** The droplets and actions of each account, by the UUID of the account. */
+  readonly #accounts = new Map<string, AccountLists>();
+  #nextId: number;
+
+  constructor(tables: DropletTables, nextId: number, now: () => number) {
+    this.#tables = tables;
+    this.#nextId = nextId;
+    this.#now = now;
+    for (const droplet of tables.droplets.rows()) this.#listsOf(droplet.account).droplets.push(droplet);
+    for (const action of tables.actions.rows()) this.#listsOf(action.account).actions.push(action);
+    for (const lists of this.#accounts.values()) {
+      lists.droplets.sort(byId);
+      lists.actions.sort(byId);
+    }
   }
-  return store;
-}
 
-/** Adds a droplet and its create action. @param at the time in milliseconds of the virtual clock */
-export function addSandboxDroplet(
-  store: SandboxDropletStore,
-  account: string,
-  name: string,
-  spec: DropletSpec,
-  at: number,
-  id = store.nextId++,
-): CreatedSandboxDroplet {
-  const activeAt = at + CREATION_MS;
-  const droplet: SandboxDroplet = { ...spec, id, account, name, createdAt: at, activeAt };
-  store.droplets.put(droplet);
-  listsOf(store, account).droplets.push(droplet);
-  return { droplet, action: recordAction(store, 'create', droplet, at, activeAt) };
-}
+  /** The id of the next droplet or action. */
+  get nextId(): number {
+    return this.#nextId;
+  }
 
-/** Removes the droplet and adds its destroy action. */
-export function removeSandboxDroplet(
-  store: SandboxDropletStore,
-  droplet: SandboxDroplet,
-  at: number,
-): SandboxDropletAction {
-  store.droplets.drop(droplet.id);
-  const { droplets } = listsOf(store, droplet.account);
-  droplets.splice(findIndexById(droplets, droplet.id), 1);
-  return recordAction(store, 'destroy', droplet, at, at);
-}
+  get(id: number): SandboxDroplet | undefined {
+    return this.#tables.droplets.get(id);
+  }
 
-/** Oldest first. */
-export function listSandboxDropletsOfAccount(store: SandboxDropletStore, account: string): readonly SandboxDroplet[] {
-  return store.accounts.get(account)?.droplets ?? [];
-}
+  /** Oldest first. */
+  of(account: string): readonly SandboxDroplet[] {
+    return this.#accounts.get(account)?.droplets ?? [];
+  }
 
-/** Oldest first. */
-export function listSandboxActionsOfAccount(
-  store: SandboxDropletStore,
-  account: string,
-): readonly SandboxDropletAction[] {
-  return store.accounts.get(account)?.actions ?? [];
+  action(id: number): SandboxDropletAction | undefined {
+    return this.#tables.actions.get(id);
+  }
+
+  /** Oldest first. */
+  actionsOf(account: string): readonly SandboxDropletAction[] {
+    return this.#accounts.get(account)?.actions ?? [];
+  }
+
+  create(account: string, names: readonly string[], spec: DropletSpec): readonly CreatedSandboxDroplet[] {
+    const at = this.#now();
+    return names.map((name) => this.add(account, name, spec, at));
+  }
+
+  /** Adds a droplet and its create action. @param at the time in milliseconds of the virtual clock */
+  add(account: string, name: string, spec: DropletSpec, at: number, id = this.#nextId++): CreatedSandboxDroplet {
+    const activeAt = at + CREATION_MS;
+    const droplet: SandboxDroplet = { ...spec, id, account, name, createdAt: at, activeAt };
+    this.#tables.droplets.put(droplet);
+    this.#listsOf(account).droplets.push(droplet);
+    return { droplet, action: this.#record('create', droplet, at, activeAt) };
+  }
+
+  /** Removes the droplet and adds its destroy action. */
+  delete(droplet: SandboxDroplet): void {
+    const at = this.#now();
+    this.#tables.droplets.drop(droplet.id);
+    const { droplets } = this.#listsOf(droplet.account);
+    droplets.splice(findIndexById(droplets, droplet.id), 1);
+    this.#record('destroy', droplet, at, at);
+  }
+
+  #record(
+    type: SandboxDropletAction['type'],
+    { id: droplet, account, region }: SandboxDroplet,
+    startedAt: number,
+    completedAt: number,
+  ): SandboxDropletAction {
+    const action: SandboxDropletAction = {
+      ...{ id: this.#nextId++, account, type, droplet, region },
+      ...{ startedAt, completedAt },
+    };
+    this.#tables.actions.put(action);
+    this.#listsOf(account).actions.push(action);
+    return action;
+  }
+
+  #listsOf(account: string): AccountLists {
+    const known = this.#accounts.get(account);
+    if (known !== undefined) return known;
+    const empty = { droplets: [], actions: [] };
+    this.#accounts.set(account, empty);
+    return empty;
+  }
 }
 
 function byId(left: { readonly id: number }, right: { readonly id: number }): number {
   return left.id - right.id;
-}
-
-function listsOf(store: SandboxDropletStore, account: string): AccountLists {
-  const known = store.accounts.get(account);
-  if (known !== undefined) return known;
-  const empty = { droplets: [], actions: [] };
-  store.accounts.set(account, empty);
-  return empty;
-}
-
-function recordAction(
-  store: SandboxDropletStore,
-  type: SandboxDropletAction['type'],
-  droplet: SandboxDroplet,
-  startedAt: number,
-  completedAt: number,
-): SandboxDropletAction {
-  const { id, account, region } = droplet;
-  const action: SandboxDropletAction = {
-    id: store.nextId++,
-    account,
-    type,
-    droplet: id,
-    region,
-    startedAt,
-    completedAt,
-  };
-  store.actions.put(action);
-  listsOf(store, account).actions.push(action);
-  return action;
 }
 
 /** Uses binary search, because an account may have thousands of droplets. */

@@ -1,20 +1,10 @@
-import {
-  addSandboxDroplet,
-  type CreatedSandboxDroplet,
-  type DropletSpec,
-  listSandboxActionsOfAccount,
-  listSandboxDropletsOfAccount,
-  removeSandboxDroplet,
-} from './droplet-store.ts';
+import type { DropletStore } from './droplet-store.ts';
 import type { SandboxGrantStore } from './grant-store.ts';
-import { type Random, randomString, randomUuid } from './random.ts';
-import type {
-  AuthorizationConsentMode,
-  SandboxBrowserSession,
-  SandboxDroplet,
-  SandboxDropletAction,
-} from './records.ts';
+import type { MigrationStore } from './migration-store.ts';
+import { type Random, randomUuid } from './random.ts';
+import type { AuthorizationConsentMode } from './records.ts';
 import { createSandboxSeedDataIndex, type SandboxSeedData, type SandboxSeedDataIndex } from './seed.ts';
+import type { SessionStore } from './session-store.ts';
 import type { SandboxState } from './state/tables.ts';
 import {
   createRunningSandboxState,
@@ -24,7 +14,10 @@ import {
 } from './state/world-state.ts';
 import { readVirtualTime, resumeVirtualClock, type VirtualClockState } from './virtual-clock.ts';
 
-/** The state of the sandbox and all changes of the state. Every method is synchronous, so no request can see a partial change. */
+/**
+ * The state of the sandbox: its clock and consent script, and the stores that own the rest. Every method is synchronous, so no
+ * request can see a partial change. A reset or a restored snapshot replaces the stores, so nobody keeps them.
+ */
 export class LiveSandboxState {
   readonly #systemTime: () => number;
   readonly #random: Random;
@@ -101,62 +94,22 @@ export class LiveSandboxState {
     this.#notify('consent');
   }
 
-  signIn(person: string): SandboxBrowserSession {
-    const session: SandboxBrowserSession = { id: randomString(this.#random, 43), person, forms: [] };
-    this.#state.tables.sessions.put(session);
-    return session;
-  }
-
-  session(id: string): SandboxBrowserSession | undefined {
-    return this.#state.tables.sessions.get(id);
-  }
-
-  signOut(id: string): void {
-    this.#state.tables.sessions.drop(id);
-  }
-
-  /** Creates a CSRF token for one submission of the form. */
-  issueCsrfToken({ id }: SandboxBrowserSession, form: string): string {
-    const token = randomString(this.#random, 32);
-    const session = this.session(id);
-    if (session !== undefined) this.#state.tables.sessions.put(addCsrfTokenToSession(session, form, token));
-    return token;
-  }
-
-  /** Whether the CSRF token is unused and was issued for this form; the call consumes the token. */
-  consumeCsrfToken({ id }: SandboxBrowserSession, form: string, token: string): boolean {
-    const session = this.session(id);
-    const updated = session === undefined ? undefined : consumeCsrfToken(session, form, token);
-    if (updated !== undefined) this.#state.tables.sessions.put(updated);
-    return updated !== undefined;
+  get sessions(): SessionStore {
+    return this.#state.sessions;
   }
 
   get grants(): SandboxGrantStore {
-    return this.#state.grantStore;
+    return this.#state.grants;
   }
 
-  createDroplets(account: string, names: readonly string[], spec: DropletSpec): readonly CreatedSandboxDroplet[] {
-    const at = this.now();
-    return names.map((name) => addSandboxDroplet(this.#state.dropletStore, account, name, spec, at));
+  get droplets(): DropletStore {
+    return this.#state.droplets;
   }
 
-  deleteDroplet(droplet: SandboxDroplet): void {
-    removeSandboxDroplet(this.#state.dropletStore, droplet, this.now());
-  }
-  droplet(id: number): SandboxDroplet | undefined {
-    return this.#state.tables.droplets.get(id);
-  }
-  droplets(account: string): readonly SandboxDroplet[] {
-    return listSandboxDropletsOfAccount(this.#state.dropletStore, account);
-  }
-  action(id: number): SandboxDropletAction | undefined {
-    return this.#state.tables.actions.get(id);
+  get migrations(): MigrationStore {
+    return this.#state.migrations;
   }
 
-  /** Oldest first. */
-  actions(account: string): readonly SandboxDropletAction[] {
-    return listSandboxActionsOfAccount(this.#state.dropletStore, account);
-  }
   newId(): string {
     return randomUuid(this.#random);
   }
@@ -167,24 +120,3 @@ export class LiveSandboxState {
     );
   }
 }
-
-/** Adds a CSRF token that is valid for one submission of the form. A browser session keeps its latest 64 CSRF tokens. */
-export function addCsrfTokenToSession(
-  session: SandboxBrowserSession,
-  form: string,
-  token: string,
-): SandboxBrowserSession {
-  return { ...session, forms: [...session.forms, { token, form }].slice(-MAX_TOKENS) };
-}
-
-/** Returns the browser session without the CSRF token; undefined when the token is unknown or belongs to another form. */
-export function consumeCsrfToken(
-  session: SandboxBrowserSession,
-  form: string,
-  token: string,
-): SandboxBrowserSession | undefined {
-  const forms = session.forms.filter((one) => one.token !== token || one.form !== form);
-  return forms.length === session.forms.length ? undefined : { ...session, forms };
-}
-
-const MAX_TOKENS = 64;

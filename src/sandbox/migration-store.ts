@@ -1,13 +1,6 @@
 import type { SandboxMigration, SandboxMigrationEnd } from './records.ts';
 import type { SandboxStateTable } from './state/tables.ts';
 
-/** Stores the online migrations; at most one migration runs for each cluster. */
-export interface SandboxMigrationStore {
-  readonly all: SandboxStateTable<SandboxMigration>;
-  /** The id of the latest migration, by the UUID of the target cluster. */
-  readonly latest: Map<string, string>;
-}
-
 /** An online migration stops automatically after two weeks (docs/service.md S9.8). */
 const MAX_DURATION_MS = 14 * 86_400_000;
 
@@ -42,58 +35,57 @@ export function getSandboxMigrationDeadline(migration: SandboxMigration): number
   return migration.startedAt + MAX_DURATION_MS;
 }
 
-export function createSandboxMigrationStore(all: SandboxStateTable<SandboxMigration>): SandboxMigrationStore {
-  return { all, latest: new Map(all.rows().map(({ cluster, id }) => [cluster, id] as const)) };
+/** The online migrations; at most one migration runs for each cluster. */
+export class MigrationStore {
+  readonly #all: SandboxStateTable<SandboxMigration>;
+  readonly #now: () => number;
+  /** The id of the latest migration, by the UUID of the target cluster. */
+  readonly #latest: Map<string, string>;
+
+  constructor(all: SandboxStateTable<SandboxMigration>, now: () => number) {
+    this.#all = all;
+    this.#now = now;
+    this.#latest = new Map(all.rows().map(({ cluster, id }) => [cluster, id] as const));
+  }
+
+  /** Oldest first. */
+  all(): readonly SandboxMigration[] {
+    return this.#all.rows();
+  }
+
+  latest(cluster: string): SandboxMigration | undefined {
+    return this.#all.get(this.#latest.get(cluster) ?? '');
+  }
+
+  status(migration: SandboxMigration): SandboxMigrationStatusAtTime {
+    return getSandboxMigrationStatusAtTime(migration, this.#now());
+  }
+
+  /** Adds the migration; returns undefined when another migration into the cluster is running. */
+  add(migration: SandboxMigration): SandboxMigration | undefined {
+    const latest = this.latest(migration.cluster);
+    if (latest !== undefined && isRunningAt(latest, migration.startedAt)) return undefined;
+    this.#all.put(migration);
+    this.#latest.set(migration.cluster, migration.id);
+    return migration;
+  }
+
+  /** Records that a user stopped the migration. Has no effect on a migration that has ended. */
+  stop(migration: SandboxMigration): void {
+    this.#update(migration, { stoppedAt: this.#now() });
+  }
+
+  /** Records that the migration finished or failed. Has no effect on a migration that was stopped before. */
+  end(migration: SandboxMigration, ended: Omit<SandboxMigrationEnd, 'at'>): void {
+    this.#update(migration, { ended: { ...ended, at: this.#now() } });
+  }
+
+  #update({ id }: SandboxMigration, update: Partial<SandboxMigration>): void {
+    const current = this.#all.get(id);
+    if (current !== undefined && isRunningAt(current, this.#now())) this.#all.put({ ...current, ...update });
+  }
 }
 
-export function findLatestSandboxMigrationOfCluster(
-  { all, latest }: SandboxMigrationStore,
-  cluster: string,
-): SandboxMigration | undefined {
-  return all.get(latest.get(cluster) ?? '');
-}
-
-export function isSandboxMigrationRunning(migrations: SandboxMigrationStore, cluster: string, now: number): boolean {
-  const latest = findLatestSandboxMigrationOfCluster(migrations, cluster);
-  return latest !== undefined && getSandboxMigrationStatusAtTime(latest, now).status === 'running';
-}
-
-/** Adds the migration; returns undefined when another migration into the cluster is running. */
-export function addSandboxMigrationUnlessOneRuns(
-  migrations: SandboxMigrationStore,
-  migration: SandboxMigration,
-): SandboxMigration | undefined {
-  if (isSandboxMigrationRunning(migrations, migration.cluster, migration.startedAt)) return undefined;
-  migrations.all.put(migration);
-  migrations.latest.set(migration.cluster, migration.id);
-  return migration;
-}
-
-/** Records that a user stopped the migration. Has no effect on a migration that has ended. */
-export function markSandboxMigrationStopped(
-  migrations: SandboxMigrationStore,
-  migration: SandboxMigration,
-  now: number,
-): void {
-  updateRunning(migrations, migration, now, { stoppedAt: now });
-}
-
-/** Records that the migration finished or failed. The call has no effect on a migration that was stopped before. */
-export function markSandboxMigrationEnded(
-  migrations: SandboxMigrationStore,
-  migration: SandboxMigration,
-  ended: SandboxMigrationEnd,
-): void {
-  updateRunning(migrations, migration, ended.at, { ended });
-}
-
-function updateRunning(
-  { all }: SandboxMigrationStore,
-  { id }: SandboxMigration,
-  now: number,
-  update: Partial<SandboxMigration>,
-): void {
-  const current = all.get(id);
-  if (current === undefined || getSandboxMigrationStatusAtTime(current, now).status !== 'running') return;
-  all.put({ ...current, ...update });
+function isRunningAt(migration: SandboxMigration, at: number): boolean {
+  return getSandboxMigrationStatusAtTime(migration, at).status === 'running';
 }

@@ -11,21 +11,22 @@ export interface DeliberateFault {
   readonly traffic?: (sandbox: SandboxServers) => TrafficChange;
 }
 
-/** Changes the store of codes and tokens, also the one that a reset or a restored snapshot creates. */
-function ofGrants(
-  change: (grants: SandboxServers['world']['grants'], sandbox: SandboxServers) => void,
+/** Changes a store, also the one that a reset or a restored snapshot creates. */
+function ofStore<K extends 'grants' | 'droplets'>(
+  name: K,
+  change: (store: SandboxServers['world']['state'][K], sandbox: SandboxServers) => void,
 ): (sandbox: SandboxServers) => void {
   return (sandbox) => {
     const { world } = sandbox;
     const changed = new WeakSet<object>();
-    Object.defineProperty(world, 'grants', {
+    Object.defineProperty(world, name, {
       get: () => {
-        const grants = world.state.grantStore;
-        if (!changed.has(grants)) {
-          changed.add(grants);
-          change(grants, sandbox);
+        const store = world.state[name];
+        if (!changed.has(store)) {
+          changed.add(store);
+          change(store, sandbox);
         }
-        return grants;
+        return store;
       },
     });
   };
@@ -40,7 +41,7 @@ export const stateFaults: readonly DeliberateFault[] = [
   {
     name: 'a refresh token can be used again',
     breaks: ['51', '52a', '52b'],
-    spoil: ofGrants((grants) => {
+    spoil: ofStore('grants', (grants) => {
       const state = grants.pairState.bind(grants);
       grants.pairState = (pair) => (state(pair) === 'refreshed' ? 'valid' : state(pair));
     }),
@@ -48,14 +49,14 @@ export const stateFaults: readonly DeliberateFault[] = [
   {
     name: 'a revoked token stays valid',
     breaks: ['50', '84', '85', 'revoke-pair'],
-    spoil: ofGrants((grants) => {
+    spoil: ofStore('grants', (grants) => {
       grants.revoke = () => undefined;
     }),
   },
   {
     name: 'a code never expires',
     breaks: ['12', '48'],
-    spoil: ofGrants((grants) => {
+    spoil: ofStore('grants', (grants) => {
       const state = grants.codeState.bind(grants);
       grants.codeState = (code) => (state(code) === 'expired' ? 'valid' : state(code));
     }),
@@ -63,7 +64,7 @@ export const stateFaults: readonly DeliberateFault[] = [
   {
     name: 'a code expires after nine minutes',
     breaks: ['11'],
-    spoil: ofGrants((grants, { world }) => {
+    spoil: ofStore('grants', (grants, { world }) => {
       const state = grants.codeState.bind(grants);
       grants.codeState = (code) =>
         state(code) === 'valid' && world.now() > code.expiresAt - 60_000 ? 'expired' : state(code);
@@ -72,7 +73,7 @@ export const stateFaults: readonly DeliberateFault[] = [
   {
     name: 'a code can be used again',
     breaks: ['13', '47'],
-    spoil: ofGrants((grants) => {
+    spoil: ofStore('grants', (grants) => {
       const state = grants.codeState.bind(grants);
       grants.codeState = (code) => (state(code) === 'used' ? 'valid' : state(code));
     }),
@@ -80,7 +81,7 @@ export const stateFaults: readonly DeliberateFault[] = [
   {
     name: 'a code of another client is exchanged',
     breaks: ['121'],
-    spoil: ofGrants((grants, { ready }) => {
+    spoil: ofStore('grants', (grants, { ready }) => {
       const find = grants.code.bind(grants);
       grants.code = (value) => {
         const code = find(value);
@@ -91,7 +92,7 @@ export const stateFaults: readonly DeliberateFault[] = [
   {
     name: 'an access token never expires',
     breaks: ['49'],
-    spoil: ofGrants((grants) => {
+    spoil: ofStore('grants', (grants) => {
       const state = grants.pairState.bind(grants);
       grants.pairState = (pair) => (state(pair) === 'expired' ? 'valid' : state(pair));
     }),
@@ -99,7 +100,7 @@ export const stateFaults: readonly DeliberateFault[] = [
   {
     name: 'the control panel revokes nothing',
     breaks: ['14', '53', 'panel-revoke'],
-    spoil: ofGrants((grants) => {
+    spoil: ofStore('grants', (grants) => {
       const state = [grants.pairState.bind(grants), grants.codeState.bind(grants)] as const;
       grants.pairState = (pair) => (pair.end === undefined && state[0](pair) === 'revoked' ? 'valid' : state[0](pair));
       grants.codeState = (code) => (state[1](code) === 'revoked' ? 'valid' : state[1](code));
@@ -109,7 +110,7 @@ export const stateFaults: readonly DeliberateFault[] = [
   {
     name: 'every token has the scope read write',
     breaks: ['28a', '28b', '28c', '113', 'scope-status'],
-    spoil: ofGrants((grants) => {
+    spoil: ofStore('grants', (grants) => {
       const find = grants.pair.bind(grants);
       grants.pair = (token) => {
         const pair = find(token);
@@ -120,21 +121,21 @@ export const stateFaults: readonly DeliberateFault[] = [
   {
     name: 'every token reads a droplet of another account by its id',
     breaks: ['91'],
-    spoil: ({ world, ready }) => {
-      const find = world.droplet.bind(world);
-      world.droplet = (id) => {
+    spoil: ofStore('droplets', (droplets, { ready }) => {
+      const find = droplets.get.bind(droplets);
+      droplets.get = (id) => {
         const droplet = find(id);
         return droplet === undefined ? undefined : { ...droplet, account: ready.users[1]?.uuid ?? '' };
       };
-    },
+    }),
   },
   {
     name: 'every token reads the droplets of the first user',
     breaks: ['91', 'team-resources'],
-    spoil: ({ world, ready }) => {
-      const list = world.droplets.bind(world);
-      world.droplets = () => list(ready.users[0]?.uuid ?? '');
-    },
+    spoil: ofStore('droplets', (droplets, { ready }) => {
+      const list = droplets.of.bind(droplets);
+      droplets.of = () => list(ready.users[0]?.uuid ?? '');
+    }),
   },
 ];
 

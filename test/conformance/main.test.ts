@@ -86,7 +86,7 @@ describe('another server', () => {
     expect((await play([...words, '--allow-writes'], env)).code).toBe(0);
     const pair = world.grants.pair(access_token);
     expect(pair === undefined ? undefined : world.grants.pairState(pair)).toBe('valid');
-    expect(world.droplets(pair?.person ?? '').some(({ name }) => name.startsWith('conformance'))).toBe(false);
+    expect(world.droplets.of(pair?.person ?? '').some(({ name }) => name.startsWith('conformance'))).toBe(false);
   });
 
   it('a client that the server does not know is no difference: its statements are not testable', async () => {

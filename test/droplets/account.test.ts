@@ -15,7 +15,7 @@ const names = ['ledger-a', 'ledger-b', 'ledger-c'];
 /** Droplets of these names, counted at the server in both contexts of the person. */
 function counts(sandbox: SandboxServers): readonly [personal: number, team: number] {
   const tomas = userOf(sandbox, TOMAS);
-  const count = (account = '') => sandbox.world.droplets(account).filter(({ name }) => names.includes(name)).length;
+  const count = (account = '') => sandbox.world.droplets.of(account).filter(({ name }) => names.includes(name)).length;
   return [count(tomas.uuid), count(tomas.teams[0]?.uuid)];
 }
 

@@ -35,7 +35,8 @@ async function machine() {
     const words = execFileSync('sh', ['-c', script], { encoding: 'utf8' }).trim().split('\n');
     return run(...words, ...more);
   };
-  const droplets = () => sandbox.world.droplets(userOf(sandbox, MAYA).uuid).filter(({ name }) => /^[a-d]$/.test(name));
+  const droplets = () =>
+    sandbox.world.droplets.of(userOf(sandbox, MAYA).uuid).filter(({ name }) => /^[a-d]$/.test(name));
   return { sandbox, host, run, ledger, remove, runHint, droplets };
 }
 

@@ -47,7 +47,7 @@ describe('attribute options', () => {
       await seedSession(host, sandbox, { scope: 'read write' });
       const flags = ['--enable-backups', '--ipv6', '--monitoring', '--tag-names', 'web', '--vpc-uuid', uuid];
       expect((await runCloudctl(host, [...like, ...flags])).code).toBe(0);
-      const created = sandbox.world.droplets(userOf(sandbox, MAYA).uuid).find(({ name }) => name === 'a');
+      const created = sandbox.world.droplets.of(userOf(sandbox, MAYA).uuid).find(({ name }) => name === 'a');
       expect(created).toMatchObject({ tags: ['web'], features: ['backups', 'ipv6', 'monitoring'], vpc: uuid });
     });
 

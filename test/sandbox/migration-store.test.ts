@@ -1,12 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  addSandboxMigrationUnlessOneRuns,
-  createSandboxMigrationStore,
-  findLatestSandboxMigrationOfCluster,
-  getSandboxMigrationStatusAtTime,
-  markSandboxMigrationStopped,
-  type SandboxMigrationStore,
-} from '../../src/sandbox/migration-store.ts';
+import { getSandboxMigrationStatusAtTime, MigrationStore } from '../../src/sandbox/migration-store.ts';
 import type { SandboxMigration } from '../../src/sandbox/records.ts';
 import { createSandboxStateTable } from '../../src/sandbox/state/tables.ts';
 
@@ -14,15 +7,18 @@ const DAY = 86_400_000;
 const source = { host: 'db.example.com', disableSsl: false, ignoreDbs: [] };
 const migration = (id: string, startedAt: number): SandboxMigration => ({ id, cluster: 'c', source, startedAt });
 
-const empty = (): SandboxMigrationStore =>
-  createSandboxMigrationStore(
-    createSandboxStateTable<SandboxMigration>({ keyOf: ({ id }) => id, rows: [], onChange: () => {} }),
-  );
-const latest = (all: SandboxMigrationStore): SandboxMigration => {
-  const found = findLatestSandboxMigrationOfCluster(all, 'c');
-  if (found === undefined) throw new Error('there is none');
-  return found;
-};
+/** A store whose clock the test sets. */
+function setup() {
+  const clock = { now: 0 };
+  const table = createSandboxStateTable<SandboxMigration>({ keyOf: ({ id }) => id, rows: [], onChange: () => {} });
+  const all = new MigrationStore(table, () => clock.now);
+  const latest = (): SandboxMigration => {
+    const found = all.latest('c');
+    if (found === undefined) throw new Error('there is none');
+    return found;
+  };
+  return { all, clock, latest };
+}
 
 describe('an online migration', () => {
   it('runs for two weeks, and then stops automatically', () => {
@@ -35,29 +31,28 @@ describe('an online migration', () => {
   });
 
   it('that was stopped reports when, and stays stopped', () => {
-    const all = empty();
-    const one = addSandboxMigrationUnlessOneRuns(all, migration('a', 0));
-    if (one === undefined) throw new Error('not started');
-    markSandboxMigrationStopped(all, one, 5_000);
-    markSandboxMigrationStopped(all, one, 9_000);
-    expect(getSandboxMigrationStatusAtTime(latest(all), 20 * DAY)).toEqual({
-      status: 'canceled',
-      stop: { at: 5_000, reason: 'stopped_by_user' },
-    });
+    const { all, clock, latest } = setup();
+    all.add(migration('a', 0));
+    for (const now of [5_000, 9_000]) {
+      clock.now = now;
+      all.stop(latest());
+    }
+    clock.now = 20 * DAY;
+    expect(all.status(latest())).toEqual({ status: 'canceled', stop: { at: 5_000, reason: 'stopped_by_user' } });
   });
 
   it('cannot be stopped after its two weeks', () => {
-    const all = empty();
-    const one = addSandboxMigrationUnlessOneRuns(all, migration('a', 0));
-    if (one === undefined) throw new Error('not started');
-    markSandboxMigrationStopped(all, one, 15 * DAY);
-    expect(getSandboxMigrationStatusAtTime(latest(all), 15 * DAY).stop?.reason).toBe('max_duration');
+    const { all, clock, latest } = setup();
+    all.add(migration('a', 0));
+    clock.now = 15 * DAY;
+    all.stop(latest());
+    expect(all.status(latest()).stop?.reason).toBe('max_duration');
   });
 
   it('excludes a second migration from its cluster while it runs', () => {
-    const all = empty();
-    expect(addSandboxMigrationUnlessOneRuns(all, migration('a', 0))).toBeDefined();
-    expect(addSandboxMigrationUnlessOneRuns(all, migration('b', 14 * DAY - 1))).toBeUndefined();
-    expect(addSandboxMigrationUnlessOneRuns(all, migration('c', 14 * DAY))?.id).toBe('c');
+    const { all } = setup();
+    expect(all.add(migration('a', 0))).toBeDefined();
+    expect(all.add(migration('b', 14 * DAY - 1))).toBeUndefined();
+    expect(all.add(migration('c', 14 * DAY))?.id).toBe('c');
   });
 });

@@ -100,7 +100,7 @@ describe('what a choice says', () => {
     const { access_token } = await tokenFor(sandbox);
     const path = `/v2/databases/${sandbox.ready.clusters[0]?.uuid}/online-migration`;
     expect((await callApi(sandbox, access_token, 'PUT', path, { source: { host } })).status).toBe(status);
-    const [migration] = sandbox.world.state.migrationStore.all.rows();
+    const [migration] = sandbox.world.migrations.all();
     expect(migration?.source.host ?? '').toBe(stored);
   });
 

@@ -113,7 +113,7 @@ export function handleConsentForm(request: SandboxHttpRequest, service: SandboxH
   const fields = readForm(request);
   const restartPath = `${request.path}?${toAsciiUrlQuery(request.query)}`;
   if (session === undefined || isCrossOriginForm(request)) return renderErrorPage(403, INVALID_FORM, [], restartPath);
-  if (!service.world.consumeCsrfToken(session.session, buildConsentCsrfTokenPurpose(request), fields.csrf))
+  if (!service.world.sessions.consumeToken(session.session, buildConsentCsrfTokenPurpose(request), fields.csrf))
     return renderErrorPage(403, INVALID_FORM, [], restartPath);
 
   if (fields.decision === 'deny') return redirectWithAuthorizationDenial(authorizationRequest);

@@ -36,7 +36,7 @@ function entry(
 ): HtmlMarkup {
   const { id, clientId, scope, team, since } = authorization;
   const name = getApplicationName(clientId, world);
-  const csrf = world.issueCsrfToken(session.session, revokeFormId(id));
+  const csrf = world.sessions.issueToken(session.session, revokeFormId(id));
   const account = describeAuthorizedAccount(team, world);
   return html`<section class="application" aria-label="${name}">
 <div>

@@ -72,7 +72,7 @@ function page(
 ): SandboxHttpReply {
   const { world, faults } = service;
   const token = (form: string): HtmlMarkup =>
-    html`<input type="hidden" name="csrf" value="${world.issueCsrfToken(session.session, form)}">`;
+    html`<input type="hidden" name="csrf" value="${world.sessions.issueToken(session.session, form)}">`;
   const content = html`<h1>Clock and faults</h1>
 ${problem === undefined ? '' : html`<p class="alert" role="alert">${problem}</p>`}
 ${clockSection(service, token(CLOCK_FORM))}

@@ -15,7 +15,7 @@ export function renderConsentPage(
   request: SandboxHttpRequest,
   service: SandboxHandlerContext,
 ): SandboxHttpReply {
-  const csrf = service.world.issueCsrfToken(session.session, buildConsentCsrfTokenPurpose(request));
+  const csrf = service.world.sessions.issueToken(session.session, buildConsentCsrfTokenPurpose(request));
   const { application, scope, redirectTo } = authorizationRequest;
   const content = html`<h1>Authorize ${application.name}?</h1>
 <p class="soft">You are signed in as ${session.person.name} (${session.person.email}).</p>

@@ -20,7 +20,7 @@ export const renderDropletsPanelPage: PanelRequestHandler = (request, { world },
   const teams = person.teams.flatMap((uuid) => world.registry.team(uuid) ?? []);
   const query = new URLSearchParams(request.query);
   const [selected, id] = [query.get('account'), query.get('droplet')];
-  const ofAccount = (uuid: string) => world.droplets(uuid).filter((one) => id === null || String(one.id) === id);
+  const ofAccount = (uuid: string) => world.droplets.of(uuid).filter((one) => id === null || String(one.id) === id);
   const team = teams.find(({ uuid }) => (id === null ? uuid === selected : ofAccount(uuid).length > 0));
   const droplets = ofAccount(team?.uuid ?? person.uuid);
   const window = computePanelPageWindow(request, droplets.length);

@@ -9,7 +9,7 @@ import type {
 } from '../../db/engine/index.ts';
 import type { SandboxHandlerContext } from '../handler-context.ts';
 import { type HtmlMarkup, redirectReply } from '../http/reply.ts';
-import { findLatestSandboxMigrationOfCluster, getSandboxMigrationDeadline } from '../migration-store.ts';
+import { getSandboxMigrationDeadline } from '../migration-store.ts';
 import { formatClusterDatabaseServerAddress } from '../ready-line.ts';
 import type { SandboxCluster, SandboxMigration } from '../records.ts';
 import {
@@ -39,7 +39,7 @@ export const handleStopMigrationForm: PanelRequestHandler = (request, service, s
     return renderUsedFormPage('/panel/migrations');
   }
   const migration = clustersOfPerson(service, session)
-    .map(({ uuid }) => findLatestSandboxMigrationOfCluster(service.world.state.migrationStore, uuid))
+    .map(({ uuid }) => service.world.migrations.latest(uuid))
     .find((one) => one?.id === id);
   if (migration !== undefined) stopSandboxMigration(migration, service);
   return redirectReply(303, '/panel/migrations');
@@ -50,7 +50,7 @@ function clustersOfPerson({ world }: SandboxHandlerContext, { person }: PanelSes
 }
 
 function clusterEntry(cluster: SandboxCluster, service: SandboxHandlerContext, session: PanelSession): HtmlMarkup {
-  const migration = findLatestSandboxMigrationOfCluster(service.world.state.migrationStore, cluster.uuid);
+  const migration = service.world.migrations.latest(cluster.uuid);
   const engine = cluster.engine === 'postgresql' ? 'PostgreSQL' : 'Redis';
   const plane = service.planes.planeOf(cluster);
   const state = migration === undefined ? undefined : getCurrentSandboxMigrationState(migration, service);
@@ -97,7 +97,7 @@ function stopButton(
   session: PanelSession,
 ): HtmlMarkup | string {
   if (!isStatusUnderWay(state.status)) return '';
-  const csrf = world.issueCsrfToken(session.session, stopFormId(migration.id));
+  const csrf = world.sessions.issueToken(session.session, stopFormId(migration.id));
   return html`<form method="post" action="/panel/migrations/stop">
 <input type="hidden" name="csrf" value="${csrf}">
 <input type="hidden" name="migration" value="${migration.id}">

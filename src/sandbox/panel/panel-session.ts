@@ -25,14 +25,14 @@ export function findPanelSession(
   { world, settings }: SandboxHandlerContext,
 ): PanelSession | undefined {
   const cookies = parse(request.header('cookie').join('; '), settings.cookieName);
-  const session = world.session(cookies[settings.cookieName] ?? '');
+  const session = world.sessions.get(cookies[settings.cookieName] ?? '');
   const person = session === undefined ? undefined : world.registry.person(session.person);
   return session === undefined || person === undefined ? undefined : { session, person, needsCookie: false };
 }
 
 export function startPanelSession(uuid: string, { world }: SandboxHandlerContext): PanelSession | undefined {
   const person = world.registry.person(uuid);
-  return person === undefined ? undefined : { session: world.signIn(uuid), person, needsCookie: true };
+  return person === undefined ? undefined : { session: world.sessions.start(uuid), person, needsCookie: true };
 }
 
 /** Adds the session cookie to the first reply of a session. */
@@ -50,7 +50,7 @@ export function endPanelSession(
   session: PanelSession,
   { world, settings }: SandboxHandlerContext,
 ): SandboxHttpReply {
-  world.signOut(session.session.id);
+  world.sessions.end(session.session.id);
   return { ...reply, headers: { ...reply.headers, 'set-cookie': cookie(settings, '', 0) } };
 }
 
@@ -78,7 +78,7 @@ export function consumeFormCsrfToken(
   formId: string,
 ): boolean {
   const token = new URLSearchParams(request.body).get('csrf') ?? '';
-  return !isCrossOriginForm(request) && world.consumeCsrfToken(session.session, formId, token);
+  return !isCrossOriginForm(request) && world.sessions.consumeToken(session.session, formId, token);
 }
 
 /** The cookie has SameSite=Lax, because applications link to the authorization endpoint. It is Secure only with HTTPS. */

@@ -78,7 +78,7 @@ export function encodeChange(changed: ChangedParts, state: Readonly<MutableSandb
       put[part] = state[part];
       continue;
     }
-    if (part === 'droplets' || part === 'actions') put.nextId = state.dropletStore.nextId;
+    if (part === 'droplets' || part === 'actions') put.nextId = state.droplets.nextId;
     if (part === 'authorizations') {
       // A renewed approval must become the last row: the change removes it and adds it again, behind the others.
       put[part] = state.tables[part].rows().filter(({ id }) => keys.has(id));

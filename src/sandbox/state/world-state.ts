@@ -1,9 +1,10 @@
-import { addSandboxDroplet, createSandboxDropletStore, type SandboxDropletStore } from '../droplet-store.ts';
+import { DropletStore } from '../droplet-store.ts';
 import { SandboxGrantStore } from '../grant-store.ts';
-import { createSandboxMigrationStore, type SandboxMigrationStore } from '../migration-store.ts';
+import { MigrationStore } from '../migration-store.ts';
 import { type Random, systemRandom } from '../random.ts';
 import type { AuthorizationConsentMode } from '../records.ts';
 import type { SandboxSeedData } from '../seed.ts';
+import { SessionStore } from '../session-store.ts';
 import type { VirtualClockState } from '../virtual-clock.ts';
 import {
   createSandboxStateTables,
@@ -20,9 +21,10 @@ export interface MutableSandboxState {
   clock: VirtualClockState;
   consent: AuthorizationConsentMode;
   readonly tables: SandboxStateTables;
-  readonly grantStore: SandboxGrantStore;
-  readonly dropletStore: SandboxDropletStore;
-  readonly migrationStore: SandboxMigrationStore;
+  readonly sessions: SessionStore;
+  readonly grants: SandboxGrantStore;
+  readonly droplets: DropletStore;
+  readonly migrations: MigrationStore;
 }
 
 /** The part of the state that changed: a table, a single value, or everything at once. */
@@ -41,9 +43,10 @@ export function createRunningSandboxState(
     clock: image.clock,
     consent: image.consent,
     tables,
-    grantStore: new SandboxGrantStore(tables, random, now),
-    dropletStore: createSandboxDropletStore(tables, image.nextId),
-    migrationStore: createSandboxMigrationStore(tables.migrations),
+    sessions: new SessionStore(tables.sessions, random),
+    grants: new SandboxGrantStore(tables, random, now),
+    droplets: new DropletStore(tables, image.nextId, now),
+    migrations: new MigrationStore(tables.migrations, now),
   };
 }
 
@@ -51,9 +54,9 @@ export function captureRunningSandboxState({
   clock,
   consent,
   tables,
-  dropletStore,
+  droplets,
 }: Readonly<MutableSandboxState>): SandboxState {
-  return { clock, consent, nextId: dropletStore.nextId, ...listSandboxStateRows(tables) };
+  return { clock, consent, nextId: droplets.nextId, ...listSandboxStateRows(tables) };
 }
 
 /** The state of a new sandbox, and of a sandbox after a reset. */
@@ -68,6 +71,6 @@ export function initialSandboxState(seed: SandboxSeedData, systemTime: number): 
   };
   const state = createRunningSandboxState(empty, { random: systemRandom(), now: () => now }, () => {});
   for (const { account, name, age, id, ...spec } of seed.droplets)
-    addSandboxDroplet(state.dropletStore, account, name, { ...spec, features: [] }, now - age, id);
+    state.droplets.add(account, name, { ...spec, features: [] }, now - age, id);
   return captureRunningSandboxState(state);
 }

@@ -28,7 +28,7 @@ export const handleGetDropletsRequest: ApiRequestHandler = (request, { world, se
   if ('status' in page) return page;
   const name = request.parameters().get('name');
   const tag = request.parameters().get('tag_name');
-  const droplets = withoutNewest(world.droplets(caller.account), world.now(), settings.listLagMs);
+  const droplets = withoutNewest(world.droplets.of(caller.account), world.now(), settings.listLagMs);
   const isWanted = (droplet: SandboxDroplet): boolean =>
     (name === undefined || droplet.name === name) && (tag === undefined || droplet.tags.includes(tag));
   const slice =
@@ -60,9 +60,9 @@ export const handlePostDropletsRequest: ApiRequestHandler = (request, { world, s
   if (typeof creation === 'string') return unprocessableReply(creation);
 
   const { names, isSingle, spec } = creation;
-  if (world.droplets(caller.account).length + names.length > settings.dropletLimit)
+  if (world.droplets.of(caller.account).length + names.length > settings.dropletLimit)
     return dropletLimitReply(settings.dropletLimit);
-  const created = world.createDroplets(caller.account, names, spec);
+  const created = world.droplets.create(caller.account, names, spec);
   const now = world.now();
   const views = created.map(({ droplet }) => serializeDroplet(droplet, now, world.seed.outsideSpecification?.droplet));
   const actions = created.map(({ action }) => {
@@ -75,7 +75,7 @@ export const handlePostDropletsRequest: ApiRequestHandler = (request, { world, s
 export const handleDeleteDropletRequest: ApiRequestHandler = (request, { world }, caller) => {
   const droplet = ownDroplet(request, world, caller);
   if (droplet === undefined) return notFoundReply();
-  world.deleteDroplet(droplet);
+  world.droplets.delete(droplet);
   return apiReply(204, undefined);
 };
 
@@ -86,8 +86,8 @@ export const handleDeleteDropletsByTagRequest: ApiRequestHandler = (request, { w
   if (tag === undefined || tag === '' || parameters.isRepeated('tag_name'))
     return unprocessableReply('tag_name must be one tag.');
   // The loop iterates over a copy, because deleting droplets changes the list.
-  for (const droplet of [...world.droplets(caller.account)])
-    if (droplet.tags.includes(tag)) world.deleteDroplet(droplet);
+  for (const droplet of [...world.droplets.of(caller.account)])
+    if (droplet.tags.includes(tag)) world.droplets.delete(droplet);
   return apiReply(204, undefined);
 };
 
@@ -107,7 +107,7 @@ function ownDroplet(
   world: SandboxHandlerContext['world'],
   caller: ApiCaller,
 ): SandboxDroplet | undefined {
-  const droplet = world.droplet(readIdFromRequestPath(request) ?? 0);
+  const droplet = world.droplets.get(readIdFromRequestPath(request) ?? 0);
   return droplet?.account === caller.account ? droplet : undefined;
 }
 

@@ -41,14 +41,14 @@ const MAX_REPORTED_DROPLET_LIMIT = 1_000_000;
 export const handleGetActionsRequest: ApiRequestHandler = (request, { world }, caller) => {
   const page = readListPageRequest(request);
   if ('status' in page) return page;
-  const slice = sliceListPage(world.actions(caller.account), page, 'backwards');
+  const slice = sliceListPage(world.droplets.actionsOf(caller.account), page, 'backwards');
   const now = world.now();
   const views = slice.items.map((action) => serializeAction(action, now));
   return buildListReply(request, 'actions', page, slice, views);
 };
 
 export const handleGetActionRequest: ApiRequestHandler = (request, { world }, caller) => {
-  const action = world.action(readIdFromRequestPath(request) ?? 0);
+  const action = world.droplets.action(readIdFromRequestPath(request) ?? 0);
   if (action === undefined || action.account !== caller.account) return notFoundReply();
   return apiReplyOfJsonText(200, `{"action":${serializeAction(action, world.now())}}`);
 };

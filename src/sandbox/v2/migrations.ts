@@ -3,13 +3,7 @@ import { domainToASCII } from 'node:url';
 import type { DatabaseState, EngineState, RequestedSource } from '../../db/engine/index.ts';
 import type { SandboxHandlerContext } from '../handler-context.ts';
 import { isJsonObject, isStringArray, type SandboxHttpRequest } from '../http/request.ts';
-import {
-  addSandboxMigrationUnlessOneRuns,
-  findLatestSandboxMigrationOfCluster,
-  getSandboxMigrationDeadline,
-  getSandboxMigrationStatusAtTime,
-  markSandboxMigrationStopped,
-} from '../migration-store.ts';
+import { getSandboxMigrationDeadline } from '../migration-store.ts';
 import { formatClusterDatabaseServerAddress } from '../ready-line.ts';
 import type { SandboxCluster, SandboxMigration, SandboxMigrationSource } from '../records.ts';
 import {
@@ -32,7 +26,7 @@ export function stopSandboxMigration(
   { world, planes }: Pick<SandboxHandlerContext, 'world' | 'planes'>,
 ): void {
   const live = planes.stateOf(migration);
-  if (live === undefined) markSandboxMigrationStopped(world.state.migrationStore, migration, world.now());
+  if (live === undefined) world.migrations.stop(migration);
   else planes.stop(migration);
 }
 
@@ -58,14 +52,14 @@ export const handlePutMigrationRequest: ApiRequestHandler = (request, { world, p
     startedAt: world.now(),
     ...(plane === undefined ? {} : { isReal: true }),
   };
-  const latest = findLatestSandboxMigrationOfCluster(world.state.migrationStore, cluster.uuid);
+  const latest = world.migrations.latest(cluster.uuid);
   if (latest !== undefined && isStatusUnderWay(getCurrentSandboxMigrationState(latest, { world, planes }).status))
     return apiErrorReply(409, 'An online migration into this cluster is already running.');
   if (plane !== undefined) {
     const refusal = planes.start(migration, plane, requested, world);
     if (refusal !== undefined) return unprocessableReply(refusal);
   }
-  addSandboxMigrationUnlessOneRuns(world.state.migrationStore, migration);
+  world.migrations.add(migration);
   return apiReply(200, {
     id: migration.id,
     status: 'running',
@@ -76,8 +70,7 @@ export const handlePutMigrationRequest: ApiRequestHandler = (request, { world, p
 export const handleGetMigrationRequest: ApiRequestHandler = (request, service, caller) => {
   const { world } = service;
   const cluster = clusterOf(request, world, caller);
-  const migration =
-    cluster === undefined ? undefined : findLatestSandboxMigrationOfCluster(world.state.migrationStore, cluster.uuid);
+  const migration = cluster === undefined ? undefined : world.migrations.latest(cluster.uuid);
   if (cluster === undefined || migration === undefined) return notFoundReply();
   return apiReply(200, buildSandboxMigrationJson(migration, cluster, service));
 };
@@ -89,8 +82,7 @@ export const handleGetMigrationRequest: ApiRequestHandler = (request, service, c
 export const handleDeleteMigrationRequest: ApiRequestHandler = (request, { world, planes }, caller) => {
   const cluster = clusterOf(request, world, caller);
   const [, id] = request.captures;
-  const migration =
-    cluster === undefined ? undefined : findLatestSandboxMigrationOfCluster(world.state.migrationStore, cluster.uuid);
+  const migration = cluster === undefined ? undefined : world.migrations.latest(cluster.uuid);
   if (migration === undefined || (id !== undefined && id !== migration.id)) return notFoundReply();
   stopSandboxMigration(migration, { world, planes });
   return apiReply(204, undefined);
@@ -263,7 +255,7 @@ export function getCurrentSandboxMigrationState(
   migration: SandboxMigration,
   { world, planes }: Pick<SandboxHandlerContext, 'world' | 'planes'>,
 ): CurrentSandboxMigrationState {
-  const { status, stop } = getSandboxMigrationStatusAtTime(migration, world.now());
+  const { status, stop } = world.migrations.status(migration);
   const live = planes.stateOf(migration);
   // A migration that was stopped, or whose two weeks are over, still runs while a database is finishing.
   if (live !== undefined && (status === 'running' || isStatusUnderWay(live.status)))

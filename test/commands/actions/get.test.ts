@@ -12,7 +12,7 @@ const spec = { region: 'nyc3', size: 's-1vcpu-1gb', image: 155_133_621, tags: []
 async function withNewDroplet() {
   const [host, sandbox] = [{ ...testHost(), clock: fastClock() }, await sandboxFor()];
   await seedSession(host, sandbox);
-  const [created] = sandbox.world.createDroplets(userOf(sandbox, MAYA).uuid, ['a'], spec);
+  const [created] = sandbox.world.droplets.create(userOf(sandbox, MAYA).uuid, ['a'], spec);
   const id = String(created?.action.id);
   return { host, sandbox, id, run: (...words: string[]) => runCloudctl(host, ['actions', 'get', ...words]) };
 }

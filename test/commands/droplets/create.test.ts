@@ -287,7 +287,8 @@ describe('the exit status', () => {
   it('is 1 when the limit of droplets leaves no room for a request, with the number that fits', async () => {
     const [host, sandbox] = [testHost(), await sandboxFor({ dropletLimit: 7 })];
     await seedSession(host, sandbox, { scope: 'read write' });
-    for (const droplet of [...sandbox.world.droplets(userOf(sandbox, MAYA).uuid)]) sandbox.world.deleteDroplet(droplet);
+    for (const droplet of [...sandbox.world.droplets.of(userOf(sandbox, MAYA).uuid)])
+      sandbox.world.droplets.delete(droplet);
     await runCloudctl(host, ['droplets', 'create', 'x-{1..4}', ...like]);
     const ran = await runCloudctl(host, ['droplets', 'create', 'n-{1..9}', ...like]);
     expect(ran.code).toBe(1);

@@ -28,15 +28,15 @@ async function accountWith(
   const [host, sandbox] = [testHost(), await sandboxFor()];
   await seedSession(host, sandbox, { scope });
   const account = userOf(sandbox, MAYA).uuid;
-  for (const droplet of [...sandbox.world.droplets(account)]) sandbox.world.deleteDroplet(droplet);
-  for (const name of names) sandbox.world.createDroplets(account, [name], { ...spec, tags: tags[name] ?? [] });
-  const ids = new Map(sandbox.world.droplets(account).map(({ id, name }) => [name, id]));
+  for (const droplet of [...sandbox.world.droplets.of(account)]) sandbox.world.droplets.delete(droplet);
+  for (const name of names) sandbox.world.droplets.create(account, [name], { ...spec, tags: tags[name] ?? [] });
+  const ids = new Map(sandbox.world.droplets.of(account).map(({ id, name }) => [name, id]));
   return {
     host,
     sandbox,
     account,
     id: (name: string): string => String(ids.get(name)),
-    left: () => sandbox.world.droplets(account).map(({ name }) => name),
+    left: () => sandbox.world.droplets.of(account).map(({ name }) => name),
     run: (...words: string[]) => runCloudctl(host, ['droplets', 'delete', ...words]),
     fault: (action: FaultSpec['action'], more: Partial<FaultSpec> = {}) =>
       sandbox.faults.add({ match: { method: 'DELETE', path: '/v2/droplets/*' }, action, ...more }),
@@ -161,7 +161,7 @@ describe('droplets delete', () => {
 
   it('deletes nothing when a name or a number is ambiguous', async () => {
     const setup = await accountWith(['a', 'same', 'same']);
-    setup.sandbox.world.createDroplets(setup.account, [setup.id('a')], spec);
+    setup.sandbox.world.droplets.create(setup.account, [setup.id('a')], spec);
     for (const word of ['same', setup.id('a')]) {
       const ran = await setup.run('a', word, '--yes');
       expect(ran).toMatchObject({ code: 2, out: '' });
@@ -199,8 +199,8 @@ describe('droplets delete', () => {
       if (sandbox.faults.list().some(({ applied }) => applied > 0)) break;
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
-    const other = sandbox.world.droplets(account).find(({ name }) => name === 'b');
-    if (other !== undefined) sandbox.world.deleteDroplet(other);
+    const other = sandbox.world.droplets.of(account).find(({ name }) => name === 'b');
+    if (other !== undefined) sandbox.world.droplets.delete(other);
     const ran = await running;
     expect(ran.code).toBe(0);
     expect(ran.json<Row[]>().find(({ name }) => name === 'b')).toMatchObject({ status: 'deleted', already_gone: true });

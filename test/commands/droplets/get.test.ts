@@ -11,9 +11,9 @@ async function accountWith(names: readonly string[]) {
   const [host, sandbox] = [testHost(), await sandboxFor()];
   await seedSession(host, sandbox);
   const account = userOf(sandbox, MAYA).uuid;
-  const created = names.flatMap((name) => sandbox.world.createDroplets(account, [name], spec));
+  const created = names.flatMap((name) => sandbox.world.droplets.create(account, [name], spec));
   const ids = created.map(({ droplet }) => String(droplet.id));
-  const create = (name: string) => sandbox.world.createDroplets(account, [name], spec);
+  const create = (name: string) => sandbox.world.droplets.create(account, [name], spec);
   return { host, sandbox, ids, create, run: (...words: string[]) => runCloudctl(host, ['droplets', 'get', ...words]) };
 }
 

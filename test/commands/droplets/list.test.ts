@@ -24,7 +24,7 @@ describe('the rate limit', () => {
     const setup = await loggedIn();
     const names = Array.from({ length: 500 }, (_, at) => `many-${at}`);
     const blueprint = { region: 'nyc3', size: 's-1vcpu-1gb', image: 155_133_621, tags: [], features: [] };
-    setup.sandbox.world.createDroplets(userOf(setup.sandbox, MAYA).uuid, names, blueprint);
+    setup.sandbox.world.droplets.create(userOf(setup.sandbox, MAYA).uuid, names, blueprint);
     return { ...setup, names };
   };
   const match = { method: 'GET', path: '/v2/droplets' };
@@ -115,7 +115,7 @@ describe('droplets list', () => {
     const { host, sandbox } = await loggedIn();
     const names = Array.from({ length: 500 }, (_, at) => `many-${at}`);
     const blueprint = { region: 'nyc3', size: 's-1vcpu-1gb', image: 155_133_621, tags: ['t'], features: [] };
-    sandbox.world.createDroplets(userOf(sandbox, MAYA).uuid, names, blueprint);
+    sandbox.world.droplets.create(userOf(sandbox, MAYA).uuid, names, blueprint);
     const listed = async (...args: readonly string[]) => {
       const before = (await recordedRequests(sandbox)).length;
       const ran = await runCloudctl(host, ['droplets', 'list', 'many-499', ...args, '-o', 'json']);
@@ -207,7 +207,7 @@ describe('droplets list', () => {
     const account = sandbox.ready.users[0]?.uuid ?? '';
     const blueprint = { region: 'nyc3', size: 's-1vcpu-1gb', image: 155_133_621, tags: [], features: [] };
     const names = Array.from({ length: 900 }, (_, at) => `old-${at}`);
-    const born = world.createDroplets(account, names, blueprint).map(({ droplet }) => droplet);
+    const born = world.droplets.create(account, names, blueprint).map(({ droplet }) => droplet);
     const victims = born.filter((_, at) => at % 3 === 0);
     let pages = 0;
     const send: typeof host.createSender = async (options) => {
@@ -216,8 +216,8 @@ describe('droplets list', () => {
         pages += 1;
         // One goes and one comes: the total stays what it was.
         for (const victim of pages < 12 ? victims.splice(0, 1 + (pages % 3)) : []) {
-          world.deleteDroplet(victim);
-          world.createDroplets(account, ['new'], blueprint);
+          world.droplets.delete(victim);
+          world.droplets.create(account, ['new'], blueprint);
         }
         return real(url, init);
       };
@@ -229,7 +229,7 @@ describe('droplets list', () => {
       .split('\n')
       .map((line): number => JSON.parse(line).id);
     expect(new Set(ids).size).toBe(ids.length);
-    const missing = born.filter(({ id }) => world.droplet(id) !== undefined && !ids.includes(id));
+    const missing = born.filter(({ id }) => world.droplets.get(id) !== undefined && !ids.includes(id));
     expect(missing).toEqual([]);
   });
 

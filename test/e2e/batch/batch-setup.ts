@@ -74,7 +74,7 @@ export async function setUpBatch(options: BatchSetupOptions = {}): Promise<Batch
   };
   const byName = (): ReadonlyMap<string, readonly number[]> => {
     const ids = new Map<string, number[]>();
-    for (const { name, id } of sandbox.world.droplets(account)) ids.set(name, [...(ids.get(name) ?? []), id]);
+    for (const { name, id } of sandbox.world.droplets.of(account)) ids.set(name, [...(ids.get(name) ?? []), id]);
     return ids;
   };
   return {
@@ -101,7 +101,7 @@ export async function setUpBatch(options: BatchSetupOptions = {}): Promise<Batch
       return names.map((name) => ids.get(name)?.length ?? 0);
     },
     ids: (name) => byName().get(name) ?? [],
-    droplets: () => sandbox.world.droplets(account),
+    droplets: () => sandbox.world.droplets.of(account),
   };
 }
 

@@ -11,11 +11,11 @@ const kept = ['keep-1', 'keep-2', 'cix', 'ci'];
 async function setUpDeletion(count: number) {
   const setup = await setUpBatch();
   const account = userOf(setup.sandbox, MAYA).uuid;
-  const droplets = (): readonly SandboxDroplet[] => setup.sandbox.world.droplets(account);
-  for (const droplet of [...droplets()]) setup.sandbox.world.deleteDroplet(droplet);
-  setup.sandbox.world.createDroplets(account, kept, { ...spec, tags: [] });
+  const droplets = (): readonly SandboxDroplet[] => setup.sandbox.world.droplets.of(account);
+  for (const droplet of [...droplets()]) setup.sandbox.world.droplets.delete(droplet);
+  setup.sandbox.world.droplets.create(account, kept, { ...spec, tags: [] });
   const names = Array.from({ length: count }, (_, at) => `ci-${at}`);
-  const created = setup.sandbox.world.createDroplets(account, names, spec);
+  const created = setup.sandbox.world.droplets.create(account, names, spec);
   return { ...setup, account, droplets, names, ids: created.map(({ droplet }) => droplet.id) };
 }
 
@@ -50,8 +50,8 @@ const deletionFaults: readonly Pick<FaultSpec, 'action' | 'delay' | 'status'>[] 
 function expectExactlyGone(setup: Awaited<ReturnType<typeof setUpDeletion>>): void {
   const { droplets, sandbox, account, ids } = setup;
   expect(droplets().map(({ name }) => name)).toEqual(kept);
-  const destroyed = sandbox.world
-    .actions(account)
+  const destroyed = sandbox.world.droplets
+    .actionsOf(account)
     .filter(({ type, droplet }) => type === 'destroy' && ids.includes(droplet));
   expect(destroyed.map(({ droplet }) => droplet).sort()).toEqual([...ids].sort());
 }

@@ -8,7 +8,7 @@ async function setUpLargeAccount(): Promise<BatchSetup> {
   const setup = await setUpBatch();
   const names = Array.from({ length: 5_000 }, (_, at) => `web-${at}`);
   const spec = { region: 'nyc3', size: 's-1vcpu-1gb', image: 155_133_621, tags: [], features: [] };
-  setup.sandbox.world.createDroplets(userOf(setup.sandbox, MAYA).uuid, names, spec);
+  setup.sandbox.world.droplets.create(userOf(setup.sandbox, MAYA).uuid, names, spec);
   await admin(setup.sandbox, 'POST', '/_sandbox/clock', { freeze: true });
   return setup;
 }

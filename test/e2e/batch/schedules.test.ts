@@ -149,14 +149,14 @@ describe('a server that normalises attributes, lags and commits late: every name
     const { setup } = schedule;
     const resume = resumption(await killedRun(schedule, creation(schedule)));
     const other = userOf(setup.sandbox, TOMAS).teams[0]?.uuid ?? '';
-    const droplets = setup.sandbox.world.droplets(other).length;
+    const droplets = setup.sandbox.world.droplets.of(other).length;
     await setup.logIn(team);
     for (const env of [{}, await tokenInEnvironment(setup, { team: other })]) {
       const refused = await setup.run(resume, { env });
       expect(refused, refused.stderr).toMatchObject({ code: 4, stdout: '' });
       expect(refused.stderr).toContain('personal');
       expect(refused.stderr).toContain(other);
-      expect(setup.sandbox.world.droplets(other)).toHaveLength(droplets);
+      expect(setup.sandbox.world.droplets.of(other)).toHaveLength(droplets);
       await setup.logIn(personal);
       await killedRun(schedule, resume);
     }

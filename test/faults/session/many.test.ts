@@ -106,7 +106,7 @@ describe('many processes', () => {
 
   function droplets({ sandbox }: FaultFixture): readonly string[] {
     const [maya] = sandbox.ready.users.filter(({ email }) => email === 'maya@example.com');
-    return sandbox.world.droplets(maya?.uuid ?? '').map(({ name }) => name);
+    return sandbox.world.droplets.of(maya?.uuid ?? '').map(({ name }) => name);
   }
 
   /** Requests of the batch that met a dead token: they are what could have been sent twice. */

@@ -104,7 +104,7 @@ function ledgersOf({ folders }: FaultFixture): readonly string[] {
 
 function dropletNames({ sandbox }: FaultFixture): readonly string[] {
   const maya = sandbox.ready.users.find(({ email }) => email === 'maya@example.com');
-  return sandbox.world.droplets(maya?.uuid ?? '').map(({ name }) => name);
+  return sandbox.world.droplets.of(maya?.uuid ?? '').map(({ name }) => name);
 }
 
 test.skipIf(lacks('strace'))(

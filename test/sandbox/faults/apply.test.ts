@@ -194,7 +194,7 @@ describe('actions', () => {
     it('half_body of a response without a body ends in the middle of its head', async () => {
       const { sandbox, bearer } = await openFixture({ action: 'half_body', times: 2 }, { path: '/v2/*' });
       for (const method of ['HEAD', 'DELETE']) {
-        const [droplet] = sandbox.world.droplets(sandbox.ready.users[0]?.uuid ?? '');
+        const [droplet] = sandbox.world.droplets.of(sandbox.ready.users[0]?.uuid ?? '');
         const path = `${PATH}/${droplet?.id}`;
         const wire = await exchange(
           sandbox.ready.base_url,
@@ -204,7 +204,7 @@ describe('actions', () => {
         expect(wire.text).toMatch(/^HTTP\/1\.1 20[04] /);
         expect(wire.text).not.toContain('\r\n\r\n');
       }
-      expect(sandbox.world.droplets(sandbox.ready.users[0]?.uuid ?? '')).toHaveLength(2);
+      expect(sandbox.world.droplets.of(sandbox.ready.users[0]?.uuid ?? '')).toHaveLength(2);
     });
   });
 
@@ -224,7 +224,7 @@ describe('actions', () => {
         { action: 'bad_json' },
         { method: body === '' ? 'DELETE' : 'POST', path: '*' },
       );
-      const [droplet] = sandbox.world.droplets(sandbox.ready.users[0]?.uuid ?? '');
+      const [droplet] = sandbox.world.droplets.of(sandbox.ready.users[0]?.uuid ?? '');
       const answer =
         body === ''
           ? await callApi(sandbox, bearer, 'DELETE', `${PATH}/${droplet?.id}`)
@@ -281,7 +281,7 @@ describe('actions', () => {
       await sandbox.close();
       expect((await wire).text).toBe('');
       expect(lastOf(sandbox)).toBeUndefined();
-      expect(sandbox.world.droplets(sandbox.ready.users[0]?.uuid ?? '')).toHaveLength(3);
+      expect(sandbox.world.droplets.of(sandbox.ready.users[0]?.uuid ?? '')).toHaveLength(3);
     });
   });
 
@@ -309,7 +309,7 @@ describe('actions', () => {
       await exchange(sandbox.ready.base_url, create);
       await sandbox.close();
       expect(lastOf(sandbox)).toBeUndefined();
-      expect(sandbox.world.droplets(sandbox.ready.users[0]?.uuid ?? '')).toHaveLength(3);
+      expect(sandbox.world.droplets.of(sandbox.ready.users[0]?.uuid ?? '')).toHaveLength(3);
     });
   });
 
@@ -439,7 +439,7 @@ describe('connections', () => {
       const { text } = await exchange(base_url, list + create + create + list);
       expect(text).toMatch(/^HTTP\/1\.1 200 /);
       const [person] = sandbox.ready.users;
-      expect(sandbox.world.droplets(person?.uuid ?? '')).toHaveLength(3 + committed);
+      expect(sandbox.world.droplets.of(person?.uuid ?? '')).toHaveLength(3 + committed);
       expect(sandbox.requests(`POST ${PATH}`)).toHaveLength(1);
     });
 
@@ -471,7 +471,7 @@ describe('connections', () => {
       for (const line of lines) line.socket.destroy();
       expect(ends.filter((end) => end === 'reset')).toHaveLength(1);
       expect(sandbox.faults.list()).toMatchObject([{ matched: 8, applied: 1, remaining: 0 }]);
-      expect(sandbox.world.droplets(sandbox.ready.users[0]?.uuid ?? '')).toHaveLength(10);
+      expect(sandbox.world.droplets.of(sandbox.ready.users[0]?.uuid ?? '')).toHaveLength(10);
     });
 
     it('a delayed request does not delay other connections', async () => {

@@ -27,7 +27,7 @@ describe('the droplets of the control panel', () => {
 
   it('are one droplet alone by its id, of whichever account has it', async () => {
     const { sandbox, team, show } = await openFixture();
-    const [first] = sandbox.world.droplets(team);
+    const [first] = sandbox.world.droplets.of(team);
     const page = await show(`?droplet=${first?.id}`);
     expect(page).toMatch(new RegExp(`aria-current="true">Harbour Works<[\\s\\S]*>${first?.id}<`));
     expect(page.match(/<th scope="row"/g)).toHaveLength(1);
@@ -62,7 +62,7 @@ describe('the droplets of the control panel', () => {
     const { sandbox, team, show } = await openFixture();
     const names = Array.from({ length: 120 }, (_, at) => `n${at + 1}`);
     const spec = { region: 'fra1', size: '1gb', image: 1, tags: [], features: [] };
-    sandbox.world.createDroplets(team, names, spec);
+    sandbox.world.droplets.create(team, names, spec);
     const second = await show(`?account=${team}&page=2`);
     expect(second.match(/<th scope="row"/g)).toHaveLength(50);
     expect(second).toContain('Page 2 of 3');

@@ -36,8 +36,8 @@ describe('POST /panel/migrations/stop', () => {
     const page = await send(sandbox.ready.auth_url, '/panel/migrations', { headers: { cookie } });
     expect(page.status).toBe(200);
     for (const hidden of [uuid, id, 'orders', 'db.example.com']) expect(page.body).not.toContain(hidden);
-    const session = sandbox.world.session(cookie.split('=')[1] ?? '');
-    const csrf = session === undefined ? '' : sandbox.world.issueCsrfToken(session, `stop ${id}`);
+    const session = sandbox.world.sessions.get(cookie.split('=')[1] ?? '');
+    const csrf = session === undefined ? '' : sandbox.world.sessions.issueToken(session, `stop ${id}`);
     const answer = await send(sandbox.ready.auth_url, '/panel/migrations/stop', {
       method: 'POST',
       headers: { ...FORM, cookie, origin: sandbox.ready.auth_url },

@@ -127,7 +127,7 @@ describe('a snapshot', () => {
     const { access_token: token, refresh_token: refreshToken } = await tokenFor(sandbox);
     const person = sandbox.ready.users[0]?.uuid ?? '';
     const blueprint = { region: 'fra1', size: 's-1vcpu-1gb', image: 155_133_621, tags: [], features: [] };
-    sandbox.world.createDroplets(
+    sandbox.world.droplets.create(
       person,
       Array.from({ length: 10_000 }, (_, at) => `n${at}`),
       blueprint,

@@ -83,10 +83,11 @@ describe('the state folder', { timeout: 60_000 + runs * 500 }, () => {
         first.world.grants.pairByRefreshToken(refreshToken),
       );
     for (const { uuid } of [...SEED.people, ...SEED.teams]) {
-      expect(second.world.droplets(uuid)).toEqual(first.world.droplets(uuid));
-      expect(second.world.actions(uuid)).toEqual(first.world.actions(uuid));
+      expect(second.world.droplets.of(uuid)).toEqual(first.world.droplets.of(uuid));
+      expect(second.world.droplets.actionsOf(uuid)).toEqual(first.world.droplets.actionsOf(uuid));
     }
-    expect([...second.world.state.migrationStore.latest]).toEqual([...first.world.state.migrationStore.latest]);
+    for (const { uuid } of SEED.clusters)
+      expect(second.world.migrations.latest(uuid)).toEqual(first.world.migrations.latest(uuid));
     await second.close();
   });
 

@@ -1,9 +1,4 @@
 import type { LiveSandboxState } from '../../../src/sandbox/live-sandbox-state.ts';
-import {
-  addSandboxMigrationUnlessOneRuns,
-  findLatestSandboxMigrationOfCluster,
-  markSandboxMigrationStopped,
-} from '../../../src/sandbox/migration-store.ts';
 import { captureRunningSandboxState } from '../../../src/sandbox/state/world-state.ts';
 import { advanceVirtualClock, freezeVirtualClock, resumeVirtualClock } from '../../../src/sandbox/virtual-clock.ts';
 
@@ -12,19 +7,19 @@ export type WorldChange = (world: LiveSandboxState, pick: number) => void;
 
 /** A change for every method of World that changes its state. */
 export const WORLD_CHANGES: Readonly<Record<string, WorldChange>> = {
-  signIn: (world, pick) => void world.signIn(one(world.seed.people, pick)?.uuid ?? ''),
+  signIn: (world, pick) => void world.sessions.start(one(world.seed.people, pick)?.uuid ?? ''),
   signOut: (world, pick) => {
     const session = one(captureRunningSandboxState(world.state).sessions, pick);
-    if (session !== undefined) world.signOut(session.id);
+    if (session !== undefined) world.sessions.end(session.id);
   },
   openForm: (world, pick) => {
     const session = one(captureRunningSandboxState(world.state).sessions, pick);
-    if (session !== undefined) world.issueCsrfToken(session, `form ${pick % 3}`);
+    if (session !== undefined) world.sessions.issueToken(session, `form ${pick % 3}`);
   },
   closeForm: (world, pick) => {
     const session = one(captureRunningSandboxState(world.state).sessions, pick);
     const form = one(session?.forms ?? [], pick);
-    if (session !== undefined && form !== undefined) world.consumeCsrfToken(session, form.form, form.token);
+    if (session !== undefined && form !== undefined) world.sessions.consumeToken(session, form.form, form.token);
   },
   authorize: (world, pick) => {
     const person = one(world.seed.people, pick);
@@ -80,28 +75,20 @@ export const WORLD_CHANGES: Readonly<Record<string, WorldChange>> = {
   createDroplets: (world, pick) => {
     const account = one(world.seed.people, pick)?.uuid ?? '';
     const spec = { region: 'fra1', size: 's-1vcpu-1gb', image: 1, tags: [`t${pick}`], features: [] };
-    world.createDroplets(account, ['a', 'b', 'ü"\\'].slice(0, (pick % 3) + 1), spec);
+    world.droplets.create(account, ['a', 'b', 'ü"\\'].slice(0, (pick % 3) + 1), spec);
   },
   deleteDroplet: (world, pick) => {
     const droplet = one(captureRunningSandboxState(world.state).droplets, pick);
-    if (droplet !== undefined) world.deleteDroplet(droplet);
+    if (droplet !== undefined) world.droplets.delete(droplet);
   },
   startMigration: (world, pick) => {
     const source = { host: 'db.example.com', port: 5432, dbname: 'shop', disableSsl: pick % 2 === 0, ignoreDbs: ['x'] };
     const cluster = one(world.seed.clusters, pick)?.uuid ?? '';
-    addSandboxMigrationUnlessOneRuns(world.state.migrationStore, {
-      id: world.newId(),
-      cluster,
-      source,
-      startedAt: world.now(),
-    });
+    world.migrations.add({ id: world.newId(), cluster, source, startedAt: world.now() });
   },
   stopMigration: (world, pick) => {
-    const migration = findLatestSandboxMigrationOfCluster(
-      world.state.migrationStore,
-      one(world.seed.clusters, pick)?.uuid ?? '',
-    );
-    if (migration !== undefined) markSandboxMigrationStopped(world.state.migrationStore, migration, world.now());
+    const migration = world.migrations.latest(one(world.seed.clusters, pick)?.uuid ?? '');
+    if (migration !== undefined) world.migrations.stop(migration);
   },
   advance: (world, pick) => world.setClock((clock) => advanceVirtualClock(clock, pick * 60_000)),
   freeze: (world) => world.setClock(freezeVirtualClock),

@@ -197,7 +197,7 @@ async function sendAs({ head, body = '' }: PublicClientRequest): Promise<ParsedR
   const sandbox = await sandboxFor();
   const { access_token } = await tokenFor(sandbox);
   const origin = head.includes(' /v1/') ? sandbox.ready.auth_url : sandbox.ready.base_url;
-  const [droplet] = sandbox.world.droplets(sandbox.ready.users[0]?.uuid ?? '');
+  const [droplet] = sandbox.world.droplets.of(sandbox.ready.users[0]?.uuid ?? '');
   const filled = head
     .replace('HOST', new URL(origin).host)
     .replace('TOKEN', access_token)

@@ -96,7 +96,7 @@ describe('POST /v2/droplets', () => {
   it('an invalid name and more than ten names create nothing', async () => {
     const sandbox = await sandboxFor();
     const { access_token } = await tokenFor(sandbox);
-    const before = sandbox.world.droplets(userOf(sandbox, MAYA).uuid).length;
+    const before = sandbox.world.droplets.of(userOf(sandbox, MAYA).uuid).length;
     const eleven = Array.from({ length: 11 }, (_, index) => `n${index}`);
     for (const names of [
       ['ok', 'not ok'],
@@ -116,7 +116,7 @@ describe('POST /v2/droplets', () => {
         message: expect.stringContaining('names'),
       });
     }
-    expect(sandbox.world.droplets(userOf(sandbox, MAYA).uuid)).toHaveLength(before);
+    expect(sandbox.world.droplets.of(userOf(sandbox, MAYA).uuid)).toHaveLength(before);
     expect(
       (await callApi(sandbox, access_token, 'POST', '/v2/droplets', { names: eleven.slice(1), ...ATTRIBUTES })).status,
     ).toBe(202);
@@ -250,7 +250,7 @@ describe('POST /v2/droplets', () => {
   it('a write without application/json is 415 and creates nothing', async () => {
     const sandbox = await sandboxFor();
     const { access_token } = await tokenFor(sandbox);
-    const before = sandbox.world.droplets(userOf(sandbox, MAYA).uuid).length;
+    const before = sandbox.world.droplets.of(userOf(sandbox, MAYA).uuid).length;
     for (const type of [
       undefined,
       'text/plain',
@@ -265,7 +265,7 @@ describe('POST /v2/droplets', () => {
       });
       expect(answer.status).toBe(415);
     }
-    expect(sandbox.world.droplets(userOf(sandbox, MAYA).uuid)).toHaveLength(before);
+    expect(sandbox.world.droplets.of(userOf(sandbox, MAYA).uuid)).toHaveLength(before);
   });
 });
 

@@ -38,7 +38,7 @@ describe('PUT online-migration', () => {
     const seen = [
       (await ask('GET', pg)).text,
       (await admin(sandbox, 'GET', '/_sandbox/requests')).body,
-      JSON.stringify(sandbox.world.state.migrationStore.all.rows()),
+      JSON.stringify(sandbox.world.migrations.all()),
     ];
     expect(seen.join()).not.toContain('S3cretWord');
   });

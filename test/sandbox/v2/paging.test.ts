@@ -103,7 +103,7 @@ describe('lists are paged', () => {
 
 function grow(sandbox: SandboxServers, count: number): void {
   const names = Array.from({ length: count }, (_, index) => `n-${index}`);
-  sandbox.world.createDroplets(userOf(sandbox, MAYA).uuid, names, {
+  sandbox.world.droplets.create(userOf(sandbox, MAYA).uuid, names, {
     region: 'fra1',
     size: 's-1vcpu-1gb',
     image: 155_133_621,

@@ -21,8 +21,8 @@ export async function machineWithBatch(names: readonly string[], ...words: strin
     sandbox,
     ledger,
     id: /([^/]+)\.jsonl$/.exec(ledger)?.[1] ?? '',
-    droplets: () => sandbox.world.droplets(account),
-    named: (name: string) => sandbox.world.droplets(account).filter((one) => one.name === name),
+    droplets: () => sandbox.world.droplets.of(account),
+    named: (name: string) => sandbox.world.droplets.of(account).filter((one) => one.name === name),
     run: (...args: string[]) => runCloudctl(host, ['droplets', 'batches', ...args]),
     create: (...args: string[]) => runCloudctl(host, ['droplets', 'create', ...args]),
   };

@@ -15,7 +15,7 @@ interface Row {
 it.each([[[]], [['--batch-id', 'nightly']]])('shows ids, addresses and states %j', async (words) => {
   const { sandbox, ledger, named, run } = await machineWithBatch(['a', 'b', 'c'], ...words, '--wait');
   const [a, b] = [...named('a'), ...named('b')];
-  if (b !== undefined) sandbox.world.deleteDroplet(b);
+  if (b !== undefined) sandbox.world.droplets.delete(b);
   const ran = await run('show', ledger, '-o', 'json');
   expect(ran).toMatchObject({ code: 0, err: '' });
   const rows = ran.json<Row[]>();
