@@ -73,10 +73,10 @@ export async function filledSandbox(droplets) {
 if (process.argv[1] === self) await serve(process.argv[2], Number(process.argv[3]));
 
 async function serve(bundle, droplets) {
-  const { startSandboxServers } = await import(pathToFileURL(bundle).href);
+  const { startServers } = await import(pathToFileURL(bundle).href);
   // Created an hour ago: what is as new as the list itself would be counted as created meanwhile.
   let ago = 3_600_000;
-  const sandbox = await startSandboxServers({ now: () => Date.now() - ago, rateLimit: '100000000/h' });
+  const sandbox = await startServers({ now: () => Date.now() - ago, rateLimit: '100000000/h' });
   const { ready, world } = sandbox;
   const [{ uuid, email }] = ready.users;
   const names = Array.from({ length: droplets }, (_, at) => `web-${at + 1}`);

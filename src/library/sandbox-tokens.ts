@@ -1,11 +1,11 @@
-import { decodeRequestedPersonInTeam, type SandboxPersonInTeam } from '../sandbox/admin.ts';
-import type { LiveSandboxState } from '../sandbox/live-sandbox-state.ts';
-import { buildSandboxGrantOfAuthorization } from '../sandbox/oauth/authorize.ts';
-import type { IssuedTokenPair } from '../sandbox/records.ts';
+import { decodePerson, type PersonInTeam } from '../sandbox/admin.ts';
+import { grantOf } from '../sandbox/oauth/authorize.ts';
+import type { TokenPair } from '../sandbox/records.ts';
+import type { World } from '../sandbox/world.ts';
 import type { SandboxTokenOperations, SandboxTokenPair } from './sandbox-types.ts';
 
-export function createSandboxTokenOperations(world: LiveSandboxState): SandboxTokenOperations {
-  const pairOf = (token: string): IssuedTokenPair => {
+export function createSandboxTokenOperations(world: World): SandboxTokenOperations {
+  const pairOf = (token: string): TokenPair => {
     const pair = world.grants.pair(token) ?? world.grants.pairByRefreshToken(token);
     if (pair === undefined) throw new RangeError('the token was not issued by this sandbox');
     return pair;
@@ -14,7 +14,7 @@ export function createSandboxTokenOperations(world: LiveSandboxState): SandboxTo
     issue: ({ user = world.seed.people[0]?.uuid ?? '', team, scope = 'read' } = {}) => {
       const clientId = world.seed.applications[0]?.clientId ?? '';
       const authorization = world.grants.authorize({ ...findPersonInTeam(user, team, world), clientId, scope });
-      return tokenPairOf(world.grants.issuePair(buildSandboxGrantOfAuthorization(authorization, scope), 'admin_issue'));
+      return tokenPairOf(world.grants.issuePair(grantOf(authorization, scope), 'admin_issue'));
     },
     expire: (token) => world.grants.expire(pairOf(token)),
     revoke: (token) => world.grants.revoke(pairOf(token)),
@@ -28,16 +28,13 @@ export function createSandboxTokenOperations(world: LiveSandboxState): SandboxTo
   };
 }
 
-function tokenPairOf({ accessToken, refreshToken = '', scope, expiresAt }: IssuedTokenPair): SandboxTokenPair {
+function tokenPairOf({ accessToken, refreshToken = '', scope, expiresAt }: TokenPair): SandboxTokenPair {
   return { accessToken, refreshToken, scope, expiresAt: new Date(expiresAt) };
 }
 
 /** Finds a user and one of the user's teams. Throws a RangeError if the user or the team is unknown. */
-export function findPersonInTeam(user: string, team: string | undefined, world: LiveSandboxState): SandboxPersonInTeam {
-  const found = decodeRequestedPersonInTeam(
-    new Map(Object.entries({ user, ...(team === undefined ? {} : { team }) })),
-    world,
-  );
+export function findPersonInTeam(user: string, team: string | undefined, world: World): PersonInTeam {
+  const found = decodePerson(new Map(Object.entries({ user, ...(team === undefined ? {} : { team }) })), world);
   if (typeof found === 'string') throw new RangeError(found);
   return found;
 }

@@ -1,7 +1,7 @@
 import { decodeFault } from '../sandbox/faults/decode-fault.ts';
-import type { LiveSandboxState } from '../sandbox/live-sandbox-state.ts';
-import { type SandboxServers, startSandboxServers } from '../sandbox/sandbox.ts';
-import { advanceVirtualClock, freezeVirtualClock, resumeVirtualClock } from '../sandbox/virtual-clock.ts';
+import { type SandboxServers, startServers } from '../sandbox/sandbox.ts';
+import { advanceClock, freezeClock, resumeClock } from '../sandbox/virtual-clock.ts';
+import type { World } from '../sandbox/world.ts';
 import { createSandboxTokenOperations, findPersonInTeam } from './sandbox-tokens.ts';
 import type { Sandbox, SandboxConsent, SandboxOptions } from './sandbox-types.ts';
 
@@ -12,12 +12,12 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const offset = options.clock?.startAt === undefined ? 0 : options.clock.startAt.getTime() - Date.now();
   if (Number.isNaN(offset)) throw new TypeError('clock.startAt is not a valid date');
   const { stateFolder: state, data, clusters, seed, callbackUrls, rateLimit, dropletLimit } = options;
-  const servers = await startSandboxServers({
+  const servers = await startServers({
     ...definedMembers({ state, data, clusters, seed, callbackUrls, rateLimit, dropletLimit }),
     now: () => Date.now() + offset,
   });
   try {
-    if (options.clock?.isFrozen === true) servers.world.setClock(freezeVirtualClock);
+    if (options.clock?.isFrozen === true) servers.world.setClock(freezeClock);
     const sandbox = sandboxOf(servers);
     for (const fault of options.faults ?? []) sandbox.faults.add(fault);
     if (options.consent !== undefined) servers.world.firstConsent = consentScript(options.consent, servers.world);
@@ -62,10 +62,10 @@ function sandboxOf({ ready, world, faults, requests, reset, close }: SandboxServ
       now: () => new Date(world.now()),
       advance: (milliseconds) => {
         if (!Number.isFinite(milliseconds) || milliseconds < 0) throw new RangeError('milliseconds must be 0 or more');
-        world.setClock((clock) => advanceVirtualClock(clock, milliseconds));
+        world.setClock((clock) => advanceClock(clock, milliseconds));
       },
-      freeze: () => world.setClock(freezeVirtualClock),
-      resume: () => world.setClock(resumeVirtualClock),
+      freeze: () => world.setClock(freezeClock),
+      resume: () => world.setClock(resumeClock),
     },
     faults: {
       add: (fault) => {
@@ -86,7 +86,7 @@ function sandboxOf({ ready, world, faults, requests, reset, close }: SandboxServ
   };
 }
 
-function consentScript(consent: SandboxConsent, world: LiveSandboxState): LiveSandboxState['consent'] {
+function consentScript(consent: SandboxConsent, world: World): World['consent'] {
   if (consent.mode !== 'approve') return consent;
   return { mode: 'approve', ...findPersonInTeam(consent.user, consent.team, world) };
 }

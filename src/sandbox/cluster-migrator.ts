@@ -10,48 +10,43 @@ import {
   type MigrationEngine,
   type RequestedSource,
 } from '../db/engine/index.ts';
-import type { NewSandboxCluster } from './data.ts';
-import type { LiveSandboxState } from './live-sandbox-state.ts';
-import { getSandboxMigrationDeadline } from './migration-store.ts';
-import type { SandboxCluster, SandboxMigration } from './records.ts';
+import type { NewCluster } from './data.ts';
+import { migrationDeadline } from './migration-store.ts';
+import type { Cluster, Migration } from './records.ts';
+import type { World } from './world.ts';
 
 /** The database server of a cluster; its URL contains a password. */
-export interface SandboxClusterDatabaseServer {
+export interface ClusterServer {
   readonly name: string;
   readonly url: string;
 }
 
 /** The database servers of clusters, and the migrations that copy rows into them. */
-export interface SandboxClusterMigrator {
+export interface ClusterMigrator {
   /**
    * The clusters to register. If a cluster with the same name is already registered, the server becomes the server of that
    * cluster.
    */
-  readonly clusters: readonly NewSandboxCluster[];
-  readonly planeOf: (cluster: SandboxCluster) => DataPlane | undefined;
+  readonly clusters: readonly NewCluster[];
+  readonly planeOf: (cluster: Cluster) => DataPlane | undefined;
   /**
    * Ends the migrations that an earlier process left unfinished. Resolves with one message for each database object that could
    * not be removed.
    */
-  readonly recover: (world: LiveSandboxState) => Promise<readonly string[]>;
+  readonly recover: (world: World) => Promise<readonly string[]>;
   /** Starts a migration. If the result is a string, it is the reason why the request is invalid, and no migration was started. */
-  readonly start: (
-    migration: SandboxMigration,
-    plane: DataPlane,
-    source: RequestedSource,
-    world: LiveSandboxState,
-  ) => string | undefined;
+  readonly start: (migration: Migration, plane: DataPlane, source: RequestedSource, world: World) => string | undefined;
   /** The state of a migration; undefined if another process started it. */
-  readonly stateOf: (migration: SandboxMigration) => EngineState | undefined;
+  readonly stateOf: (migration: Migration) => EngineState | undefined;
   /** Stops a migration. The database objects of the stopped migration are removed later, without waiting for it. */
-  readonly stop: (migration: SandboxMigration) => void;
+  readonly stop: (migration: Migration) => void;
   /** Stops all migrations before the state of the sandbox is replaced. */
   readonly stopAll: () => void;
   readonly close: () => Promise<void>;
 }
 
-export interface SandboxClusterMigratorOptions {
-  readonly clusters?: readonly SandboxClusterDatabaseServer[];
+export interface MigratorOptions {
+  readonly clusters?: readonly ClusterServer[];
   readonly state?: string;
   readonly finishWhenIdle?: boolean;
   readonly allowSuperuserObjects?: boolean;
@@ -60,14 +55,14 @@ export interface SandboxClusterMigratorOptions {
 }
 
 /** Connects once to every database server. Rejects with an Error that names the cluster whose server cannot be used. */
-export async function createSandboxClusterMigrator({
+export async function createMigrator({
   clusters = [],
   state,
   finishWhenIdle = false,
   allowSuperuserObjects = false,
   now,
   env = {},
-}: SandboxClusterMigratorOptions): Promise<SandboxClusterMigrator> {
+}: MigratorOptions): Promise<ClusterMigrator> {
   const engine = createEngine({ now, env, ...journalOption(state, clusters.length > 0) });
   const planes = new Map<string, DataPlane>();
   for (const { name, url } of clusters) planes.set(name, await openPlane(engine, name, url));
@@ -94,7 +89,7 @@ export async function createSandboxClusterMigrator({
         dataPlane: plane,
         source,
         ignoreDbs: migration.source.ignoreDbs,
-        deadline: getSandboxMigrationDeadline(migration),
+        deadline: migrationDeadline(migration),
         finishWhenIdle,
         allowSuperuserObjects,
         startAfter: ends.get(migration.cluster),

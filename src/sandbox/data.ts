@@ -7,30 +7,24 @@ import type {
 } from './data-types.ts';
 import { findFreePorts } from './http/server.ts';
 import { type Random, randomString, randomUuid, seededRandom } from './random.ts';
-import type { RegisteredApplication, SandboxCluster, SandboxPerson, SandboxTeam } from './records.ts';
+import type { Application, Cluster, Person, Team } from './records.ts';
+import { decodeOutsideSpecification, decodeSeedClock, normalizeEmail, type Seed, type SeedDroplet } from './seed.ts';
 import {
-  decodeOutsideSpecification,
-  decodeSeedClock,
-  normalizeEmail,
-  type SandboxSeedData,
-  type SandboxSeedDroplet,
-} from './seed.ts';
-import {
-  createArrayDecoder as arrayOf,
-  createEnumDecoder,
-  createObjectDecoder,
+  arrayOf,
   decodeInteger,
   decodeString,
   decodeTextThat,
+  enumOf,
   JsonDecodeError,
   type JsonDecoder,
-  createOptionalMemberDecoder as optional,
+  objectOf,
+  optional,
 } from './state/decoder.ts';
 import { SandboxStateFolderError } from './state/journal.ts';
 import type { ServerIdentity } from './state/saved-state.ts';
-import { decodeSandboxSnapshot, type SandboxSnapshot, SNAPSHOT_FORMAT } from './state/snapshot.ts';
-import { decodeSandboxDropletCreationRequest } from './v2/droplet-creation.ts';
-import { parseSandboxDurationToMilliseconds } from './virtual-clock.ts';
+import { decodeSnapshot, SNAPSHOT_FORMAT, type Snapshot } from './state/snapshot.ts';
+import { decodeCreation } from './v2/droplet-creation.ts';
+import { parseDuration } from './virtual-clock.ts';
 
 /** The message names the place in the data as a JSON path, and contains no value that may be a secret. */
 export class SandboxDataError extends Error {
@@ -38,9 +32,9 @@ export class SandboxDataError extends Error {
 }
 
 /** Data whose members have the right form and refer to each other; or a snapshot. Throws a SandboxDataError. */
-export function decodeSandboxData(value: unknown): SandboxData | SandboxSnapshot {
+export function readData(value: unknown): SandboxData | Snapshot {
   if (typeof value === 'object' && value !== null && 'format' in value && value.format === SNAPSHOT_FORMAT) {
-    const snapshot = decodeSandboxSnapshot(value);
+    const snapshot = decodeSnapshot(value);
     if (typeof snapshot === 'string') throw new SandboxDataError(snapshot.replace(/\.$/, ''));
     return snapshot;
   }
@@ -78,7 +72,7 @@ const droplet: JsonDecoder<SandboxDataDroplet> = (value, path) => {
   const given = dropletMembers(value, path);
   const { name: dropletName, size = DEFAULT_SIZE, image = DEFAULT_IMAGE, region, tags } = given;
   const request = { name: dropletName, size, image, ...definedOnly({ region, tags }) };
-  const creation = decodeSandboxDropletCreationRequest(request);
+  const creation = decodeCreation(request);
   if (typeof creation === 'string') throw new JsonDecodeError(`${path}.${creation.replace(/\.$/, '')}`);
   const { spec } = creation;
   return { ...given, region: spec.region, size: spec.size, image: spec.image, tags: spec.tags };
@@ -87,7 +81,7 @@ const droplet: JsonDecoder<SandboxDataDroplet> = (value, path) => {
 const DEFAULT_SIZE = 's-1vcpu-1gb';
 const DEFAULT_IMAGE = 'ubuntu-24-04-x64';
 
-const dropletMembers = createObjectDecoder<SandboxDataDroplet>({
+const dropletMembers = objectOf<SandboxDataDroplet>({
   name: decodeString,
   id: optional(idOf('id')),
   account: optional(decodeString),
@@ -96,7 +90,7 @@ const dropletMembers = createObjectDecoder<SandboxDataDroplet>({
   image: optional((value, path) => (typeof value === 'string' ? value : decodeInteger(value, path))),
   tags: optional(arrayOf(decodeString)),
   age: optional((value, path) => {
-    const age = parseSandboxDurationToMilliseconds(value);
+    const age = parseDuration(value);
     if (age === undefined) throw new JsonDecodeError(`${path} is not milliseconds or a duration such as 21d`);
     return age;
   }),
@@ -112,11 +106,11 @@ function idOf(what: string): JsonDecoder<number> {
 
 const MAX_ID = 2 ** 48;
 
-const decodeData = createObjectDecoder<SandboxData>({
+const decodeData = objectOf<SandboxData>({
   $schema: optional(decodeString),
   people: optional(
     arrayOf(
-      createObjectDecoder<SandboxDataPerson>({
+      objectOf<SandboxDataPerson>({
         email: decodeTextThat((text) =>
           isEmail(text) ? undefined : 'is not an e-mail address that a browser accepts',
         ),
@@ -127,22 +121,22 @@ const decodeData = createObjectDecoder<SandboxData>({
       }),
     ),
   ),
-  teams: optional(arrayOf(createObjectDecoder<{ name: string; uuid?: string }>({ name, uuid: optional(uuid) }))),
+  teams: optional(arrayOf(objectOf<{ name: string; uuid?: string }>({ name, uuid: optional(uuid) }))),
   applications: optional(
     arrayOf(
-      createObjectDecoder<SandboxDataApplication>({
+      objectOf<SandboxDataApplication>({
         name,
         clientId: optional(credential),
         clientSecret: optional(credential),
-        callbackUrls: optional(arrayOf(decodeTextThat(findCallbackUrlProblem))),
+        callbackUrls: optional(arrayOf(decodeTextThat(callbackUrlProblem))),
       }),
     ),
   ),
   clusters: optional(
     arrayOf(
-      createObjectDecoder<SandboxDataCluster>({
+      objectOf<SandboxDataCluster>({
         name: matching(/^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$/, 'is not a name of letters, digits, hyphens and underscores'),
-        engine: createEnumDecoder('postgresql', 'redis'),
+        engine: enumOf('postgresql', 'redis'),
         version: optional(matching(/^\d{1,3}(\.\d{1,4}){0,2}$/, 'is not a version such as 17')),
         uuid: optional(uuid),
         owner: optional(decodeString),
@@ -258,22 +252,22 @@ const DEFAULT_DATA: Required<Pick<SandboxData, FilledParts>> = {
 };
 
 /** The start options that change the content of a sandbox. */
-export interface SandboxSeedOptions {
-  readonly data?: SandboxData | SandboxSnapshot | undefined;
+export interface SeedOptions {
+  readonly data?: SandboxData | Snapshot | undefined;
   /** E-mail addresses of further people. */
   readonly users?: readonly string[];
   readonly callbackUrls?: readonly string[];
   readonly apps?: readonly { readonly name: string; readonly callbackUrl: string }[];
   readonly seed?: number;
   /** Clusters that have a database server. */
-  readonly clusters?: readonly NewSandboxCluster[];
+  readonly clusters?: readonly NewCluster[];
 }
 
 /** A cluster that a start option registers. */
-export type NewSandboxCluster = Omit<SandboxCluster, 'uuid' | 'owner'>;
+export type NewCluster = Omit<Cluster, 'uuid' | 'owner'>;
 
 /** The content of a new sandbox. A generator with a seed gives the same ids at every start, so their order never changes. */
-export async function createSeed(options: SandboxSeedOptions, random: Random): Promise<SandboxSeedData> {
+export async function createSeed(options: SeedOptions, random: Random): Promise<Seed> {
   const { data = {} } = options;
   const generator = options.seed === undefined ? random : seededRandom(options.seed);
   const seed = 'format' in data ? data.seed : completeData(withDefaults(data), await findFreePorts(2), generator);
@@ -284,11 +278,11 @@ export async function createSeed(options: SandboxSeedOptions, random: Random): P
  * The saved content with the people, callback URLs, applications and clusters of the start options. Throws a
  * SandboxStateFolderError if the saved state was created with another seed.
  */
-export function extendSavedSeed(
-  saved: { readonly seed: SandboxSeedData; readonly identity: Pick<ServerIdentity, 'seedNumber'> },
-  options: SandboxSeedOptions,
+export function extendSeed(
+  saved: { readonly seed: Seed; readonly identity: Pick<ServerIdentity, 'seedNumber'> },
+  options: SeedOptions,
   random: Random,
-): SandboxSeedData {
+): Seed {
   const { seedNumber } = saved.identity;
   if (options.seed !== undefined && options.seed !== seedNumber) {
     const known = seedNumber === undefined ? 'without a seed' : `with seed ${seedNumber}`;
@@ -305,8 +299,8 @@ function completeData(
   data: ReturnType<typeof withDefaults>,
   [firstPort = 0, otherPort = 0]: readonly number[],
   random: Random,
-): SandboxSeedData {
-  const teams = data.teams.map((team): SandboxTeam => ({ uuid: randomUuid(random), ...team }));
+): Seed {
+  const teams = data.teams.map((team): Team => ({ uuid: randomUuid(random), ...team }));
   const findTeam = accountFinder([], teams);
   const people = data.people.map(({ email, name: own, teams: names = [], ...given }) => ({
     ...newPerson(email, random, given),
@@ -316,7 +310,7 @@ function completeData(
   const findAccount = accountFinder(people, teams);
   const ownerOf = (text: string | undefined): string =>
     (text === undefined ? people[0] : findAccount(text))?.uuid ?? '';
-  const clusters = data.clusters.map(({ name: own, engine, version, uuid: given, owner }): SandboxCluster => {
+  const clusters = data.clusters.map(({ name: own, engine, version, uuid: given, owner }): Cluster => {
     const id = given ?? randomUuid(random);
     return {
       uuid: id,
@@ -331,7 +325,7 @@ function completeData(
     return newApplication(own, callbackUrls ?? free, random, given);
   });
   const droplets = data.droplets.map(
-    ({ account, id, age = 0, image, region = '', size = '', tags = [], name: own }): SandboxSeedDroplet => ({
+    ({ account, id, age = 0, image, region = '', size = '', tags = [], name: own }): SeedDroplet => ({
       account: ownerOf(account),
       name: own,
       ...{ region, size, tags, image: Number(image), age: Number(age) },
@@ -348,13 +342,13 @@ function completeData(
 }
 
 function addOptions(
-  seed: SandboxSeedData,
-  { callbackUrls = [], apps = [], users = [], clusters = [] }: SandboxSeedOptions,
+  seed: Seed,
+  { callbackUrls = [], apps = [], users = [], clusters = [] }: SeedOptions,
   random: Random,
-): SandboxSeedData {
+): Seed {
   const urlsOf = (named: string): readonly string[] =>
     apps.filter((app) => app.name === named).map(({ callbackUrl }) => callbackUrl);
-  const known = seed.applications.map((application, at): RegisteredApplication => {
+  const known = seed.applications.map((application, at): Application => {
     const urls = at === 0 && callbackUrls.length > 0 ? callbackUrls : urlsOf(application.name);
     return urls.length === 0 ? application : { ...application, callbackUrls: urls };
   });
@@ -372,7 +366,7 @@ function addOptions(
   return { ...grown, people: [...seed.people, ...strangers.map((email) => newPerson(email, random))] };
 }
 
-function newPerson(email: string, random: Random, given: { uuid?: string; password?: string } = {}): SandboxPerson {
+function newPerson(email: string, random: Random, given: { uuid?: string; password?: string } = {}): Person {
   const own = { uuid: given.uuid ?? randomUuid(random), password: given.password ?? randomString(random, 14) };
   return { ...own, email, name: email.slice(0, email.indexOf('@')), teams: [] };
 }
@@ -382,7 +376,7 @@ function newApplication(
   callbackUrls: readonly string[],
   random: Random,
   given: { readonly clientId?: string; readonly clientSecret?: string } = {},
-): RegisteredApplication {
+): Application {
   return {
     name: named,
     callbackUrls,
@@ -393,11 +387,11 @@ function newApplication(
 
 /** Adds the clusters whose names are new. Throws when a cluster with the same name has another engine. */
 function addClusters(
-  known: readonly SandboxCluster[],
-  additional: readonly NewSandboxCluster[],
+  known: readonly Cluster[],
+  additional: readonly NewCluster[],
   owner: string,
   random: Random,
-): readonly SandboxCluster[] {
+): readonly Cluster[] {
   const mismatch = additional.find(({ name: own, engine }) =>
     known.some((one) => one.name === own && one.engine !== engine),
   );
@@ -416,13 +410,13 @@ export function requireUsers(users: readonly string[]): void {
 }
 
 /** Throws unless the URL is absolute, ASCII, without a fragment (RFC 6749 §3.1.2), and http, https or a private-use scheme (RFC 8252 §7.1). */
-export function requireRegistrableCallbackUrl(text: string): void {
-  const problem = findCallbackUrlProblem(text);
+export function requireCallbackUrl(text: string): void {
+  const problem = callbackUrlProblem(text);
   if (problem !== undefined) throw new Error(`callback URL ${JSON.stringify(text)} ${problem}`);
 }
 
 /** Completes the sentence "<URL> …"; undefined for a URL that can be registered. */
-export function findCallbackUrlProblem(text: string): string | undefined {
+export function callbackUrlProblem(text: string): string | undefined {
   if (!/^[\x21-\x7e]+$/.test(text) || !URL.canParse(text)) return 'is not an absolute ASCII URL';
   if (text.includes('#')) return 'has a fragment';
   const { protocol } = new URL(text);

@@ -1,25 +1,25 @@
-import type { SandboxDroplet, SandboxDropletAction } from './records.ts';
-import type { SandboxStateTable } from './state/tables.ts';
+import type { Droplet, DropletAction } from './records.ts';
+import type { Table } from './state/tables.ts';
 
 interface AccountLists {
-  readonly droplets: SandboxDroplet[];
-  readonly actions: SandboxDropletAction[];
+  readonly droplets: Droplet[];
+  readonly actions: DropletAction[];
 }
 
 /** The attributes of a droplet that a creation request specifies. */
-export type DropletSpec = Pick<SandboxDroplet, 'region' | 'size' | 'image' | 'tags' | 'features' | 'vpc'>;
+export type DropletSpec = Pick<Droplet, 'region' | 'size' | 'image' | 'tags' | 'features' | 'vpc'>;
 
-export interface CreatedSandboxDroplet {
-  readonly droplet: SandboxDroplet;
-  readonly action: SandboxDropletAction;
+export interface CreatedDroplet {
+  readonly droplet: Droplet;
+  readonly action: DropletAction;
 }
 
 /** How long the status of a droplet is `new`, in milliseconds of the virtual clock. */
 const CREATION_MS = 5_000;
 
 interface DropletTables {
-  readonly droplets: SandboxStateTable<SandboxDroplet>;
-  readonly actions: SandboxStateTable<SandboxDropletAction>;
+  readonly droplets: Table<Droplet>;
+  readonly actions: Table<DropletAction>;
 }
 
 /** The droplets and actions of every account. The lists of an account are sorted by id, which is the order of creation. */
@@ -47,40 +47,40 @@ export class DropletStore {
     return this.#nextId;
   }
 
-  get(id: number): SandboxDroplet | undefined {
+  get(id: number): Droplet | undefined {
     return this.#tables.droplets.get(id);
   }
 
   /** Oldest first. */
-  of(account: string): readonly SandboxDroplet[] {
+  of(account: string): readonly Droplet[] {
     return this.#accounts.get(account)?.droplets ?? [];
   }
 
-  action(id: number): SandboxDropletAction | undefined {
+  action(id: number): DropletAction | undefined {
     return this.#tables.actions.get(id);
   }
 
   /** Oldest first. */
-  actionsOf(account: string): readonly SandboxDropletAction[] {
+  actionsOf(account: string): readonly DropletAction[] {
     return this.#accounts.get(account)?.actions ?? [];
   }
 
-  create(account: string, names: readonly string[], spec: DropletSpec): readonly CreatedSandboxDroplet[] {
+  create(account: string, names: readonly string[], spec: DropletSpec): readonly CreatedDroplet[] {
     const at = this.#now();
     return names.map((name) => this.add(account, name, spec, at));
   }
 
   /** Adds a droplet and its create action. @param at the time in milliseconds of the virtual clock */
-  add(account: string, name: string, spec: DropletSpec, at: number, id = this.#nextId++): CreatedSandboxDroplet {
+  add(account: string, name: string, spec: DropletSpec, at: number, id = this.#nextId++): CreatedDroplet {
     const activeAt = at + CREATION_MS;
-    const droplet: SandboxDroplet = { ...spec, id, account, name, createdAt: at, activeAt };
+    const droplet: Droplet = { ...spec, id, account, name, createdAt: at, activeAt };
     this.#tables.droplets.put(droplet);
     this.#listsOf(account).droplets.push(droplet);
     return { droplet, action: this.#record('create', droplet, at, activeAt) };
   }
 
   /** Removes the droplet and adds its destroy action. */
-  delete(droplet: SandboxDroplet): void {
+  delete(droplet: Droplet): void {
     const at = this.#now();
     this.#tables.droplets.drop(droplet.id);
     const { droplets } = this.#listsOf(droplet.account);
@@ -89,12 +89,12 @@ export class DropletStore {
   }
 
   #record(
-    type: SandboxDropletAction['type'],
-    { id: droplet, account, region }: SandboxDroplet,
+    type: DropletAction['type'],
+    { id: droplet, account, region }: Droplet,
     startedAt: number,
     completedAt: number,
-  ): SandboxDropletAction {
-    const action: SandboxDropletAction = {
+  ): DropletAction {
+    const action: DropletAction = {
       ...{ id: this.#nextId++, account, type, droplet, region },
       ...{ startedAt, completedAt },
     };
@@ -117,7 +117,7 @@ function byId(left: { readonly id: number }, right: { readonly id: number }): nu
 }
 
 /** Uses binary search, because an account may have thousands of droplets. */
-function findIndexById(droplets: readonly SandboxDroplet[], id: number): number {
+function findIndexById(droplets: readonly Droplet[], id: number): number {
   let low = 0;
   let high = droplets.length;
   while (low < high) {

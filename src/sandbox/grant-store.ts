@@ -1,29 +1,23 @@
 import { createHash } from 'node:crypto';
 import { type Random, randomString } from './random.ts';
-import type {
-  ApplicationAuthorization,
-  AuthorizationCode,
-  IssuedTokenPair,
-  SandboxGrant,
-  TokenIssuance,
-} from './records.ts';
-import type { SandboxStateTable } from './state/tables.ts';
+import type { Authorization, AuthorizationCode, Grant, TokenIssuance, TokenPair } from './records.ts';
+import type { Table } from './state/tables.ts';
 
-export type AuthorizationCodeStatus = 'valid' | 'used' | 'revoked' | 'expired';
-export type TokenPairState = 'valid' | 'expired' | 'revoked' | 'refreshed';
+export type CodeStatus = 'valid' | 'used' | 'revoked' | 'expired';
+export type PairState = 'valid' | 'expired' | 'revoked' | 'refreshed';
 
 const CODE_LIFETIME_MS = 10 * 60_000;
 const ACCESS_TOKEN_LIFETIME_MS = 30 * 86_400_000;
 
 interface GrantTables {
-  readonly authorizations: SandboxStateTable<ApplicationAuthorization>;
-  readonly codes: SandboxStateTable<AuthorizationCode>;
+  readonly authorizations: Table<Authorization>;
+  readonly codes: Table<AuthorizationCode>;
   /** The token pairs, by their access token. */
-  readonly pairs: SandboxStateTable<IssuedTokenPair>;
+  readonly pairs: Table<TokenPair>;
 }
 
 /** The authorizations, and the codes and tokens that were issued under them. */
-export class SandboxGrantStore {
+export class GrantStore {
   readonly #tables: GrantTables;
   readonly #random: Random;
   readonly #now: () => number;
@@ -49,14 +43,14 @@ export class SandboxGrantStore {
    * The most recent authorization that the person gave to the application, for a personal or a team context. A request with
    * prompt=none uses this authorization.
    */
-  latestAuthorization(person: string, clientId: string): ApplicationAuthorization | undefined {
+  latestAuthorization(person: string, clientId: string): Authorization | undefined {
     return this.authorizationsOf(person)
       .filter((one) => one.clientId === clientId)
       .at(-1);
   }
 
   /** The authorizations of a person, in the order in which the person last approved them. */
-  authorizationsOf(person: string): readonly ApplicationAuthorization[] {
+  authorizationsOf(person: string): readonly Authorization[] {
     return this.#tables.authorizations.rows().filter((one) => one.person === person);
   }
 
@@ -64,12 +58,12 @@ export class SandboxGrantStore {
    * Stores the approval of an application. Within the same context, approving `read` does not reduce an earlier approval of
    * `read write`.
    */
-  authorize(grant: Omit<SandboxGrant, 'authorization'>): ApplicationAuthorization {
+  authorize(grant: Omit<Grant, 'authorization'>): Authorization {
     const { person, clientId, scope, team } = grant;
     const { authorizations } = this.#tables;
     const known = authorizations.get(this.#authorizationIds.get(authorizationKey(grant)) ?? '');
     const keepsWriteScope = known?.scope === 'read write';
-    const authorization: ApplicationAuthorization = {
+    const authorization: Authorization = {
       id: known?.id ?? randomString(this.#random, 24),
       person,
       clientId,
@@ -88,12 +82,12 @@ export class SandboxGrantStore {
    * Revokes every code and token that was issued under the authorization, because they are valid only while the authorization
    * exists.
    */
-  revokeAuthorization(authorization: ApplicationAuthorization): void {
+  revokeAuthorization(authorization: Authorization): void {
     this.#tables.authorizations.drop(authorization.id);
     this.#authorizationIds.delete(authorizationKey(authorization));
   }
 
-  issueCode(grant: SandboxGrant, redirectUri: string, challenge: string | undefined): AuthorizationCode {
+  issueCode(grant: Grant, redirectUri: string, challenge: string | undefined): AuthorizationCode {
     const code: AuthorizationCode = {
       ...pickGrant(grant),
       code: randomString(this.#random, 43),
@@ -109,50 +103,50 @@ export class SandboxGrantStore {
     return this.#tables.codes.get(value);
   }
 
-  codeState(code: AuthorizationCode): AuthorizationCodeStatus {
+  codeState(code: AuthorizationCode): CodeStatus {
     if (code.usedFor !== undefined) return 'used';
     if (!this.#tables.authorizations.has(code.authorization)) return 'revoked';
     return this.#now() < code.expiresAt ? 'valid' : 'expired';
   }
 
   /** Issues tokens for an authorization code and marks the code as used. */
-  exchange(code: AuthorizationCode): IssuedTokenPair {
+  exchange(code: AuthorizationCode): TokenPair {
     const pair = this.#addPair(code, { by: 'code', client: code.clientId, chain: secretFingerprint(code.code) });
     this.#tables.codes.put({ ...code, usedFor: pair.accessToken });
     return pair;
   }
 
-  issuePair(grant: SandboxGrant, by: 'implicit' | 'admin_issue'): IssuedTokenPair {
+  issuePair(grant: Grant, by: 'implicit' | 'admin_issue'): TokenPair {
     return this.#addPair(grant, { by });
   }
 
   /** The token pairs of a person, oldest first. */
-  pairsOf(person: string): readonly IssuedTokenPair[] {
+  pairsOf(person: string): readonly TokenPair[] {
     return this.#tables.pairs.rows().filter((pair) => pair.person === person);
   }
 
-  pair(accessToken: string): IssuedTokenPair | undefined {
+  pair(accessToken: string): TokenPair | undefined {
     return this.#tables.pairs.get(accessToken);
   }
 
-  pairByRefreshToken(refreshToken: string): IssuedTokenPair | undefined {
+  pairByRefreshToken(refreshToken: string): TokenPair | undefined {
     return this.pair(this.#refreshTokens.get(refreshToken) ?? '');
   }
 
-  pairState(pair: IssuedTokenPair): TokenPairState {
+  pairState(pair: TokenPair): PairState {
     if (pair.end !== undefined) return pair.end;
     if (!this.#tables.authorizations.has(pair.authorization)) return 'revoked';
     return this.#now() < pair.expiresAt ? 'valid' : 'expired';
   }
 
   /** Ends a token pair and issues a new token pair in its place. */
-  refresh(pair: IssuedTokenPair, issue: Omit<TokenIssuance, 'chain'>): IssuedTokenPair {
+  refresh(pair: TokenPair, issue: Omit<TokenIssuance, 'chain'>): TokenPair {
     const successor = this.#addPair(pair, { ...issue, chain: pair.issue.chain });
     this.#tables.pairs.put({ ...pair, end: 'refreshed', successor: successor.accessToken });
     return successor;
   }
 
-  revoke(pair: IssuedTokenPair): void {
+  revoke(pair: TokenPair): void {
     if (pair.end === undefined) this.#tables.pairs.put({ ...pair, end: 'revoked' });
   }
 
@@ -163,7 +157,7 @@ export class SandboxGrantStore {
     if (pair !== undefined) this.revoke(pair);
   }
 
-  expire(pair: IssuedTokenPair): void {
+  expire(pair: TokenPair): void {
     this.#tables.pairs.put({ ...pair, expiresAt: Math.min(pair.expiresAt, this.#now()) });
   }
 
@@ -171,10 +165,10 @@ export class SandboxGrantStore {
    * Adds a token pair. Without `chain`, the token pair is the first of a new chain of refreshes. The implicit flow issues no
    * refresh token.
    */
-  #addPair(grant: SandboxGrant, issue: Omit<TokenIssuance, 'chain'> & Partial<TokenIssuance>): IssuedTokenPair {
+  #addPair(grant: Grant, issue: Omit<TokenIssuance, 'chain'> & Partial<TokenIssuance>): TokenPair {
     const now = this.#now();
     const accessToken = randomToken(this.#random);
-    const pair: IssuedTokenPair = {
+    const pair: TokenPair = {
       ...pickGrant(grant),
       accessToken,
       ...(issue.by === 'implicit' ? {} : { refreshToken: randomToken(this.#random) }),
@@ -193,12 +187,12 @@ export function secretFingerprint(secret: string): string {
   return createHash('sha256').update(secret).digest('base64url').slice(0, 16);
 }
 
-function authorizationKey({ person, clientId, team }: Pick<SandboxGrant, 'person' | 'clientId' | 'team'>): string {
+function authorizationKey({ person, clientId, team }: Pick<Grant, 'person' | 'clientId' | 'team'>): string {
   return `${person} ${clientId} ${team ?? ''}`;
 }
 
 /** Returns the members of the grant, without the other members of a code or token pair. */
-function pickGrant({ authorization, person, clientId, scope, team }: SandboxGrant): SandboxGrant {
+function pickGrant({ authorization, person, clientId, scope, team }: Grant): Grant {
   return { authorization, person, clientId, scope, ...(team === undefined ? {} : { team }) };
 }
 

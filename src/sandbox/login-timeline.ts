@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import { secretFingerprint } from './grant-store.ts';
-import type { SandboxHandlerContext } from './handler-context.ts';
-import type { SandboxHttpReply } from './http/reply.ts';
-import { readRequestParameters, type SandboxHttpRequest, toAsciiUrlQuery } from './http/request.ts';
-import { findPanelSession } from './panel/panel-session.ts';
-import type { AuthorizationCode, IssuedTokenPair } from './records.ts';
-import type { LoggedRequest, LoggedRequestWithLoginCorrelation, SandboxLoginCorrelation } from './request-log.ts';
+import type { Reply } from './http/reply.ts';
+import { asciiQuery, type HttpRequest, readParameters } from './http/request.ts';
+import { findSession } from './panel/panel-session.ts';
+import type { AuthorizationCode, TokenPair } from './records.ts';
+import type { LoggedRequest, LoginCorrelation, RequestOfLogin } from './request-log.ts';
+import type { Service } from './service.ts';
 
 /** The steps of one login by one person with one application, from the authorization request to the last API call. */
-export interface LoginTimeline {
+export interface Timeline {
   /** The time of the login in ISO 8601, by the virtual clock. */
   readonly at: string;
   /** Whether the request log contains the authorization request of this login. */
@@ -17,10 +17,10 @@ export interface LoginTimeline {
   readonly chain: string | undefined;
   /** The UUID of the person who logs in; undefined before the sign-in. */
   readonly person: string | undefined;
-  readonly steps: readonly LoginTimelineStep[];
+  readonly steps: readonly TimelineStep[];
 }
 
-export interface LoginTimelineStep {
+export interface TimelineStep {
   readonly at: string;
   readonly description: string;
   /** The logged request of the step, or one of several equal requests; absent for a redirect, which the browser follows. */
@@ -33,10 +33,7 @@ export interface LoginTimelineStep {
  * the code or token comes from, also after later logins; tokens of no logged login, such as those of the admin API, have a
  * timeline of their own.
  */
-export function buildLoginTimelines(
-  requests: readonly LoggedRequestWithLoginCorrelation[],
-  clientId: string,
-): readonly LoginTimeline[] {
+export function buildTimelines(requests: readonly RequestOfLogin[], clientId: string): readonly Timeline[] {
   const logins: LoginDraft[] = [];
   const byChain = new Map<string, LoginDraft>();
   for (const { entry, trace } of requests) {
@@ -63,19 +60,19 @@ interface LoginDraft {
   chain: string | undefined;
   person: string | undefined;
   isAnswered: boolean;
-  readonly steps: LoginTimelineStep[];
+  readonly steps: TimelineStep[];
 }
 
 /**
  * Finds or adds the login of a logged request. Entries with the same authorization request belong to one login until that
  * login is answered; later entries start a new login.
  */
-function openLogin(logins: LoginDraft[], entry: LoggedRequest, trace: SandboxLoginCorrelation): LoginDraft {
+function openLogin(logins: LoginDraft[], entry: LoggedRequest, trace: LoginCorrelation): LoginDraft {
   const known = logins.findLast((one) => one.key === trace.login);
   return known !== undefined && (!known.isAnswered || entry.method === 'POST') ? known : addLogin(logins, entry, trace);
 }
 
-function addLogin(logins: LoginDraft[], { at }: LoggedRequest, { login: key }: SandboxLoginCorrelation): LoginDraft {
+function addLogin(logins: LoginDraft[], { at }: LoggedRequest, { login: key }: LoginCorrelation): LoginDraft {
   const login: LoginDraft = {
     at,
     key,
@@ -90,7 +87,7 @@ function addLogin(logins: LoginDraft[], { at }: LoggedRequest, { login: key }: S
 }
 
 /** Consecutive equal API calls become one step with a count, because a script can send hundreds of them. */
-function appendStep(steps: LoginTimelineStep[], entry: LoggedRequest, trace: SandboxLoginCorrelation): void {
+function appendStep(steps: TimelineStep[], entry: LoggedRequest, trace: LoginCorrelation): void {
   const description = describeStep(entry, trace);
   const previous = steps.at(-1);
   if (previous?.entry !== undefined && entry.path.startsWith('/v2/') && isEqualRequest(previous.entry, entry)) {
@@ -116,7 +113,7 @@ function isEqualRequest(one: LoggedRequest, other: LoggedRequest): boolean {
 
 function describeStep(
   { method, path, status, grant_type }: LoggedRequest,
-  { redirect, person }: SandboxLoginCorrelation,
+  { redirect, person }: LoginCorrelation,
 ): string {
   const isRefused = status >= 400;
   switch (`${method} ${path}`) {
@@ -145,44 +142,37 @@ const OUTCOMES: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Finds the application and the login to which a request belongs. */
-export type LoginCorrelationFinder = (
-  request: SandboxHttpRequest,
-  service: SandboxHandlerContext,
-) => SandboxLoginCorrelation | undefined;
+export type LoginFinder = (request: HttpRequest, service: Service) => LoginCorrelation | undefined;
 
 /** The record that connects the requests of one login in the panel, for a request whose query is an authorization request. */
-export function findLoginCorrelationOfAuthorizationRequest(
-  request: SandboxHttpRequest,
+export function loginOfAuthorization(
+  request: HttpRequest,
   query: string,
-  service: SandboxHandlerContext,
-): SandboxLoginCorrelation | undefined {
-  const clientId = readRequestParameters(query, '', '').get('client_id');
+  service: Service,
+): LoginCorrelation | undefined {
+  const clientId = readParameters(query, '', '').get('client_id');
   if (clientId === undefined) return undefined;
-  const person = findPanelSession(request, service)?.person.uuid;
-  const login = createHash('sha256').update(toAsciiUrlQuery(query)).digest('base64url').slice(0, 16);
+  const person = findSession(request, service)?.person.uuid;
+  const login = createHash('sha256').update(asciiQuery(query)).digest('base64url').slice(0, 16);
   return { clientId, login, ...(person === undefined ? {} : { person }) };
 }
 
 /** The login correlation of a request with an authorization code. */
-export function findLoginCorrelationOfAuthorizationCode(
-  code: AuthorizationCode | undefined,
-): SandboxLoginCorrelation | undefined {
+export function loginOfCode(code: AuthorizationCode | undefined): LoginCorrelation | undefined {
   if (code === undefined) return undefined;
   return { clientId: code.clientId, person: code.person, chain: secretFingerprint(code.code) };
 }
 
 /** The login correlation of a request with an access token or a refresh token. */
-export function createLoginCorrelationOfTokenPair(
-  pair: IssuedTokenPair | undefined,
-): SandboxLoginCorrelation | undefined {
+export function loginOfPair(pair: TokenPair | undefined): LoginCorrelation | undefined {
   return pair === undefined ? undefined : { clientId: pair.clientId, person: pair.person, chain: pair.issue.chain };
 }
 
 /** Adds the redirect in the reply to the login correlation. */
-export function addRedirectToLoginCorrelation(
-  trace: SandboxLoginCorrelation | undefined,
-  { headers: { location } }: SandboxHttpReply,
-): SandboxLoginCorrelation | undefined {
+export function addRedirect(
+  trace: LoginCorrelation | undefined,
+  { headers: { location } }: Reply,
+): LoginCorrelation | undefined {
   if (trace?.login === undefined || location === undefined || location.startsWith('/')) return trace;
   const url = new URL(location);
   const token = new URLSearchParams(url.hash.slice(1)).get('access_token');

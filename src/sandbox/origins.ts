@@ -1,29 +1,29 @@
 import { randomUUID } from 'node:crypto';
-import { buildAdminErrorReply, isAuthenticatedAdminRequest, mayUsePanel } from './admin.ts';
-import type { SandboxOriginHandlers } from './handle-sandbox-request.ts';
-import type { SandboxHandlerContext } from './handler-context.ts';
-import { emptyReply, type SandboxHttpReply } from './http/reply.ts';
-import type { SandboxHttpRequest } from './http/request.ts';
+import { adminError, isAdmin, mayUsePanel } from './admin.ts';
+import type { OriginHandlers } from './handle-request.ts';
+import { emptyReply, type Reply } from './http/reply.ts';
+import type { HttpRequest } from './http/request.ts';
 import { createRouter, type RouteMatch } from './http/router.ts';
-import { buildOAuthErrorReply } from './oauth/token.ts';
-import { renderErrorPage } from './panel/panel-page.ts';
-import { findPanelSession, redirectToSignIn } from './panel/panel-session.ts';
-import { type ApiServerRoute, type AuthServerRoute, SANDBOX_ROUTES } from './routes.ts';
+import { oauthError } from './oauth/token.ts';
+import { renderError } from './panel/panel-page.ts';
+import { findSession, redirectToSignIn } from './panel/panel-session.ts';
+import { type ApiRoute, type AuthRoute, SANDBOX_ROUTES } from './routes.ts';
+import type { Service } from './service.ts';
 import {
   type ApiCaller,
-  apiErrorReply,
-  authenticateApiCaller,
-  findLoginCorrelationOfBearerToken,
-  getLogFieldsOfBearerToken,
-  getRequiredScopeOfHttpMethod,
-  insufficientScopeReply,
-  noSuchPathReply,
-  type SandboxApiReply,
+  type ApiReply,
+  apiError,
+  authenticateCaller,
+  bearerFields,
+  insufficientScope,
+  loginOfBearer,
+  noSuchPath,
+  requiredScope,
 } from './v2/api.ts';
-import { renderRateLimitHeaders, type SandboxRateLimitUsage } from './v2/rate-limit.ts';
+import { type RateLimitUsage, renderRateLimitHeaders } from './v2/rate-limit.ts';
 
 /** Serves the origin of the authorization server, the control panel and the admin API. */
-export const sandboxAuthOriginHandlers: SandboxOriginHandlers<AuthServerRoute> = {
+export const authHandlers: OriginHandlers<AuthRoute> = {
   router: createRouter(SANDBOX_ROUTES.auth),
   admit: (match, request, service) => () => {
     const reply = respondToAuth(match, request, service);
@@ -37,13 +37,8 @@ export const sandboxAuthOriginHandlers: SandboxOriginHandlers<AuthServerRoute> =
   errorReply: (status, message, request) => withCommonHeaders(errorReply(request, status, message)),
 };
 
-function respondToAuth(
-  match: RouteMatch<AuthServerRoute>,
-  request: SandboxHttpRequest,
-  service: SandboxHandlerContext,
-): SandboxHttpReply | Promise<SandboxHttpReply> {
-  if (request.path.startsWith('/_sandbox/') && !isAuthenticatedAdminRequest(request, service))
-    return buildAdminErrorReply(403, FORBIDDEN);
+function respondToAuth(match: RouteMatch<AuthRoute>, request: HttpRequest, service: Service): Reply | Promise<Reply> {
+  if (request.path.startsWith('/_sandbox/') && !isAdmin(request, service)) return adminError(403, FORBIDDEN);
   if (isPanelPage(request.path) && !mayUsePanel(request, service)) return adminTokenRequiredReply();
   if (match.found === 'nothing') return errorReply(request, 404, 'There is no resource at this path.');
   if (match.found === 'path') {
@@ -52,7 +47,7 @@ function respondToAuth(
   }
   const { route } = match;
   if (route.scope !== 'session') return route.handle(request, service);
-  const session = findPanelSession(request, service);
+  const session = findSession(request, service);
   return session === undefined ? redirectToSignIn(request) : route.handle(request, service, session);
 }
 
@@ -62,20 +57,20 @@ function isPanelPage(path: string): boolean {
 }
 
 /** The authorization server, the control panel and the admin API each have their own error format. */
-function errorReply(request: SandboxHttpRequest, status: number, message: string): SandboxHttpReply {
+function errorReply(request: HttpRequest, status: number, message: string): Reply {
   if (request.method === 'HEAD') return emptyReply(status);
-  if (request.path.startsWith('/_sandbox/')) return buildAdminErrorReply(status, message);
-  if (request.path.startsWith('/v')) return buildOAuthErrorReply(status, 'invalid_request', message);
-  return renderErrorPage(status, message);
+  if (request.path.startsWith('/_sandbox/')) return adminError(status, message);
+  if (request.path.startsWith('/v')) return oauthError(status, 'invalid_request', message);
+  return renderError(status, message);
 }
 
-function withCommonHeaders(reply: SandboxHttpReply): SandboxHttpReply {
+function withCommonHeaders(reply: Reply): Reply {
   return { ...reply, headers: { ...COMMON_HEADERS, ...reply.headers } };
 }
 
 const FORBIDDEN = 'The admin API requires the admin token in X-Admin-Token and the exact Host.';
-function adminTokenRequiredReply(): SandboxHttpReply {
-  const page = renderErrorPage(401, 'The control panel requires the admin token as the password.');
+function adminTokenRequiredReply(): Reply {
+  const page = renderError(401, 'The control panel requires the admin token as the password.');
   return { ...page, headers: { ...page.headers, 'www-authenticate': 'Basic realm="control panel", charset="UTF-8"' } };
 }
 
@@ -95,41 +90,40 @@ const routeWithoutSlash = createRouter(SANDBOX_ROUTES.api);
  * Serves the origin of the resource API. Authenticates the caller before looking up the path, so that only authenticated
  * callers learn which paths exist.
  */
-export const sandboxApiOriginHandlers: SandboxOriginHandlers<ApiServerRoute> = {
+export const apiHandlers: OriginHandlers<ApiRoute> = {
   router: (method, path) => routeWithoutSlash(method, path.replace(/(?<=[^/])\/$/, '')),
   admit: (match, request, service) => {
-    const result = authenticateApiCaller(request, service);
+    const result = authenticateCaller(request, service);
     const rateLimitKey = result.isKnown ? result.caller.accessToken : 'anonymous';
     const usage = service.limiter.countRequest(rateLimitKey, service.world.now());
-    if (usage?.retryAfterMs !== undefined)
-      return () => toHttpReply(apiErrorReply(429, 'API rate limit exceeded.'), usage);
+    if (usage?.retryAfterMs !== undefined) return () => toHttpReply(apiError(429, 'API rate limit exceeded.'), usage);
     if (!result.isKnown) return () => toHttpReply(result.refusal, usage);
     return () => toHttpReply(respondToCaller(match, request, service, result.caller), usage);
   },
   errorReply: (status, message, _request, service) => {
-    return toHttpReply(apiErrorReply(status, message), service.limiter.countRequest('anonymous', service.world.now()));
+    return toHttpReply(apiError(status, message), service.limiter.countRequest('anonymous', service.world.now()));
   },
-  trace: (_match, request, service) => findLoginCorrelationOfBearerToken(request, service),
+  trace: (_match, request, service) => loginOfBearer(request, service),
   // The implicit flow gives access tokens to pages of other origins (docs/service.md S1.3).
   allowsCrossOrigin: (path) => path.startsWith('/v2/'),
   otherOrigin: ({ ready }) => ready.auth_url,
-  logFields: (_match, request) => getLogFieldsOfBearerToken(request),
+  logFields: (_match, request) => bearerFields(request),
 };
 
 function respondToCaller(
-  match: RouteMatch<ApiServerRoute>,
-  request: SandboxHttpRequest,
-  service: SandboxHandlerContext,
+  match: RouteMatch<ApiRoute>,
+  request: HttpRequest,
+  service: Service,
   caller: ApiCaller,
-): SandboxApiReply {
-  const scope = match.found === 'route' ? match.route.scope : getRequiredScopeOfHttpMethod(request.method);
-  if (scope === 'read write' && caller.scope === 'read') return insufficientScopeReply();
-  if (match.found === 'nothing') return noSuchPathReply();
-  if (match.found === 'path') return apiErrorReply(405, `The path allows ${match.allow}.`, { allow: match.allow });
+): ApiReply {
+  const scope = match.found === 'route' ? match.route.scope : requiredScope(request.method);
+  if (scope === 'read write' && caller.scope === 'read') return insufficientScope();
+  if (match.found === 'nothing') return noSuchPath();
+  if (match.found === 'path') return apiError(405, `The path allows ${match.allow}.`, { allow: match.allow });
   return match.route.handle(request, service, caller);
 }
 
-function toHttpReply(reply: SandboxApiReply, usage: SandboxRateLimitUsage | undefined): SandboxHttpReply {
+function toHttpReply(reply: ApiReply, usage: RateLimitUsage | undefined): Reply {
   const id = randomUUID();
   const value = reply.status >= 400 ? { ...reply.value, request_id: id } : reply.value;
   return {

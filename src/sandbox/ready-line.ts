@@ -1,8 +1,8 @@
-import type { SandboxCluster } from './records.ts';
-import type { SandboxSeedData } from './seed.ts';
+import type { Cluster } from './records.ts';
+import type { Seed } from './seed.ts';
 
 /** The JSON line that a sandbox prints after its start: addresses, credentials and users. */
-export interface SandboxAccessDetails {
+export interface ReadyLine {
   readonly auth_url: string;
   readonly base_url: string;
   readonly panel_url: string;
@@ -11,26 +11,26 @@ export interface SandboxAccessDetails {
   readonly client_id: string;
   readonly client_secret: string;
   readonly callback_url: string;
-  readonly applications: readonly SandboxAccessDetailsApplication[];
-  readonly users: readonly SandboxAccessDetailsUser[];
-  readonly clusters: readonly SandboxAccessDetailsCluster[];
+  readonly applications: readonly ReadyApplication[];
+  readonly users: readonly ReadyUser[];
+  readonly clusters: readonly ReadyCluster[];
 }
 
-export interface SandboxAccessDetailsApplication {
+export interface ReadyApplication {
   readonly name: string;
   readonly client_id: string;
   readonly client_secret: string;
   readonly callback_urls: readonly string[];
 }
 
-export interface SandboxAccessDetailsUser {
+export interface ReadyUser {
   readonly email: string;
   readonly password: string;
   readonly uuid: string;
   readonly teams: readonly { readonly uuid: string; readonly name: string }[];
 }
 
-export interface SandboxAccessDetailsCluster {
+export interface ReadyCluster {
   readonly uuid: string;
   readonly name: string;
   readonly engine: 'postgresql' | 'redis';
@@ -42,24 +42,21 @@ export interface SandboxAccessDetailsCluster {
   readonly connection: { readonly port: number };
 }
 
-export interface SandboxAccessDetailsInput {
+export interface ReadyInput {
   readonly authUrl: string;
   readonly baseUrl: string;
   readonly adminToken: string;
-  readonly planeOf: (cluster: SandboxCluster) => ClusterDatabaseServerAddress | undefined;
+  readonly planeOf: (cluster: Cluster) => ServerAddress | undefined;
 }
 
 /** Address and version of the database server of a cluster. */
-export interface ClusterDatabaseServerAddress {
+export interface ServerAddress {
   readonly host: string;
   readonly port: number;
   readonly version: string;
 }
 
-export function buildSandboxAccessDetails(
-  seed: SandboxSeedData,
-  { authUrl, baseUrl, adminToken, planeOf }: SandboxAccessDetailsInput,
-): SandboxAccessDetails {
+export function buildReadyLine(seed: Seed, { authUrl, baseUrl, adminToken, planeOf }: ReadyInput): ReadyLine {
   const [first] = seed.applications;
   const teamOf = new Map(seed.teams.map((team) => [team.uuid, team]));
   return {
@@ -84,21 +81,17 @@ export function buildSandboxAccessDetails(
   };
 }
 
-function readyCluster(
-  cluster: SandboxCluster,
-  owner: string,
-  plane: ClusterDatabaseServerAddress | undefined,
-): SandboxAccessDetailsCluster {
+function readyCluster(cluster: Cluster, owner: string, plane: ServerAddress | undefined): ReadyCluster {
   return {
     ...cluster,
     owner,
     version: plane?.version ?? cluster.version,
-    data_plane: formatClusterDatabaseServerAddress(plane),
+    data_plane: formatServerAddress(plane),
     connection: { port: plane?.port ?? DEFAULT_PORT },
   };
 }
 
-export function formatClusterDatabaseServerAddress(plane: ClusterDatabaseServerAddress | undefined): string {
+export function formatServerAddress(plane: ServerAddress | undefined): string {
   if (plane === undefined) return 'none';
   return plane.host.includes(':') ? `[${plane.host}]:${plane.port}` : `${plane.host}:${plane.port}`;
 }

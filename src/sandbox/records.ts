@@ -1,6 +1,6 @@
-export type SandboxOAuthScope = 'read' | 'read write';
+export type OAuthScope = 'read' | 'read write';
 
-export interface SandboxPerson {
+export interface Person {
   readonly uuid: string;
   readonly name: string;
   readonly email: string;
@@ -9,19 +9,19 @@ export interface SandboxPerson {
   readonly teams: readonly string[];
 }
 
-export interface SandboxTeam {
+export interface Team {
   readonly uuid: string;
   readonly name: string;
 }
 
-export interface RegisteredApplication {
+export interface Application {
   readonly name: string;
   readonly clientId: string;
   readonly clientSecret: string;
   readonly callbackUrls: readonly string[];
 }
 
-export interface SandboxCluster {
+export interface Cluster {
   readonly uuid: string;
   readonly name: string;
   readonly engine: 'postgresql' | 'redis';
@@ -38,26 +38,26 @@ export interface SandboxCluster {
  * The approval of an application by a person for one context. Codes and tokens are valid only while the authorization that they
  * name exists.
  */
-export interface ApplicationAuthorization {
+export interface Authorization {
   readonly id: string;
   readonly person: string;
   readonly clientId: string;
-  readonly scope: SandboxOAuthScope;
+  readonly scope: OAuthScope;
   /** The UUID of the team whose resources the authorization covers; absent for the person's own account. */
   readonly team?: string;
   readonly since: number;
 }
 
 /** The account, application and scope for which a code or token was issued. */
-export interface SandboxGrant {
+export interface Grant {
   readonly authorization: string;
   readonly person: string;
   readonly clientId: string;
-  readonly scope: SandboxOAuthScope;
+  readonly scope: OAuthScope;
   readonly team?: string;
 }
 
-export interface AuthorizationCode extends SandboxGrant {
+export interface AuthorizationCode extends Grant {
   readonly code: string;
   readonly redirectUri: string;
   /** The S256 code challenge of the authorization request, if it had one. */
@@ -69,7 +69,7 @@ export interface AuthorizationCode extends SandboxGrant {
 }
 
 /** An access token with the refresh token that was issued together with it; the implicit flow issues no refresh token. */
-export interface IssuedTokenPair extends SandboxGrant {
+export interface TokenPair extends Grant {
   readonly accessToken: string;
   readonly refreshToken?: string;
   readonly issuedAt: number;
@@ -93,21 +93,21 @@ export interface TokenIssuance {
   readonly chain: string;
 }
 
-export interface SandboxBrowserSession {
+export interface BrowserSession {
   readonly id: string;
   readonly person: string;
   /** Oldest first. */
-  readonly forms: readonly CsrfTokenRecord[];
+  readonly forms: readonly CsrfToken[];
 }
 
-export interface CsrfTokenRecord {
+export interface CsrfToken {
   /** A CSRF token. */
   readonly token: string;
   /** Identifies the form for which the CSRF token is valid. */
   readonly form: string;
 }
 
-export interface SandboxDroplet {
+export interface Droplet {
   readonly id: number;
   readonly account: string;
   readonly name: string;
@@ -122,7 +122,7 @@ export interface SandboxDroplet {
   readonly activeAt: number;
 }
 
-export interface SandboxDropletAction {
+export interface DropletAction {
   readonly id: number;
   readonly account: string;
   readonly type: 'create' | 'destroy';
@@ -133,7 +133,7 @@ export interface SandboxDropletAction {
 }
 
 /** The source database of a migration. The password of the source database is not stored. */
-export interface SandboxMigrationSource {
+export interface MigrationSource {
   readonly host: string;
   readonly port?: number;
   readonly dbname?: string;
@@ -142,28 +142,28 @@ export interface SandboxMigrationSource {
   readonly ignoreDbs: readonly string[];
 }
 
-export interface SandboxMigration {
+export interface Migration {
   readonly id: string;
   /** The UUID of the target cluster of a migration. */
   readonly cluster: string;
-  readonly source: SandboxMigrationSource;
+  readonly source: MigrationSource;
   readonly startedAt: number;
   /** The time at which a user stopped the migration, in milliseconds of the virtual clock. */
   readonly stoppedAt?: number;
   /** Whether the target cluster had a database server, so that the migration copied rows. */
   readonly isReal?: boolean;
   /** How the migration ended; absent while it runs. */
-  readonly ended?: SandboxMigrationEnd;
+  readonly ended?: MigrationEnd;
 }
 
-export interface SandboxMigrationEnd {
+export interface MigrationEnd {
   readonly status: 'done' | 'error';
   readonly at: number;
   readonly reason?: string;
 }
 
 /** How the authorization endpoint responds: with its pages, or automatically with the decision of a given person. */
-export type AuthorizationConsentMode =
+export type ConsentMode =
   | { readonly mode: 'ask' }
   | { readonly mode: 'deny' }
   | { readonly mode: 'approve'; readonly person: string; readonly team?: string };

@@ -1,7 +1,7 @@
-import type { FaultLogFields } from './faults/fault.ts';
+import type { FaultFields } from './faults/fault.ts';
 
 /** A request in the request log, without its query and secrets. */
-export interface LoggedRequest extends Partial<FaultLogFields> {
+export interface LoggedRequest extends Partial<FaultFields> {
   /** The time of the request in ISO 8601, by the virtual clock. */
   readonly at: string;
   readonly method: string;
@@ -19,10 +19,10 @@ export interface LoggedRequest extends Partial<FaultLogFields> {
 }
 
 /** The log fields that are known before the reply exists, as the client sent them. */
-export type RequestLogFields = Pick<LoggedRequest, 'client_id' | 'grant_type' | 'token_hint'>;
+export type LogFields = Pick<LoggedRequest, 'client_id' | 'grant_type' | 'token_hint'>;
 
 /** Connects the requests of one login. It is stored with the log entry and contains no secret. */
-export interface SandboxLoginCorrelation {
+export interface LoginCorrelation {
   readonly clientId: string;
   /** The UUID of the person, if it is known before the reply. */
   readonly person?: string;
@@ -38,21 +38,21 @@ export interface SandboxLoginCorrelation {
 }
 
 /** An entry of the request log with its login correlation, for the control panel. */
-export interface LoggedRequestWithLoginCorrelation {
+export interface RequestOfLogin {
   readonly entry: LoggedRequest;
-  readonly trace: SandboxLoginCorrelation | undefined;
+  readonly trace: LoginCorrelation | undefined;
 }
 
 /**
  * Keeps the latest requests and counts all requests. An `endpoint` is `METHOD path`, where the path is either the path of the
  * request or the path pattern of the route.
  */
-export interface SandboxRequestLog {
+export interface RequestLog {
   /** Returns a function that the caller calls after delivering the reply to a request to which a fault applied. */
-  readonly add: (entry: LoggedRequest, endpoint: string, trace?: SandboxLoginCorrelation) => () => void;
+  readonly add: (entry: LoggedRequest, endpoint: string, trace?: LoginCorrelation) => () => void;
   readonly list: (endpoint: string | undefined) => readonly LoggedRequest[];
   /** Every logged request that is still kept, oldest first. */
-  readonly traced: () => readonly LoggedRequestWithLoginCorrelation[];
+  readonly traced: () => readonly RequestOfLogin[];
   readonly counts: () => Readonly<Record<string, number>>;
   readonly clear: () => void;
   /** Resolves when at least `count` logged requests match, or when the signal is aborted. */
@@ -61,7 +61,7 @@ export interface SandboxRequestLog {
 
 const LOG_LIMIT = 10_000;
 
-export function createSandboxRequestLog(): SandboxRequestLog {
+export function createRequestLog(): RequestLog {
   const entries: LogEntry[] = [];
   const counts = new Map<string, number>();
   const waiting = new Set<() => void>();
@@ -113,7 +113,7 @@ export function createSandboxRequestLog(): SandboxRequestLog {
  * Removes the parts of a log entry that can be secrets which the client sent in the wrong place: a token as client ID, an
  * authorization code as grant type, or parameters in the path.
  */
-export function redactLoggedRequest(entry: LoggedRequest, isRegistered: (clientId: string) => boolean): LoggedRequest {
+export function redactRequest(entry: LoggedRequest, isRegistered: (clientId: string) => boolean): LoggedRequest {
   const { path, client_id: clientId, grant_type: grantType } = entry;
   return {
     ...entry,
@@ -124,14 +124,14 @@ export function redactLoggedRequest(entry: LoggedRequest, isRegistered: (clientI
 }
 
 /** The last four characters of a token, which distinguish tokens but do not allow guessing one. */
-export function getLastTokenCharacters(token: string): string | undefined {
+export function tokenEnd(token: string): string | undefined {
   return token.length >= 16 ? token.slice(-4) : undefined;
 }
 
 interface LogEntry {
   entry: LoggedRequest;
   readonly endpoint: string;
-  readonly trace: SandboxLoginCorrelation | undefined;
+  readonly trace: LoginCorrelation | undefined;
 }
 
 function matches(entry: LoggedRequest, endpoint: string, filter: string | undefined): boolean {

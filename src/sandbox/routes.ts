@@ -1,81 +1,54 @@
 import {
-  handleAddFault,
-  handleAdminExpireAccessToken,
-  handleAdminIssueTokenPair,
-  handleAdminRefreshAsOtherClient,
-  handleAdminRevokeTokenPair,
-  handleChangeAuthorizationConsentMode,
-  handleChangeClock,
-  handleClearFaults,
-  handleClearRequestLog,
-  handleGetAuthorizationConsentMode,
-  handleGetClock,
-  handleGetSandboxDescription,
-  handleGetSandboxSnapshot,
-  handleGetUnspecifiedBehaviors,
-  handleHealth,
-  handleListFaults,
-  handleListLoggedRequests,
-  handleResetSandbox,
-  handleRestoreSandboxSnapshot,
+  addFault,
+  changeClock,
+  changeConsent,
+  clearFaults,
+  clearRequests,
+  describeSandbox,
+  expireToken,
+  getClock,
+  getConsent,
+  getSnapshot,
+  health,
+  issueTokens,
+  listFaults,
+  listRequests,
+  listSpecGaps,
+  postReset,
+  refreshTokens,
+  restoreSnapshot,
+  revokeTokens,
 } from './admin.ts';
-
-import type { SandboxRequestHandler } from './handler-context.ts';
-import type { SandboxHttpReply } from './http/reply.ts';
-import type { SandboxHttpRequest } from './http/request.ts';
-import type { LoginCorrelationFinder } from './login-timeline.ts';
+import type { Reply } from './http/reply.ts';
+import type { HttpRequest } from './http/request.ts';
+import type { LoginFinder } from './login-timeline.ts';
+import { authorizationFields, authorize, loginOfAuthorizePage, submitConsent } from './oauth/authorize.ts';
 import {
-  findLoginCorrelationOfAuthorizeEndpoint,
-  getLogFieldsOfAuthorizationRequest,
-  handleAuthorizationRequest,
-  handleConsentForm,
-} from './oauth/authorize.ts';
-
-import {
-  findLoginCorrelationOfRevocation,
-  findLoginCorrelationOfTokenRequest,
-  getLogFieldsOfRevocationRequest,
-  getLogFieldsOfTokenRequest,
-  handleTokenInfoRequest,
-  handleTokenRequest,
-  handleTokenRevocationRequest,
+  getTokenInfo,
+  loginOfRevocation,
+  loginOfTokenRequest,
+  postRevoke,
+  postToken,
+  revocationFields,
+  tokenFields,
 } from './oauth/token.ts';
-
-import { handleRevokeApplicationForm, renderApplicationsPanelPage } from './panel/applications.ts';
-import { handleClockForm, handleFaultForm, renderClockAndFaultsPanelPage } from './panel/clock-and-faults.ts';
-import { renderDropletsPanelPage } from './panel/droplets.ts';
-import { redirectToPanel, renderHomePanelPage } from './panel/home.ts';
-import { handleStopMigrationForm, renderMigrationsPanelPage } from './panel/migrations.ts';
-import type { PanelRequestHandler } from './panel/panel-session.ts';
-import { renderRequestLogPanelPage } from './panel/request-log.ts';
-import {
-  findLoginCorrelationOfSignIn,
-  handleSignInForm,
-  handleSignOutForm,
-  renderSignInPanelPage,
-} from './panel/sign-in.ts';
-import { renderLoginTimelinePanelPage } from './panel/timeline.ts';
-import { renderTokensPanelPage } from './panel/tokens.ts';
-import type { SandboxOAuthScope } from './records.ts';
-import type { RequestLogFields } from './request-log.ts';
-import { type ApiRequestHandler, findLoginCorrelationOfBearerToken, getLogFieldsOfBearerToken } from './v2/api.ts';
-import {
-  handleDeleteDropletRequest,
-  handleDeleteDropletsByTagRequest,
-  handleGetDropletRequest,
-  handleGetDropletsRequest,
-  handlePostDropletsRequest,
-} from './v2/droplets.ts';
-import {
-  handleGetAccountRequest,
-  handleGetActionRequest,
-  handleGetActionsRequest,
-  handleGetDatabasesRequest,
-  handleGetImagesRequest,
-  handleGetRegionsRequest,
-  handleGetSizesRequest,
-} from './v2/lists.ts';
-import { handleDeleteMigrationRequest, handleGetMigrationRequest, handlePutMigrationRequest } from './v2/migrations.ts';
+import { applicationsPage, revokeApplication } from './panel/applications.ts';
+import { clockAndFaultsPage, submitClock, submitFault } from './panel/clock-and-faults.ts';
+import { dropletsPage } from './panel/droplets.ts';
+import { homePage, redirectToPanel } from './panel/home.ts';
+import { migrationsPage, submitStop } from './panel/migrations.ts';
+import type { PanelHandler } from './panel/panel-session.ts';
+import { requestsPage } from './panel/request-log.ts';
+import { loginOfSignIn, signInPage, submitSignIn, submitSignOut } from './panel/sign-in.ts';
+import { timelinePage } from './panel/timeline.ts';
+import { tokensPage } from './panel/tokens.ts';
+import type { OAuthScope } from './records.ts';
+import type { LogFields } from './request-log.ts';
+import type { PublicHandler } from './service.ts';
+import { type ApiHandler, bearerFields, loginOfBearer } from './v2/api.ts';
+import { deleteDroplet, deleteTaggedDroplets, getDroplet, getDroplets, postDroplets } from './v2/droplets.ts';
+import { getAccount, getAction, getActions, getDatabases, getImages, getRegions, getSizes } from './v2/lists.ts';
+import { deleteMigration, getMigration, putMigration } from './v2/migrations.ts';
 
 interface Endpoint {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
@@ -84,36 +57,36 @@ interface Endpoint {
 }
 
 /** The scope of a route determines who may send the request, and therefore the arguments of the handler. */
-export type AuthServerRoute = Endpoint &
+export type AuthRoute = Endpoint &
   (
     | {
         readonly scope: 'public' | 'admin';
-        readonly handle: (...args: Parameters<SandboxRequestHandler>) => SandboxHttpReply | Promise<SandboxHttpReply>;
+        readonly handle: (...args: Parameters<PublicHandler>) => Reply | Promise<Reply>;
         /** Fields for the request log that are known before the reply exists. */
-        readonly logFields?: (request: SandboxHttpRequest) => RequestLogFields;
-        readonly trace?: LoginCorrelationFinder;
+        readonly logFields?: (request: HttpRequest) => LogFields;
+        readonly trace?: LoginFinder;
       }
     | {
         readonly scope: 'session';
-        readonly handle: PanelRequestHandler;
+        readonly handle: PanelHandler;
         readonly logFields?: undefined;
         readonly trace?: undefined;
       }
   );
 
-export type ApiServerRoute = Endpoint & {
-  readonly scope: SandboxOAuthScope;
-  readonly handle: ApiRequestHandler;
+export type ApiRoute = Endpoint & {
+  readonly scope: OAuthScope;
+  readonly handle: ApiHandler;
 };
 
 /** For programs that wait until the sandbox serves requests: no token, any Host header, no faults, and not in the request log. */
-type HealthRoute = Endpoint & { readonly scope: 'none'; readonly handle: () => SandboxHttpReply };
+type HealthRoute = Endpoint & { readonly scope: 'none'; readonly handle: () => Reply };
 
-export type SandboxRoute = AuthServerRoute | ApiServerRoute;
+export type SandboxRoute = AuthRoute | ApiRoute;
 
 const AUTHORIZATION_LOGGING = {
-  logFields: getLogFieldsOfAuthorizationRequest,
-  trace: findLoginCorrelationOfAuthorizeEndpoint,
+  logFields: authorizationFields,
+  trace: loginOfAuthorizePage,
 };
 const MIGRATION = '/v2/databases/{uuid}/online-migration';
 
@@ -121,108 +94,108 @@ const MIGRATION = '/v2/databases/{uuid}/online-migration';
 export const SANDBOX_ROUTES: {
   /** Of both origins. */
   readonly both: readonly HealthRoute[];
-  readonly auth: readonly AuthServerRoute[];
-  readonly api: readonly ApiServerRoute[];
+  readonly auth: readonly AuthRoute[];
+  readonly api: readonly ApiRoute[];
 } = {
-  both: [{ method: 'GET', path: '/healthz', scope: 'none', handle: handleHealth }],
+  both: [{ method: 'GET', path: '/healthz', scope: 'none', handle: health }],
   auth: [
     {
       method: 'GET',
       path: '/v1/oauth/authorize',
       scope: 'public',
-      handle: handleAuthorizationRequest,
+      handle: authorize,
       ...AUTHORIZATION_LOGGING,
     },
     {
       method: 'POST',
       path: '/v1/oauth/authorize',
       scope: 'public',
-      handle: handleConsentForm,
+      handle: submitConsent,
       ...AUTHORIZATION_LOGGING,
     },
     {
       method: 'POST',
       path: '/v1/oauth/token',
       scope: 'public',
-      handle: handleTokenRequest,
-      logFields: getLogFieldsOfTokenRequest,
-      trace: findLoginCorrelationOfTokenRequest,
+      handle: postToken,
+      logFields: tokenFields,
+      trace: loginOfTokenRequest,
     },
     {
       method: 'POST',
       path: '/v1/oauth/revoke',
       scope: 'public',
-      handle: handleTokenRevocationRequest,
-      logFields: getLogFieldsOfRevocationRequest,
-      trace: findLoginCorrelationOfRevocation,
+      handle: postRevoke,
+      logFields: revocationFields,
+      trace: loginOfRevocation,
     },
     {
       method: 'GET',
       path: '/v1/oauth/token/info',
       scope: 'public',
-      handle: handleTokenInfoRequest,
-      logFields: getLogFieldsOfBearerToken,
-      trace: findLoginCorrelationOfBearerToken,
+      handle: getTokenInfo,
+      logFields: bearerFields,
+      trace: loginOfBearer,
     },
 
     { method: 'GET', path: '/', scope: 'public', handle: redirectToPanel },
-    { method: 'GET', path: '/panel', scope: 'session', handle: renderHomePanelPage },
-    { method: 'GET', path: '/panel/sign-in', scope: 'public', handle: renderSignInPanelPage },
+    { method: 'GET', path: '/panel', scope: 'session', handle: homePage },
+    { method: 'GET', path: '/panel/sign-in', scope: 'public', handle: signInPage },
     {
       method: 'POST',
       path: '/panel/sign-in',
       scope: 'public',
-      handle: handleSignInForm,
-      trace: findLoginCorrelationOfSignIn,
+      handle: submitSignIn,
+      trace: loginOfSignIn,
     },
-    { method: 'POST', path: '/panel/sign-out', scope: 'session', handle: handleSignOutForm },
-    { method: 'GET', path: '/panel/applications', scope: 'session', handle: renderApplicationsPanelPage },
-    { method: 'POST', path: '/panel/applications/revoke', scope: 'session', handle: handleRevokeApplicationForm },
-    { method: 'GET', path: '/panel/tokens', scope: 'session', handle: renderTokensPanelPage },
-    { method: 'GET', path: '/panel/droplets', scope: 'session', handle: renderDropletsPanelPage },
-    { method: 'GET', path: '/panel/migrations', scope: 'session', handle: renderMigrationsPanelPage },
-    { method: 'POST', path: '/panel/migrations/stop', scope: 'session', handle: handleStopMigrationForm },
-    { method: 'GET', path: '/panel/requests', scope: 'session', handle: renderRequestLogPanelPage },
-    { method: 'GET', path: '/panel/timeline', scope: 'session', handle: renderLoginTimelinePanelPage },
-    { method: 'GET', path: '/panel/clock', scope: 'session', handle: renderClockAndFaultsPanelPage },
-    { method: 'POST', path: '/panel/clock', scope: 'session', handle: handleClockForm },
-    { method: 'POST', path: '/panel/faults', scope: 'session', handle: handleFaultForm },
+    { method: 'POST', path: '/panel/sign-out', scope: 'session', handle: submitSignOut },
+    { method: 'GET', path: '/panel/applications', scope: 'session', handle: applicationsPage },
+    { method: 'POST', path: '/panel/applications/revoke', scope: 'session', handle: revokeApplication },
+    { method: 'GET', path: '/panel/tokens', scope: 'session', handle: tokensPage },
+    { method: 'GET', path: '/panel/droplets', scope: 'session', handle: dropletsPage },
+    { method: 'GET', path: '/panel/migrations', scope: 'session', handle: migrationsPage },
+    { method: 'POST', path: '/panel/migrations/stop', scope: 'session', handle: submitStop },
+    { method: 'GET', path: '/panel/requests', scope: 'session', handle: requestsPage },
+    { method: 'GET', path: '/panel/timeline', scope: 'session', handle: timelinePage },
+    { method: 'GET', path: '/panel/clock', scope: 'session', handle: clockAndFaultsPage },
+    { method: 'POST', path: '/panel/clock', scope: 'session', handle: submitClock },
+    { method: 'POST', path: '/panel/faults', scope: 'session', handle: submitFault },
 
-    { method: 'GET', path: '/_sandbox/choices', scope: 'admin', handle: handleGetUnspecifiedBehaviors },
-    { method: 'GET', path: '/_sandbox/clock', scope: 'admin', handle: handleGetClock },
-    { method: 'POST', path: '/_sandbox/clock', scope: 'admin', handle: handleChangeClock },
-    { method: 'GET', path: '/_sandbox/consent', scope: 'admin', handle: handleGetAuthorizationConsentMode },
-    { method: 'POST', path: '/_sandbox/consent', scope: 'admin', handle: handleChangeAuthorizationConsentMode },
-    { method: 'GET', path: '/_sandbox/faults', scope: 'admin', handle: handleListFaults },
-    { method: 'POST', path: '/_sandbox/faults', scope: 'admin', handle: handleAddFault },
-    { method: 'DELETE', path: '/_sandbox/faults', scope: 'admin', handle: handleClearFaults },
-    { method: 'GET', path: '/_sandbox/requests', scope: 'admin', handle: handleListLoggedRequests },
-    { method: 'DELETE', path: '/_sandbox/requests', scope: 'admin', handle: handleClearRequestLog },
-    { method: 'POST', path: '/_sandbox/reset', scope: 'admin', handle: handleResetSandbox },
-    { method: 'POST', path: '/_sandbox/restore', scope: 'admin', handle: handleRestoreSandboxSnapshot },
-    { method: 'GET', path: '/_sandbox/snapshot', scope: 'admin', handle: handleGetSandboxSnapshot },
-    { method: 'POST', path: '/_sandbox/tokens', scope: 'admin', handle: handleAdminIssueTokenPair },
-    { method: 'POST', path: '/_sandbox/tokens/expire', scope: 'admin', handle: handleAdminExpireAccessToken },
-    { method: 'POST', path: '/_sandbox/tokens/refresh', scope: 'admin', handle: handleAdminRefreshAsOtherClient },
-    { method: 'POST', path: '/_sandbox/tokens/revoke', scope: 'admin', handle: handleAdminRevokeTokenPair },
-    { method: 'GET', path: '/_sandbox/world', scope: 'admin', handle: handleGetSandboxDescription },
+    { method: 'GET', path: '/_sandbox/choices', scope: 'admin', handle: listSpecGaps },
+    { method: 'GET', path: '/_sandbox/clock', scope: 'admin', handle: getClock },
+    { method: 'POST', path: '/_sandbox/clock', scope: 'admin', handle: changeClock },
+    { method: 'GET', path: '/_sandbox/consent', scope: 'admin', handle: getConsent },
+    { method: 'POST', path: '/_sandbox/consent', scope: 'admin', handle: changeConsent },
+    { method: 'GET', path: '/_sandbox/faults', scope: 'admin', handle: listFaults },
+    { method: 'POST', path: '/_sandbox/faults', scope: 'admin', handle: addFault },
+    { method: 'DELETE', path: '/_sandbox/faults', scope: 'admin', handle: clearFaults },
+    { method: 'GET', path: '/_sandbox/requests', scope: 'admin', handle: listRequests },
+    { method: 'DELETE', path: '/_sandbox/requests', scope: 'admin', handle: clearRequests },
+    { method: 'POST', path: '/_sandbox/reset', scope: 'admin', handle: postReset },
+    { method: 'POST', path: '/_sandbox/restore', scope: 'admin', handle: restoreSnapshot },
+    { method: 'GET', path: '/_sandbox/snapshot', scope: 'admin', handle: getSnapshot },
+    { method: 'POST', path: '/_sandbox/tokens', scope: 'admin', handle: issueTokens },
+    { method: 'POST', path: '/_sandbox/tokens/expire', scope: 'admin', handle: expireToken },
+    { method: 'POST', path: '/_sandbox/tokens/refresh', scope: 'admin', handle: refreshTokens },
+    { method: 'POST', path: '/_sandbox/tokens/revoke', scope: 'admin', handle: revokeTokens },
+    { method: 'GET', path: '/_sandbox/world', scope: 'admin', handle: describeSandbox },
   ],
   api: [
-    { method: 'GET', path: '/v2/account', scope: 'read', handle: handleGetAccountRequest },
-    { method: 'GET', path: '/v2/actions', scope: 'read', handle: handleGetActionsRequest },
-    { method: 'GET', path: '/v2/actions/{id}', scope: 'read', handle: handleGetActionRequest },
-    { method: 'GET', path: '/v2/droplets', scope: 'read', handle: handleGetDropletsRequest },
-    { method: 'POST', path: '/v2/droplets', scope: 'read write', handle: handlePostDropletsRequest },
-    { method: 'DELETE', path: '/v2/droplets', scope: 'read write', handle: handleDeleteDropletsByTagRequest },
-    { method: 'GET', path: '/v2/droplets/{id}', scope: 'read', handle: handleGetDropletRequest },
-    { method: 'DELETE', path: '/v2/droplets/{id}', scope: 'read write', handle: handleDeleteDropletRequest },
-    { method: 'GET', path: '/v2/regions', scope: 'read', handle: handleGetRegionsRequest },
-    { method: 'GET', path: '/v2/sizes', scope: 'read', handle: handleGetSizesRequest },
-    { method: 'GET', path: '/v2/images', scope: 'read', handle: handleGetImagesRequest },
-    { method: 'GET', path: '/v2/databases', scope: 'read', handle: handleGetDatabasesRequest },
-    { method: 'PUT', path: MIGRATION, scope: 'read write', handle: handlePutMigrationRequest },
-    { method: 'GET', path: MIGRATION, scope: 'read', handle: handleGetMigrationRequest },
-    { method: 'DELETE', path: MIGRATION, scope: 'read write', handle: handleDeleteMigrationRequest },
-    { method: 'DELETE', path: `${MIGRATION}/{id}`, scope: 'read write', handle: handleDeleteMigrationRequest },
+    { method: 'GET', path: '/v2/account', scope: 'read', handle: getAccount },
+    { method: 'GET', path: '/v2/actions', scope: 'read', handle: getActions },
+    { method: 'GET', path: '/v2/actions/{id}', scope: 'read', handle: getAction },
+    { method: 'GET', path: '/v2/droplets', scope: 'read', handle: getDroplets },
+    { method: 'POST', path: '/v2/droplets', scope: 'read write', handle: postDroplets },
+    { method: 'DELETE', path: '/v2/droplets', scope: 'read write', handle: deleteTaggedDroplets },
+    { method: 'GET', path: '/v2/droplets/{id}', scope: 'read', handle: getDroplet },
+    { method: 'DELETE', path: '/v2/droplets/{id}', scope: 'read write', handle: deleteDroplet },
+    { method: 'GET', path: '/v2/regions', scope: 'read', handle: getRegions },
+    { method: 'GET', path: '/v2/sizes', scope: 'read', handle: getSizes },
+    { method: 'GET', path: '/v2/images', scope: 'read', handle: getImages },
+    { method: 'GET', path: '/v2/databases', scope: 'read', handle: getDatabases },
+    { method: 'PUT', path: MIGRATION, scope: 'read write', handle: putMigration },
+    { method: 'GET', path: MIGRATION, scope: 'read', handle: getMigration },
+    { method: 'DELETE', path: MIGRATION, scope: 'read write', handle: deleteMigration },
+    { method: 'DELETE', path: `${MIGRATION}/{id}`, scope: 'read write', handle: deleteMigration },
   ],
 };

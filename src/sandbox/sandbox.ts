@@ -1,37 +1,32 @@
 import type { IncomingMessage } from 'node:http';
-import { changeConsentMode, determineRequestBodyLimit, resetSandboxState } from './admin.ts';
-import {
-  createSandboxClusterMigrator,
-  type SandboxClusterDatabaseServer,
-  type SandboxClusterMigrator,
-} from './cluster-migrator.ts';
-import { createSeed, decodeSandboxData, extendSavedSeed, requireRegistrableCallbackUrl, requireUsers } from './data.ts';
+import { bodyLimit, resetSandbox, setConsentMode } from './admin.ts';
+import { type ClusterMigrator, type ClusterServer, createMigrator } from './cluster-migrator.ts';
+import { createSeed, extendSeed, readData, requireCallbackUrl, requireUsers } from './data.ts';
 
 import { createFaultList, type FaultList } from './faults/fault-list.ts';
-import { handleSandboxRequest, type SandboxOriginHandlers } from './handle-sandbox-request.ts';
-import type { SandboxHandlerContext } from './handler-context.ts';
-import { isLoopbackListenHost, type SandboxPublicAddress, type SandboxServerOriginAndHosts } from './http/origin.ts';
+import { handleRequest, type OriginHandlers } from './handle-request.ts';
+import { isLoopbackListener, type PublicAddress, type ServerOrigin } from './http/origin.ts';
 import {
-  DEFAULT_BODY_LIMIT,
+  BODY_LIMIT,
   type HttpHandler,
-  type ListeningHttpServers,
-  requireUsableCertificate,
-  startListeningHttpServers,
+  type HttpServers,
+  requireCertificate,
+  startHttpServers,
   type TlsCertificate,
 } from './http/server.ts';
-import { LiveSandboxState } from './live-sandbox-state.ts';
-import { sandboxApiOriginHandlers, sandboxAuthOriginHandlers } from './origins.ts';
+import { apiHandlers, authHandlers } from './origins.ts';
 import { randomString, systemRandom } from './random.ts';
-import { buildSandboxAccessDetails, type SandboxAccessDetails } from './ready-line.ts';
-import { createSandboxRequestLog, type LoggedRequest } from './request-log.ts';
+import { buildReadyLine, type ReadyLine } from './ready-line.ts';
+import { createRequestLog, type LoggedRequest } from './request-log.ts';
 import type { SandboxRoute } from './routes.ts';
-
+import type { Service } from './service.ts';
 import type { SavedState } from './state/saved-state.ts';
 import { openStateFolder } from './state/state-folder.ts';
 import type { StateWriter } from './state/state-writer.ts';
-import { createSandboxRateLimiter, parseSandboxRateLimitRules, type SandboxRateLimiter } from './v2/rate-limit.ts';
+import { createRateLimiter, parseRateLimits, type RateLimiter } from './v2/rate-limit.ts';
+import { World } from './world.ts';
 
-export interface SandboxServerOptions {
+export interface ServerOptions {
   /**
    * The port of the authorization server (default: the port of the saved state, else any free port). `apiPort` is the port
    * of the resource API.
@@ -44,7 +39,7 @@ export interface SandboxServerOptions {
    * The name under which other machines reach the sandbox, which is then the host of all URLs. The panel requires the admin
    * token.
    */
-  readonly publicName?: SandboxPublicAddress;
+  readonly publicName?: PublicAddress;
   /** With a certificate both origins use HTTPS. */
   readonly tls?: TlsCertificate;
   /** The admin token (default: the admin token of the saved state, else a random one). */
@@ -74,7 +69,7 @@ export interface SandboxServerOptions {
    */
   readonly state?: string;
   /** Database servers of clusters; migrations into these clusters copy rows. */
-  readonly clusters?: readonly SandboxClusterDatabaseServer[];
+  readonly clusters?: readonly ClusterServer[];
   /** Finishes a migration when there are no changes to replicate for 60 s of the virtual clock. */
   readonly finishWhenIdle?: boolean;
   /** Whether migrations may create objects in the target database that only a superuser can create. */
@@ -88,7 +83,7 @@ export interface SandboxServerOptions {
 }
 
 export interface SandboxServers {
-  readonly ready: SandboxAccessDetails;
+  readonly ready: ReadyLine;
   /** The origin of the admin API at which this machine reaches it, whatever the public name is. */
   readonly localAdminUrl: string;
   /** Warnings about the state folder or about database objects of earlier migrations, one per line. */
@@ -96,7 +91,7 @@ export interface SandboxServers {
   /** Resolves with the error when the state could not be written; from then on every request gets status 500. */
   readonly failure: Promise<Error>;
   readonly close: () => Promise<void>;
-  readonly world: LiveSandboxState;
+  readonly world: World;
   readonly faults: FaultList;
   /** The logged requests to one endpoint (`METHOD path`) or to all endpoints, oldest first. */
   readonly requests: (endpoint?: string) => readonly LoggedRequest[];
@@ -110,22 +105,19 @@ export interface SandboxServers {
  * Starts both origins of the sandbox. Rejects with a SandboxStateFolderError when the state folder cannot be used, and with an Error with
  * the members `code` (such as EADDRINUSE) and `port` when a port cannot be used.
  */
-export async function startSandboxServers(options: SandboxServerOptions = {}): Promise<SandboxServers> {
-  const limiter = createSandboxRateLimiter(
-    options.rateLimit === undefined ? undefined : parseSandboxRateLimitRules(options.rateLimit),
-  );
-  const data = options.data === undefined ? undefined : decodeSandboxData(options.data);
+export async function startServers(options: ServerOptions = {}): Promise<SandboxServers> {
+  const limiter = createRateLimiter(options.rateLimit === undefined ? undefined : parseRateLimits(options.rateLimit));
+  const data = options.data === undefined ? undefined : readData(options.data);
   const { callbackUrls = [], apps = [], users = [] } = options;
   requireUsers(users);
-  if (options.tls !== undefined) requireUsableCertificate(options.tls);
-  for (const url of [...callbackUrls, ...apps.map(({ callbackUrl }) => callbackUrl)])
-    requireRegistrableCallbackUrl(url);
+  if (options.tls !== undefined) requireCertificate(options.tls);
+  for (const url of [...callbackUrls, ...apps.map(({ callbackUrl }) => callbackUrl)]) requireCallbackUrl(url);
 
   const state = options.state === undefined ? undefined : openStateFolder(options.state);
   const closing = new AbortController();
-  const origins: ListeningHttpServers[] = [];
+  const origins: HttpServers[] = [];
   let writer: StateWriter | undefined;
-  let planes: SandboxClusterMigrator | undefined;
+  let planes: ClusterMigrator | undefined;
   const close = async (): Promise<void> => {
     closing.abort();
     await planes?.close();
@@ -133,39 +125,39 @@ export async function startSandboxServers(options: SandboxServerOptions = {}): P
     await writer?.close();
     state?.release();
   };
-  let service: SandboxHandlerContext | undefined;
+  let service: Service | undefined;
   const serve =
-    <R extends SandboxRoute>(server: SandboxOriginHandlers<R>) =>
-    (names: SandboxServerOriginAndHosts): HttpHandler => {
+    <R extends SandboxRoute>(server: OriginHandlers<R>) =>
+    (names: ServerOrigin): HttpHandler => {
       return (message, body) => {
         if (service === undefined) return { status: 503, headers: { 'retry-after': '1' }, body: '' };
-        const reply = handleSandboxRequest(server, service, names, message, body);
+        const reply = handleRequest(server, service, names, message, body);
         return writer === undefined ? reply : writer.hold(reply);
       };
     };
   const limitOf = (message: IncomingMessage): number =>
-    service === undefined ? DEFAULT_BODY_LIMIT : determineRequestBodyLimit(message, service.settings);
+    service === undefined ? BODY_LIMIT : bodyLimit(message, service.settings);
   try {
     const savedIdentity = state?.saved?.identity;
     const host = options.host ?? savedIdentity?.host ?? '127.0.0.1';
     const { publicName } = options;
-    if (publicName === undefined && !isLoopbackListenHost(host)) {
+    if (publicName === undefined && !isLoopbackListener(host)) {
       throw new Error(`host ${host} is not a loopback host; use 127.0.0.1, ::1 or localhost`);
     }
     const publicHost = publicName?.host;
     // Clients must be able to know both ports beforehand, because containers publish ports by number.
     const [port, apiPort] = publicName === undefined ? [] : [publicName.port, publicName.port + 1];
-    planes = await createSandboxClusterMigrator({ ...options, now: () => service?.world.now() ?? 0 });
-    const auth = await startListeningHttpServers(host, options.port ?? port ?? savedIdentity?.port ?? 0, {
+    planes = await createMigrator({ ...options, now: () => service?.world.now() ?? 0 });
+    const auth = await startHttpServers(host, options.port ?? port ?? savedIdentity?.port ?? 0, {
       publicHost,
-      handlerOf: serve(sandboxAuthOriginHandlers),
+      handlerOf: serve(authHandlers),
       limitOf,
       tls: options.tls,
     });
     origins.push(auth);
-    const api = await startListeningHttpServers(host, options.apiPort ?? apiPort ?? savedIdentity?.apiPort ?? 0, {
+    const api = await startHttpServers(host, options.apiPort ?? apiPort ?? savedIdentity?.apiPort ?? 0, {
       publicHost,
-      handlerOf: serve(sandboxApiOriginHandlers),
+      handlerOf: serve(apiHandlers),
       tls: options.tls,
     });
     origins.push(api);
@@ -183,7 +175,7 @@ export async function startSandboxServers(options: SandboxServerOptions = {}): P
     writer = await state?.startWriter(world, {
       adminToken: settings.adminToken,
       // The next start uses a listen address that other machines can reach only if the options of that start contain it.
-      host: isLoopbackListenHost(host) ? host : '127.0.0.1',
+      host: isLoopbackListener(host) ? host : '127.0.0.1',
       port: auth.port,
       apiPort: api.port,
       ...(seedNumber === undefined ? {} : { seedNumber }),
@@ -202,8 +194,8 @@ export async function startSandboxServers(options: SandboxServerOptions = {}): P
       world,
       faults,
       requests,
-      setConsent: (body) => changeConsentMode(body, world),
-      reset: () => resetSandboxState(created),
+      setConsent: (body) => setConsentMode(body, world),
+      reset: () => resetSandbox(created),
       close,
     };
   } catch (error) {
@@ -215,36 +207,35 @@ export async function startSandboxServers(options: SandboxServerOptions = {}): P
 const UNUSED_DATA = 'the saved state is used; data is read only for a new state folder';
 
 interface ServiceParts {
-  readonly limiter: SandboxRateLimiter;
-  readonly auth: ListeningHttpServers;
-  readonly api: ListeningHttpServers;
+  readonly limiter: RateLimiter;
+  readonly auth: HttpServers;
+  readonly api: HttpServers;
   readonly saved: SavedState | undefined;
   readonly closing: AbortSignal;
-  readonly planes: SandboxClusterMigrator;
-  readonly data: ReturnType<typeof decodeSandboxData> | undefined;
+  readonly planes: ClusterMigrator;
+  readonly data: ReturnType<typeof readData> | undefined;
 }
 
 async function createService(
-  options: SandboxServerOptions,
+  options: ServerOptions,
   { limiter, auth, api, saved, closing, planes, data }: ServiceParts,
-): Promise<SandboxHandlerContext> {
+): Promise<Service> {
   const random = systemRandom();
   const seedOptions = { ...options, clusters: planes.clusters, data };
-  const seed =
-    saved === undefined ? await createSeed(seedOptions, random) : extendSavedSeed(saved, seedOptions, random);
+  const seed = saved === undefined ? await createSeed(seedOptions, random) : extendSeed(saved, seedOptions, random);
   const adminToken = options.adminToken ?? saved?.identity.adminToken ?? randomString(random, 43);
-  const world = new LiveSandboxState(seed, random, options.now ?? Date.now, saved?.world);
+  const world = new World(seed, random, options.now ?? Date.now, saved?.world);
   if (saved === undefined && data !== undefined && 'format' in data) world.restore(seed, data.world, data.now);
   return {
     world,
-    log: createSandboxRequestLog(),
+    log: createRequestLog(),
     limiter,
     faults: createFaultList(),
     planes,
     // The ready line is computed at each use, because restoring a snapshot may change people and applications.
     get ready() {
       const { origin: authUrl } = auth;
-      return buildSandboxAccessDetails(world.seed, {
+      return buildReadyLine(world.seed, {
         authUrl,
         baseUrl: api.origin,
         adminToken,

@@ -1,33 +1,33 @@
 import type { SandboxData, SandboxDataClock } from './data-types.ts';
-import type { RegisteredApplication, SandboxCluster, SandboxPerson, SandboxTeam } from './records.ts';
+import type { Application, Cluster, Person, Team } from './records.ts';
 import {
-  createArrayDecoder,
-  createEnumDecoder,
-  createObjectDecoder,
+  arrayOf,
   decodeAnyObject,
   decodeBoolean,
   decodeInteger,
   decodeString,
   decodeTextThat,
+  enumOf,
   JsonDecodeError,
   type JsonDecoder,
-  createOptionalMemberDecoder as optional,
+  objectOf,
+  optional,
 } from './state/decoder.ts';
 import { serializeDroplet } from './v2/resource-json.ts';
 
 /** The initial state of a sandbox, which every reset restores. */
-export interface SandboxSeedData {
-  readonly people: readonly SandboxPerson[];
-  readonly teams: readonly SandboxTeam[];
-  readonly applications: readonly RegisteredApplication[];
-  readonly clusters: readonly SandboxCluster[];
-  readonly droplets: readonly SandboxSeedDroplet[];
+export interface Seed {
+  readonly people: readonly Person[];
+  readonly teams: readonly Team[];
+  readonly applications: readonly Application[];
+  readonly clusters: readonly Cluster[];
+  readonly droplets: readonly SeedDroplet[];
   readonly firstId: number;
   readonly clock?: SandboxDataClock;
   readonly outsideSpecification?: OutsideSpecification;
 }
 
-export interface SandboxSeedDroplet {
+export interface SeedDroplet {
   readonly account: string;
   readonly name: string;
   readonly region: string;
@@ -43,16 +43,16 @@ export interface SandboxSeedDroplet {
 type OutsideSpecification = NonNullable<SandboxData['outsideSpecification']>;
 
 /** People, teams, applications and clusters, by their ids. Only restoring a snapshot changes the registry. */
-export interface SandboxSeedDataIndex {
-  readonly application: (clientId: string) => RegisteredApplication | undefined;
+export interface SeedIndex {
+  readonly application: (clientId: string) => Application | undefined;
   /** The clusters of an account, which is a person or a team. */
-  readonly clustersOf: (account: string) => readonly SandboxCluster[];
-  readonly person: (uuid: string) => SandboxPerson | undefined;
-  readonly personByEmail: (email: string) => SandboxPerson | undefined;
-  readonly team: (uuid: string) => SandboxTeam | undefined;
+  readonly clustersOf: (account: string) => readonly Cluster[];
+  readonly person: (uuid: string) => Person | undefined;
+  readonly personByEmail: (email: string) => Person | undefined;
+  readonly team: (uuid: string) => Team | undefined;
 }
 
-export function createSandboxSeedDataIndex(seed: SandboxSeedData): SandboxSeedDataIndex {
+export function indexSeed(seed: Seed): SeedIndex {
   const applications = new Map(seed.applications.map((application) => [application.clientId, application]));
   const people = new Map(seed.people.map((person) => [person.uuid, person]));
   const peopleByEmail = new Map(seed.people.map((person) => [normalizeEmail(person.email), person]));
@@ -116,12 +116,12 @@ const DROPLET = Object.keys(
   ),
 );
 
-export const decodeOutsideSpecification = createObjectDecoder<OutsideSpecification>({
+export const decodeOutsideSpecification = objectOf<OutsideSpecification>({
   tokenResponse: optional(additional(TOKEN_RESPONSE)),
   droplet: optional(additional(DROPLET)),
 });
 
-export const decodeSeedClock = createObjectDecoder<SandboxDataClock>({
+export const decodeSeedClock = objectOf<SandboxDataClock>({
   startAt: optional(
     decodeTextThat((text) =>
       /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d)$/.test(text) && !Number.isNaN(Date.parse(text))
@@ -132,42 +132,42 @@ export const decodeSeedClock = createObjectDecoder<SandboxDataClock>({
   isFrozen: optional(decodeBoolean),
 });
 
-export const decodeSandboxSeedData = createObjectDecoder<SandboxSeedData>({
-  people: createArrayDecoder(
-    createObjectDecoder<SandboxPerson>({
+export const decodeSeed = objectOf<Seed>({
+  people: arrayOf(
+    objectOf<Person>({
       uuid: decodeString,
       name: decodeString,
       email: decodeString,
       password: decodeString,
-      teams: createArrayDecoder(decodeString),
+      teams: arrayOf(decodeString),
     }),
   ),
-  teams: createArrayDecoder(createObjectDecoder<SandboxTeam>({ uuid: decodeString, name: decodeString })),
-  applications: createArrayDecoder(
-    createObjectDecoder<RegisteredApplication>({
+  teams: arrayOf(objectOf<Team>({ uuid: decodeString, name: decodeString })),
+  applications: arrayOf(
+    objectOf<Application>({
       name: decodeString,
       clientId: decodeString,
       clientSecret: decodeString,
-      callbackUrls: createArrayDecoder(decodeString),
+      callbackUrls: arrayOf(decodeString),
     }),
   ),
-  clusters: createArrayDecoder(
-    createObjectDecoder<SandboxCluster>({
+  clusters: arrayOf(
+    objectOf<Cluster>({
       uuid: decodeString,
       name: decodeString,
-      engine: createEnumDecoder('postgresql', 'redis'),
+      engine: enumOf('postgresql', 'redis'),
       version: decodeString,
       owner: decodeString,
     }),
   ),
-  droplets: createArrayDecoder(
-    createObjectDecoder<SandboxSeedDroplet>({
+  droplets: arrayOf(
+    objectOf<SeedDroplet>({
       account: decodeString,
       name: decodeString,
       region: decodeString,
       size: decodeString,
       image: decodeInteger,
-      tags: createArrayDecoder(decodeString),
+      tags: arrayOf(decodeString),
       age: decodeInteger,
       id: optional(decodeInteger),
     }),

@@ -1,24 +1,24 @@
 import { type Random, randomString } from './random.ts';
-import type { SandboxBrowserSession } from './records.ts';
-import type { SandboxStateTable } from './state/tables.ts';
+import type { BrowserSession } from './records.ts';
+import type { Table } from './state/tables.ts';
 
 /** The sessions of browsers that are signed in, each with the CSRF tokens of the forms that it was shown. */
 export class SessionStore {
-  readonly #sessions: SandboxStateTable<SandboxBrowserSession>;
+  readonly #sessions: Table<BrowserSession>;
   readonly #random: Random;
 
-  constructor(sessions: SandboxStateTable<SandboxBrowserSession>, random: Random) {
+  constructor(sessions: Table<BrowserSession>, random: Random) {
     this.#sessions = sessions;
     this.#random = random;
   }
 
-  start(person: string): SandboxBrowserSession {
-    const session: SandboxBrowserSession = { id: randomString(this.#random, 43), person, forms: [] };
+  start(person: string): BrowserSession {
+    const session: BrowserSession = { id: randomString(this.#random, 43), person, forms: [] };
     this.#sessions.put(session);
     return session;
   }
 
-  get(id: string): SandboxBrowserSession | undefined {
+  get(id: string): BrowserSession | undefined {
     return this.#sessions.get(id);
   }
 
@@ -27,7 +27,7 @@ export class SessionStore {
   }
 
   /** Creates a CSRF token for one submission of the form. A session keeps its latest 64 CSRF tokens. */
-  issueToken({ id }: SandboxBrowserSession, form: string): string {
+  issueToken({ id }: BrowserSession, form: string): string {
     const token = randomString(this.#random, 32);
     const session = this.get(id);
     if (session !== undefined)
@@ -36,7 +36,7 @@ export class SessionStore {
   }
 
   /** Whether the CSRF token is unused and was issued for this form; the call consumes the token. */
-  consumeToken({ id }: SandboxBrowserSession, form: string, token: string): boolean {
+  consumeToken({ id }: BrowserSession, form: string, token: string): boolean {
     const session = this.get(id);
     const forms = session?.forms.filter((one) => one.token !== token || one.form !== form);
     if (session === undefined || forms === undefined || forms.length === session.forms.length) return false;

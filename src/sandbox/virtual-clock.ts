@@ -1,12 +1,12 @@
 /** A clock that has an offset from the system time, or that is frozen at an instant. In milliseconds. */
-export interface VirtualClockState {
+export interface ClockState {
   readonly offset: number;
   readonly frozenAt: number | null;
 }
 
-export const VIRTUAL_CLOCK_AT_SYSTEM_TIME: VirtualClockState = { offset: 0, frozenAt: null };
+export const SYSTEM_CLOCK: ClockState = { offset: 0, frozenAt: null };
 
-export function readVirtualTime(clock: VirtualClockState, systemTime: number): number {
+export function readClock(clock: ClockState, systemTime: number): number {
   return clock.frozenAt ?? systemTime + clock.offset;
 }
 
@@ -14,16 +14,16 @@ export function readVirtualTime(clock: VirtualClockState, systemTime: number): n
  * Advances the virtual clock by a number of milliseconds. The virtual clock never moves backward, so a deadline that has passed
  * stays passed.
  */
-export function advanceVirtualClock(clock: VirtualClockState, by: number): VirtualClockState {
+export function advanceClock(clock: ClockState, by: number): ClockState {
   return { offset: clock.offset + by, frozenAt: clock.frozenAt === null ? null : clock.frozenAt + by };
 }
 
-export function freezeVirtualClock(clock: VirtualClockState, systemTime: number): VirtualClockState {
-  return { ...clock, frozenAt: readVirtualTime(clock, systemTime) };
+export function freezeClock(clock: ClockState, systemTime: number): ClockState {
+  return { ...clock, frozenAt: readClock(clock, systemTime) };
 }
 
 /** Lets a frozen virtual clock continue from the instant at which it was frozen. */
-export function resumeVirtualClock(clock: VirtualClockState, systemTime: number): VirtualClockState {
+export function resumeClock(clock: ClockState, systemTime: number): ClockState {
   return clock.frozenAt === null ? clock : { offset: clock.frozenAt - systemTime, frozenAt: null };
 }
 
@@ -31,7 +31,7 @@ export function resumeVirtualClock(clock: VirtualClockState, systemTime: number)
  * Parses a duration to milliseconds from a text such as `30s` or `+10m`, or from a number; undefined for any other value, a
  * negative one, or more than 100 years.
  */
-export function parseSandboxDurationToMilliseconds(value: unknown): number | undefined {
+export function parseDuration(value: unknown): number | undefined {
   const [, amount, unit = ''] = typeof value === 'string' ? (/^\+?(\d{1,12})(ms|s|m|h|d)$/.exec(value) ?? []) : [];
   const duration = typeof value === 'number' ? value : Number(amount) * (UNITS.get(unit) ?? Number.NaN);
   return Number.isSafeInteger(duration) && duration >= 0 && duration <= MAX_DURATION_MS ? duration : undefined;

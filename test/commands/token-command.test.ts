@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import type { SandboxServers } from '../../src/sandbox/sandbox.ts';
-import { startSandboxServers } from '../../src/sandbox/sandbox.ts';
+import { startServers } from '../../src/sandbox/sandbox.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 import { type TestHost, testHost } from '../fixtures/host.ts';
 import { seedSession } from '../fixtures/session.ts';
@@ -11,7 +11,7 @@ import { recordedRequests, runCloudctl, stableText } from './run-cloudctl.ts';
 
 let sandbox: SandboxServers;
 beforeAll(async () => {
-  sandbox = await startSandboxServers();
+  sandbox = await startServers();
 });
 afterAll(() => sandbox.close());
 

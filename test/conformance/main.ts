@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
 import { escapeUnprintable } from '../../src/base/sanitize.ts';
 import { Secret } from '../../src/base/secret.ts';
-import { startSandboxServers } from '../../src/sandbox/sandbox.ts';
+import { startServers } from '../../src/sandbox/sandbox.ts';
 import { SPEC_GAPS } from '../../src/sandbox/spec-gaps.ts';
 import { findUnknownClient } from './grants.ts';
 import { describeResult, type Report, renderJunit } from './report.ts';
@@ -96,7 +96,7 @@ function requireReportFile(file: string): void {
 }
 
 async function testSandbox({ signal }: Run): Promise<Report> {
-  const sandbox = await startSandboxServers();
+  const sandbox = await startServers();
   try {
     const { ready } = sandbox;
     const admin = connectAdmin(ready.admin_url, new Secret(ready.admin_token, '[admin token]'));

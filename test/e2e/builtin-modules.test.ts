@@ -4,7 +4,7 @@ import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, connect } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startSandboxServers } from '../../src/sandbox/sandbox.ts';
+import { startServers } from '../../src/sandbox/sandbox.ts';
 import { makeCertificates } from '../fixtures/certificates.ts';
 import { bin, node, startProgram } from '../fixtures/cli.ts';
 import { type Environment, makeFolders } from '../fixtures/folders.ts';
@@ -98,7 +98,7 @@ test.each(['--version', '--help', 'db preflight --help', 'help options'])('%s lo
 test.each(['auth token', 'auth token --profile default', '--profile default auth token'])(
   '%s loads none where the folders are named',
   async (line) => {
-    const sandbox = await startSandboxServers();
+    const sandbox = await startServers();
     try {
       const machine = testHost();
       await seedSession(machine, sandbox);

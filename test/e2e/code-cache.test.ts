@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { startSandboxServers } from '../../src/sandbox/sandbox.ts';
+import { startServers } from '../../src/sandbox/sandbox.ts';
 import { bin, node, run } from '../fixtures/cli.ts';
 import { type Environment, environment, type Folders, makeFolders } from '../fixtures/folders.ts';
 import { testHost } from '../fixtures/host.ts';
@@ -12,7 +12,7 @@ const env = { CLOUDCTL_CODE_CACHE: 'on' };
 
 /** The folders of a logged-in user. */
 async function logIn(): Promise<Folders> {
-  const [host, sandbox] = [testHost(), await startSandboxServers()];
+  const [host, sandbox] = [testHost(), await startServers()];
   onTestFinished(() => sandbox.close());
   await seedSession(host, sandbox);
   return host.place;

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { type SandboxServers, startSandboxServers } from '../../src/sandbox/sandbox.ts';
+import { type SandboxServers, startServers } from '../../src/sandbox/sandbox.ts';
 import { recordedRequests } from '../commands/run-cloudctl.ts';
 import { bin, node } from '../fixtures/cli.ts';
 import { type Folders, makeFolders } from '../fixtures/folders.ts';
@@ -38,7 +38,7 @@ describe.skipIf(!isRoot)('with the token and the URL in the environment', () => 
   let folders: Folders;
   let env: Readonly<Record<string, string>>;
   beforeAll(async () => {
-    sandbox = await startSandboxServers();
+    sandbox = await startServers();
     const { access_token } = await tokenFor(sandbox, { user: MAYA, scope: 'read write' });
     env = { CLOUDCTL_ACCESS_TOKEN: access_token, CLOUDCTL_BASE_URL: sandbox.ready.base_url };
     folders = makeFolders();

@@ -8,7 +8,7 @@ import { childEnvironment, runExternalProgram, runPrintingProgram } from '../../
 import { startKeychainHelper } from '../../src/platform/keychain-helper.ts';
 import { tryLockOpenFileWithFlockProgram } from '../../src/platform/locks.ts';
 import { startPager } from '../../src/platform/pager.ts';
-import { listSandboxLockKinds } from '../../src/sandbox/state/state-folder.ts';
+import { listLockKinds } from '../../src/sandbox/state/state-folder.ts';
 import { makeFolders } from '../fixtures/folders.ts';
 
 const node = (script: string, more: { readonly signal?: AbortSignal; readonly most?: number } = {}) =>
@@ -137,7 +137,7 @@ const children: Readonly<Record<string, () => Promise<string>>> = {
   'flock of the sandbox': async () => {
     const { env, seen } = spy('flock');
     for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
-    listSandboxLockKinds().at(-1)?.tryLock(openSync('/dev/null', 'r'));
+    listLockKinds().at(-1)?.tryLock(openSync('/dev/null', 'r'));
     return seen();
   },
   'an external program, as pg_dump': async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decodeRequestedPersonInTeam } from '../../src/sandbox/admin.ts';
+import { decodePerson } from '../../src/sandbox/admin.ts';
 import { SPEC_GAPS } from '../../src/sandbox/spec-gaps.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 import { admin, callApi, MAYA, refreshWith, sandboxFor, send, signIn, TOMAS, tokenFor, userOf } from './requests.ts';
@@ -128,7 +128,7 @@ describe('POST /_sandbox/consent', () => {
 it('a person is found by e-mail address or UUID, a team by name or UUID', async () => {
   const sandbox = await sandboxFor();
   const tomas = userOf(sandbox, TOMAS);
-  const decode = (body: object) => decodeRequestedPersonInTeam(new Map(Object.entries(body)), sandbox.world);
+  const decode = (body: object) => decodePerson(new Map(Object.entries(body)), sandbox.world);
   const team = tomas.teams[0]?.uuid;
   expect(decode({ user: TOMAS, team: 'Harbour Works' })).toEqual({ person: tomas.uuid, team });
   expect(decode({ user: tomas.uuid, team })).toEqual({ person: tomas.uuid, team });

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { startSandboxServers } from '../../src/sandbox/sandbox.ts';
+import { startServers } from '../../src/sandbox/sandbox.ts';
 import { type JsonSchema, schemaErrors } from '../fixtures/json-schema.ts';
 import {
   admin,
@@ -94,7 +94,7 @@ describe('a sandbox with data', () => {
 
   it('keeps them in its saved state and in its snapshots, which are data as well', async () => {
     const state = makeFolder();
-    const first = await startSandboxServers({ data: own, state });
+    const first = await startServers({ data: own, state });
     const snapshot = JSON.parse((await admin(first, 'GET', '/_sandbox/snapshot')).body);
     const { users } = first.ready;
     await first.close();
@@ -147,7 +147,7 @@ describe('further users', () => {
 
   it('are added to a saved state, once', async () => {
     const state = makeFolder();
-    const first = await startSandboxServers({ state, users: ['a@b.c'] });
+    const first = await startServers({ state, users: ['a@b.c'] });
     await first.close();
     const second = await sandboxFor({ state, users: ['a@b.c', 'd@e.f'] });
     expect(second.ready.users.slice(2).map(({ email }) => email)).toEqual(['a@b.c', 'd@e.f']);
@@ -168,13 +168,13 @@ describe('further users', () => {
     'a@b@c',
     `${'a'.repeat(255)}@b.c`,
   ])('are refused: %j', async (email) => {
-    await expect(startSandboxServers({ users: [email] })).rejects.toThrow('user ');
-    await expect(startSandboxServers({ data: { people: [{ email }] } })).rejects.toThrow('people[0].email is not');
+    await expect(startServers({ users: [email] })).rejects.toThrow('user ');
+    await expect(startServers({ data: { people: [{ email }] } })).rejects.toThrow('people[0].email is not');
     expect(schemaErrors(schema, { people: [{ email }] })).not.toEqual([]);
   });
 
   it('are refused twice', async () => {
-    await expect(startSandboxServers({ users: ['a@b.c', 'A@B.C'] })).rejects.toThrow('given twice');
+    await expect(startServers({ users: ['a@b.c', 'A@B.C'] })).rejects.toThrow('given twice');
   });
 });
 
@@ -248,16 +248,14 @@ describe('data that is not valid', () => {
     ['digest', { format: 'cloudctl-sandbox-snapshot', version: 1 }],
   ])('names %s', async (path, data) => {
     const state = join(mkdtempSync(join(tmpdir(), 'sandbox-data-')), 'never');
-    const error = await startSandboxServers({ data, state }).catch((problem: unknown) => problem);
+    const error = await startServers({ data, state }).catch((problem: unknown) => problem);
     expect(existsSync(state)).toBe(false);
     expect(error).toMatchObject({ name: 'SandboxDataError' });
     expect(String(error)).toContain(path === 'digest' ? 'snapshot' : path);
   });
 
   it('is reported without the value, which may be a password', async () => {
-    const error = await startSandboxServers({ data: { people: [{ ...person, password: 'hunter2\u0000' }] } }).catch(
-      String,
-    );
+    const error = await startServers({ data: { people: [{ ...person, password: 'hunter2\u0000' }] } }).catch(String);
     expect(error).not.toContain('hunter2');
   });
 });

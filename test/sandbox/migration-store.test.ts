@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import { getSandboxMigrationStatusAtTime, MigrationStore } from '../../src/sandbox/migration-store.ts';
-import type { SandboxMigration } from '../../src/sandbox/records.ts';
-import { createSandboxStateTable } from '../../src/sandbox/state/tables.ts';
+import { MigrationStore, migrationStatusAt } from '../../src/sandbox/migration-store.ts';
+import type { Migration } from '../../src/sandbox/records.ts';
+import { createTable } from '../../src/sandbox/state/tables.ts';
 
 const DAY = 86_400_000;
 const source = { host: 'db.example.com', disableSsl: false, ignoreDbs: [] };
-const migration = (id: string, startedAt: number): SandboxMigration => ({ id, cluster: 'c', source, startedAt });
+const migration = (id: string, startedAt: number): Migration => ({ id, cluster: 'c', source, startedAt });
 
 /** A store whose clock the test sets. */
 function setup() {
   const clock = { now: 0 };
-  const table = createSandboxStateTable<SandboxMigration>({ keyOf: ({ id }) => id, rows: [], onChange: () => {} });
+  const table = createTable<Migration>({ keyOf: ({ id }) => id, rows: [], onChange: () => {} });
   const all = new MigrationStore(table, () => clock.now);
-  const latest = (): SandboxMigration => {
+  const latest = (): Migration => {
     const found = all.latest('c');
     if (found === undefined) throw new Error('there is none');
     return found;
@@ -23,8 +23,8 @@ function setup() {
 describe('an online migration', () => {
   it('runs for two weeks, and then stops automatically', () => {
     const one = migration('a', 1_000);
-    expect(getSandboxMigrationStatusAtTime(one, 1_000 + 14 * DAY - 1)).toEqual({ status: 'running' });
-    expect(getSandboxMigrationStatusAtTime(one, 1_000 + 14 * DAY)).toEqual({
+    expect(migrationStatusAt(one, 1_000 + 14 * DAY - 1)).toEqual({ status: 'running' });
+    expect(migrationStatusAt(one, 1_000 + 14 * DAY)).toEqual({
       status: 'canceled',
       stop: { at: 1_000 + 14 * DAY, reason: 'max_duration' },
     });

@@ -1,10 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  createSandboxRequestLog,
-  getLastTokenCharacters,
-  type LoggedRequest,
-  redactLoggedRequest,
-} from '../../src/sandbox/request-log.ts';
+import { createRequestLog, type LoggedRequest, redactRequest, tokenEnd } from '../../src/sandbox/request-log.ts';
 import type { SandboxServers } from '../../src/sandbox/sandbox.ts';
 import {
   admin,
@@ -26,7 +21,7 @@ function entry(status: number): LoggedRequest {
 
 describe('the request log', () => {
   it('keeps the latest 10 000 and counts all of them', () => {
-    const log = createSandboxRequestLog();
+    const log = createRequestLog();
     for (let i = 0; i < 25_000; i += 1) log.add(entry(i), 'GET /a');
     const kept = log.list(undefined);
     expect([kept.length, kept[0]?.status, kept.at(-1)?.status]).toEqual([10_000, 15_000, 24_999]);
@@ -34,7 +29,7 @@ describe('the request log', () => {
   });
 
   it('waiting ends when the signal aborts', async () => {
-    const log = createSandboxRequestLog();
+    const log = createRequestLog();
     log.add(entry(200), 'GET /a');
     await log.waitFor('GET /a', 2, AbortSignal.timeout(20));
     await log.waitFor('GET /a', 2, AbortSignal.abort());
@@ -42,8 +37,8 @@ describe('the request log', () => {
   });
 
   it('the hint of a token is its end, and a short token has none', () => {
-    expect(getLastTokenCharacters('sandbox_0123456789')).toBe('6789');
-    expect(getLastTokenCharacters('short')).toBeUndefined();
+    expect(tokenEnd('sandbox_0123456789')).toBe('6789');
+    expect(tokenEnd('short')).toBeUndefined();
   });
 
   it.each([
@@ -58,11 +53,11 @@ describe('the request log', () => {
     ['/v2/a%20b', '/v2/a%20b'],
     [`/${'a'.repeat(300)}`, `/${'a'.repeat(199)}`],
   ])('the path %s is logged as %s', (path, logged) => {
-    expect(redactLoggedRequest({ ...entry(404), path }, () => false).path).toBe(logged);
+    expect(redactRequest({ ...entry(404), path }, () => false).path).toBe(logged);
   });
 
   it('only known client IDs and grant types are logged', () => {
-    const redact = (fields: object): object => redactLoggedRequest({ ...entry(400), ...fields }, (id) => id === 'app');
+    const redact = (fields: object): object => redactRequest({ ...entry(400), ...fields }, (id) => id === 'app');
     expect(redact({ client_id: 'app', grant_type: 'password' })).toEqual({
       ...entry(400),
       client_id: 'app',

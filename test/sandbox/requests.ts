@@ -1,7 +1,7 @@
 import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { onTestFinished } from 'vitest';
-import { type SandboxServerOptions, type SandboxServers, startSandboxServers } from '../../src/sandbox/sandbox.ts';
+import { type SandboxServers, type ServerOptions, startServers } from '../../src/sandbox/sandbox.ts';
 
 export interface Exchange {
   readonly status: number;
@@ -20,8 +20,8 @@ export interface SendOptions {
 }
 
 /** A sandbox that is closed at the end of the test. */
-export async function sandboxFor(options: SandboxServerOptions = {}): Promise<SandboxServers> {
-  const sandbox = await startSandboxServers(options);
+export async function sandboxFor(options: ServerOptions = {}): Promise<SandboxServers> {
+  const sandbox = await startServers(options);
   onTestFinished(() => sandbox.close());
   return sandbox;
 }

@@ -1,6 +1,6 @@
 import { connect, createServer } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { startSandboxServers } from '../../src/sandbox/sandbox.ts';
+import { startServers } from '../../src/sandbox/sandbox.ts';
 import { authorizationQuery, authorize, sandboxFor, send } from './requests.ts';
 
 describe('HTTP framing', () => {
@@ -35,7 +35,7 @@ describe('HTTP framing', () => {
   });
 
   it('a seed gives the same ids and credentials, and unpredictable tokens', async () => {
-    const stable = ({ ready }: Awaited<ReturnType<typeof startSandboxServers>>): object => ({
+    const stable = ({ ready }: Awaited<ReturnType<typeof startServers>>): object => ({
       users: ready.users,
       clusters: ready.clusters,
       client: [ready.client_id, ready.client_secret],
@@ -71,20 +71,20 @@ describe('HTTP framing', () => {
     'http://a b/',
     '',
   ])('refuses the callback URL %j', async (url) => {
-    await expect(startSandboxServers({ callbackUrls: [url] })).rejects.toThrow('callback URL');
-    await expect(startSandboxServers({ apps: [{ name: 'x', callbackUrl: url }] })).rejects.toThrow('callback URL');
+    await expect(startServers({ callbackUrls: [url] })).rejects.toThrow('callback URL');
+    await expect(startServers({ apps: [{ name: 'x', callbackUrl: url }] })).rejects.toThrow('callback URL');
   });
 
   it.each(['0.0.0.0', '::', '192.168.1.1', 'example.com', '127.0.0.1.example.com', ''])(
     'refuses to listen on %j',
     async (host) => {
-      await expect(startSandboxServers({ host })).rejects.toThrow(/loopback/);
+      await expect(startServers({ host })).rejects.toThrow(/loopback/);
     },
   );
 
   it('rejects an invalid rate limit', async () => {
     for (const rateLimit of ['', 'x', '5/y', '0/m', '5000/h,']) {
-      await expect(startSandboxServers({ rateLimit })).rejects.toThrow('rate limit');
+      await expect(startServers({ rateLimit })).rejects.toThrow('rate limit');
     }
   });
 
@@ -98,7 +98,7 @@ describe('HTTP framing', () => {
     });
     onTestFinished(() => void blocker.close());
     for (const options of [{ port: taken }, { apiPort: taken }]) {
-      const error = await startSandboxServers(options).catch((one: unknown) => one);
+      const error = await startServers(options).catch((one: unknown) => one);
       expect(error).toMatchObject({ code: 'EADDRINUSE', port: taken, message: expect.stringContaining(String(taken)) });
     }
   });
@@ -119,7 +119,7 @@ describe('HTTP framing', () => {
   });
 
   it('closes immediately, idle and waiting sockets included', async () => {
-    const sandbox = await startSandboxServers();
+    const sandbox = await startServers();
     const { hostname, port } = new URL(sandbox.ready.auth_url);
     const socket = connect(Number(port), hostname);
     await new Promise((resolve) => socket.once('connect', resolve));

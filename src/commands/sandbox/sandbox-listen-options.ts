@@ -7,13 +7,9 @@ import { requireWholeNumber } from '../../cli/values.ts';
 import { normalizeEnvironmentVariableValue } from '../../config/settings.ts';
 import { browserBlockedPorts } from '../../config/urls.ts';
 import type { ProcessEnvironment } from '../../platform/host.ts';
-import {
-  isLoopbackListenHost,
-  parseSandboxPublicAddress,
-  type SandboxPublicAddress,
-} from '../../sandbox/http/origin.ts';
-import { requireUsableCertificate } from '../../sandbox/http/server.ts';
-import type { SandboxServerOptions } from '../../sandbox/sandbox.ts';
+import { isLoopbackListener, type PublicAddress, parsePublicAddress } from '../../sandbox/http/origin.ts';
+import { requireCertificate } from '../../sandbox/http/server.ts';
+import type { ServerOptions } from '../../sandbox/sandbox.ts';
 
 /** The options of `sandbox start` that determine its addresses. */
 export const sandboxListenOptionSpecs: readonly OptionSpec[] = [
@@ -49,7 +45,7 @@ export const sandboxListenOptionSpecs: readonly OptionSpec[] = [
 ];
 
 export type SandboxListenOptions = Pick<
-  SandboxServerOptions,
+  ServerOptions,
   'host' | 'port' | 'apiPort' | 'publicName' | 'adminToken' | 'tls'
 >;
 
@@ -93,7 +89,7 @@ function readCertificate(args: ParsedArgs): SandboxListenOptions['tls'] {
     throw usageError('--tls-key requires --tls-cert', 'add the certificate of the key, such as `--tls-cert cert.pem`');
   const tls = { cert: readPem('--tls-cert', certFile), key: readPem('--tls-key', keyFile) };
   try {
-    requireUsableCertificate(tls);
+    requireCertificate(tls);
   } catch (error) {
     throw usageError(
       error instanceof Error ? error.message : String(error),
@@ -117,7 +113,7 @@ export function exposedSandboxWarning(
   { host, publicName, tls }: SandboxListenOptions,
   isSeeded: boolean,
 ): string | undefined {
-  if (host === undefined || publicName === undefined || isLoopbackListenHost(host)) return undefined;
+  if (host === undefined || publicName === undefined || isLoopbackListener(host)) return undefined;
   const secrets = isSeeded
     ? 'with --seed, everyone can compute the passwords of its users and the client secrets; '
     : '';
@@ -136,10 +132,10 @@ function readListenAddress(args: ParsedArgs): string | undefined {
   return listen;
 }
 
-function readPublicName(args: ParsedArgs, listen: string | undefined): SandboxPublicAddress | undefined {
+function readPublicName(args: ParsedArgs, listen: string | undefined): PublicAddress | undefined {
   const text = args.value('public-name');
   if (text === undefined) {
-    if (listen === undefined || isLoopbackListenHost(listen)) return undefined;
+    if (listen === undefined || isLoopbackListener(listen)) return undefined;
     throw usageError(
       '--listen requires --public-name, unless the address is a loopback address',
       'add the name that clients use, such as `--public-name sandbox:8080`',
@@ -148,7 +144,7 @@ function readPublicName(args: ParsedArgs, listen: string | undefined): SandboxPu
   }
   if (listen === undefined)
     throw usageError('--public-name requires --listen', 'add the address to listen on, such as `--listen 0.0.0.0`');
-  const name = parseSandboxPublicAddress(text);
+  const name = parsePublicAddress(text);
   if (name === undefined || browserBlockedPorts.has(name.port))
     throw usageError(
       `--public-name is not HOST:PORT of a URL: ${sanitizeLine(text)}`,
@@ -157,7 +153,7 @@ function readPublicName(args: ParsedArgs, listen: string | undefined): SandboxPu
   return name;
 }
 
-function requirePublicPorts(name: SandboxPublicAddress, port: number | undefined, apiPort: number | undefined): void {
+function requirePublicPorts(name: PublicAddress, port: number | undefined, apiPort: number | undefined): void {
   if (port !== undefined && port !== name.port)
     throw usageError(
       `--port is ${port}, but --public-name has port ${name.port}`,

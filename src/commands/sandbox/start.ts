@@ -11,7 +11,7 @@ import { forgetSandbox } from '../../config/sandbox-urls-and-credentials.ts';
 import { parseOrigin } from '../../config/urls.ts';
 import type { CommandContext } from '../../context.ts';
 import { SandboxDataError } from '../../sandbox/data.ts';
-import { type SandboxServers, startSandboxServers } from '../../sandbox/sandbox.ts';
+import { type SandboxServers, startServers } from '../../sandbox/sandbox.ts';
 import { SandboxStateFolderError } from '../../sandbox/state/journal.ts';
 import { findClusterOptionPasswordWarning, readSandboxClusterServerUrls } from './cluster-servers.ts';
 import { forgetEndedSandboxes } from './forget-ended.ts';
@@ -173,7 +173,7 @@ async function startFromOptions(
   const [state, file] = [args.value('state'), args.value('data')];
   const data = file === undefined ? undefined : await readData(context, file);
   try {
-    return await startSandboxServers({
+    return await startServers({
       ...listen,
       ...(seed === undefined ? {} : { seed }),
       ...(rateLimit === undefined ? {} : { rateLimit }),

@@ -1,30 +1,24 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { SandboxHandlerContext } from '../handler-context.ts';
-import type { SandboxHttpReply } from '../http/reply.ts';
-import type { SandboxHttpRequest } from '../http/request.ts';
-import { getApiErrorIdOfStatus } from '../v2/api.ts';
-import { replaceDropletAliasesInRequestBody } from '../v2/droplet-creation.ts';
-import {
-  type Fault,
-  type FaultActionName,
-  type FaultLogFields,
-  type HandlerInputAlteringFaultActionName,
-  isHandlerInputAlteringFaultAction,
-} from './fault.ts';
+import type { Reply } from '../http/reply.ts';
+import type { HttpRequest } from '../http/request.ts';
+import type { Service } from '../service.ts';
+import { errorIdOf } from '../v2/api.ts';
+import { replaceAliases } from '../v2/droplet-creation.ts';
+import { type ActionName, type Fault, type FaultFields, type InputAction, isInputAction } from './fault.ts';
 
 /** A request to which a fault applies. */
 export interface FaultedRequest {
   /** Checks the credentials of the request; the returned function runs the handler. */
-  readonly admit: () => () => SandboxHttpReply | Promise<SandboxHttpReply>;
+  readonly admit: () => () => Reply | Promise<Reply>;
   /** Adds the request to the request log. */
-  readonly log: (reply: SandboxHttpReply, note: FaultLogFields) => SandboxHttpReply;
+  readonly log: (reply: Reply, note: FaultFields) => Reply;
   readonly context: () => FaultContext;
   readonly closing: AbortSignal;
 }
 
 /** Logs the request before the final delay, so that a client sees the commit in the request log before the reply is lost. */
-export async function applyFault(fault: Fault, request: FaultedRequest): Promise<SandboxHttpReply> {
-  if (isHandlerInputAlteringFaultAction(fault.action))
+export async function applyFault(fault: Fault, request: FaultedRequest): Promise<Reply> {
+  if (isInputAction(fault.action))
     return request.log(await request.admit()(), { fault: fault.action, committed: true });
   const action = FAULT_ACTIONS[fault.action];
   if (action.commits === 'late') {
@@ -64,7 +58,7 @@ async function pause({ delay }: Fault, signal: AbortSignal): Promise<boolean> {
 }
 
 const NO_DELIVERY = { deliveryFault: { kind: 'drop' } } as const;
-const DROPPED: SandboxHttpReply = { status: 0, headers: {}, body: '', ...NO_DELIVERY };
+const DROPPED: Reply = { status: 0, headers: {}, body: '', ...NO_DELIVERY };
 
 /** The request data that the reply of a fault can contain. */
 export interface FaultContext {
@@ -80,7 +74,7 @@ export type FaultAction =
   | {
       readonly commits: true;
       readonly pauses: 'before' | 'after' | 'never';
-      readonly change: (reply: SandboxHttpReply, fault: Fault) => SandboxHttpReply;
+      readonly change: (reply: Reply, fault: Fault) => Reply;
     }
   | {
       /** The connection is closed immediately, and the handler runs after the delay. */
@@ -89,12 +83,10 @@ export type FaultAction =
   | {
       readonly commits: false;
       readonly pauses: 'after';
-      readonly reply: (fault: Fault, context: FaultContext) => SandboxHttpReply;
+      readonly reply: (fault: Fault, context: FaultContext) => Reply;
     };
 
-export const FAULT_ACTIONS: Readonly<
-  Record<Exclude<FaultActionName, HandlerInputAlteringFaultActionName>, FaultAction>
-> = {
+export const FAULT_ACTIONS: Readonly<Record<Exclude<ActionName, InputAction>, FaultAction>> = {
   delay: { commits: true, pauses: 'before', change: (reply) => reply },
   status: replaceReply((fault, context) => failure(fault.status ?? 500, context)),
   drop_before_commit: replaceReply(() => ({ ...NO_REPLY, deliveryFault: { kind: 'drop' } })),
@@ -118,23 +110,23 @@ export const FAULT_ACTIONS: Readonly<
   commit_late: { commits: 'late' },
 };
 
-function replaceReply(reply: (fault: Fault, context: FaultContext) => SandboxHttpReply): FaultAction {
+function replaceReply(reply: (fault: Fault, context: FaultContext) => Reply): FaultAction {
   return { commits: false, pauses: 'after', reply };
 }
 
-function alterReply(change: (reply: SandboxHttpReply) => SandboxHttpReply): FaultAction {
+function alterReply(change: (reply: Reply) => Reply): FaultAction {
   return { commits: true, pauses: 'after', change };
 }
 
 /** Creates an error in the format of the origin to which the path belongs. */
-function failure(status: number, { path }: FaultContext): SandboxHttpReply {
+function failure(status: number, { path }: FaultContext): Reply {
   const message = `Injected fault: status ${status}.`;
   const value = path.startsWith('/v1/')
     ? {
         error: OAUTH_ERRORS.get(status) ?? (status < 500 ? 'invalid_request' : 'server_error'),
         error_description: message,
       }
-    : { id: getApiErrorIdOfStatus(status), message };
+    : { id: errorIdOf(status), message };
   const isBare = status === 204 || status === 304;
   return {
     status,
@@ -144,7 +136,7 @@ function failure(status: number, { path }: FaultContext): SandboxHttpReply {
 }
 
 /** A truncated JSON object or array is never valid JSON. */
-function truncateJson(reply: SandboxHttpReply): SandboxHttpReply {
+function truncateJson(reply: Reply): Reply {
   const isJson = /^[{[]/.test(reply.body);
   return {
     ...reply,
@@ -164,7 +156,7 @@ function rateLimitHeaders(now: number): Readonly<Record<string, string>> {
 }
 
 /** The log entry of a request without a response, which has status 0. */
-const NO_REPLY: SandboxHttpReply = { status: 0, headers: {}, body: '' };
+const NO_REPLY: Reply = { status: 0, headers: {}, body: '' };
 const DRIP_MS = 10;
 const GATEWAY_PAGE =
   '<html><head><title>502 Bad Gateway</title></head><body><h1>502 Bad Gateway</h1><hr>gateway</body></html>\n';
@@ -176,19 +168,16 @@ const OAUTH_ERRORS: ReadonlyMap<number, string> = new Map([
 ]);
 
 /** The arguments of a request handler. */
-export interface SandboxHandlerInput {
-  readonly request: SandboxHttpRequest;
-  readonly service: SandboxHandlerContext;
+export interface HandlerInput {
+  readonly request: HttpRequest;
+  readonly service: Service;
 }
 
-/** Changes the input of the handler for an action in HANDLER_INPUT_ALTERING_FAULT_ACTION_NAMES; other actions leave it unchanged. */
-export function applyHandlerInputAlteringFault(
-  input: SandboxHandlerInput,
-  { action, delay = 0 }: Fault,
-): SandboxHandlerInput {
+/** Changes the input of the handler for an action in INPUT_ACTIONS; other actions leave it unchanged. */
+export function alterInput(input: HandlerInput, { action, delay = 0 }: Fault): HandlerInput {
   const { request, service } = input;
   if (action === 'normalize_attributes')
-    return { service, request: { ...request, body: replaceDropletAliasesInRequestBody(request.body) } };
+    return { service, request: { ...request, body: replaceAliases(request.body) } };
   if (action === 'lag_lists')
     return { request, service: { ...service, settings: { ...service.settings, listLagMs: delay } } };
   return input;

@@ -1,12 +1,6 @@
 import { isJsonObject } from '../http/request.ts';
-import { parseSandboxDurationToMilliseconds } from '../virtual-clock.ts';
-import {
-  DELAY_REQUIRING_FAULT_ACTION_NAMES,
-  FAULT_ACTION_NAMES,
-  type FaultActionName,
-  type FaultMatchCriteria,
-  type FaultSpec,
-} from './fault.ts';
+import { parseDuration } from '../virtual-clock.ts';
+import { ACTION_NAMES, type ActionName, DELAY_ACTIONS, type FaultMatch, type FaultSpec } from './fault.ts';
 
 type Members = ReadonlyMap<string, unknown>;
 
@@ -16,18 +10,17 @@ export function decodeFault(body: Members): FaultSpec | string {
   if (unknown !== undefined) return `${unknown} is not a member of a fault; the members are ${MEMBERS.join(', ')}.`;
   const match = decodeMatch(body.get('match'));
   if (typeof match === 'string') return match;
-  const action = FAULT_ACTION_NAMES.find((one) => one === body.get('action'));
-  if (action === undefined) return `action must be one of ${FAULT_ACTION_NAMES.join(', ')}.`;
+  const action = ACTION_NAMES.find((one) => one === body.get('action'));
+  if (action === undefined) return `action must be one of ${ACTION_NAMES.join(', ')}.`;
   const nth = decodeCount(body, 'nth');
   if (typeof nth === 'string') return nth;
   const times = decodeCount(body, 'times');
   if (typeof times === 'string') return times;
-  const delay = body.get('delay') === undefined ? undefined : parseSandboxDurationToMilliseconds(body.get('delay'));
+  const delay = body.get('delay') === undefined ? undefined : parseDuration(body.get('delay'));
   if (body.get('delay') !== undefined && (delay === undefined || delay > MAX_DELAY_MS)) {
     return 'delay must be a duration such as 500ms or 2s, or a number of milliseconds; the maximum is 10m.';
   }
-  if (DELAY_REQUIRING_FAULT_ACTION_NAMES.includes(action) && delay === undefined)
-    return `delay is required for the action ${action}.`;
+  if (DELAY_ACTIONS.includes(action) && delay === undefined) return `delay is required for the action ${action}.`;
   const status = decodeStatus(action, body.get('status'));
   if (typeof status === 'string') return status;
   return {
@@ -40,7 +33,7 @@ export function decodeFault(body: Members): FaultSpec | string {
   };
 }
 
-function decodeMatch(value: unknown): FaultMatchCriteria | string {
+function decodeMatch(value: unknown): FaultMatch | string {
   if (!isJsonObject(value)) return MATCH;
   const members: [string, string][] = [];
   for (const [name, text] of Object.entries(value)) {
@@ -52,7 +45,7 @@ function decodeMatch(value: unknown): FaultMatchCriteria | string {
   return members.length === 0 ? MATCH : Object.fromEntries(members);
 }
 
-function decodeStatus(action: FaultActionName, value: unknown): number | string | undefined {
+function decodeStatus(action: ActionName, value: unknown): number | string | undefined {
   if (value === undefined) return undefined;
   if (action !== 'status') return 'status is only valid with the action status.';
   const isStatus = typeof value === 'number' && Number.isInteger(value) && value >= 200 && value <= 599;

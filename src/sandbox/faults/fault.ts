@@ -2,7 +2,7 @@
  * The actions with which a fault can change a request or its reply. Some fault actions replace the handler; the others change
  * the reply that the handler created.
  */
-export const FAULT_ACTION_NAMES = [
+export const ACTION_NAMES = [
   'delay',
   'status',
   'drop_before_commit',
@@ -19,27 +19,25 @@ export const FAULT_ACTION_NAMES = [
   'lag_lists',
 ] as const;
 
-export type FaultActionName = (typeof FAULT_ACTION_NAMES)[number];
+export type ActionName = (typeof ACTION_NAMES)[number];
 
 /**
  * Fault actions that change how the server processes a request. A change of handling applies in addition to one of the other
  * fault actions.
  */
-export const HANDLER_INPUT_ALTERING_FAULT_ACTION_NAMES = ['normalize_attributes', 'lag_lists'] as const;
+export const INPUT_ACTIONS = ['normalize_attributes', 'lag_lists'] as const;
 
-export type HandlerInputAlteringFaultActionName = (typeof HANDLER_INPUT_ALTERING_FAULT_ACTION_NAMES)[number];
+export type InputAction = (typeof INPUT_ACTIONS)[number];
 
-export function isHandlerInputAlteringFaultAction(
-  action: FaultActionName,
-): action is HandlerInputAlteringFaultActionName {
-  return HANDLER_INPUT_ALTERING_FAULT_ACTION_NAMES.some((name) => name === action);
+export function isInputAction(action: ActionName): action is InputAction {
+  return INPUT_ACTIONS.some((name) => name === action);
 }
 
 /** Fault actions that have no effect without a delay. */
-export const DELAY_REQUIRING_FAULT_ACTION_NAMES: readonly FaultActionName[] = ['delay', 'commit_late', 'lag_lists'];
+export const DELAY_ACTIONS: readonly ActionName[] = ['delay', 'commit_late', 'lag_lists'];
 
 /** The requests to which a fault applies. A member that is absent in `match` matches every request. */
-export interface FaultMatchCriteria {
+export interface FaultMatch {
   readonly method?: string;
   /**
    * The path of the request or the path pattern of the route (`/v2/droplets/{id}`). If the path ends in `*`, the text before it
@@ -50,8 +48,8 @@ export interface FaultMatchCriteria {
 }
 
 export interface FaultSpec {
-  readonly match: FaultMatchCriteria;
-  readonly action: FaultActionName;
+  readonly match: FaultMatch;
+  readonly action: ActionName;
   /** The first matching request to which the fault applies, counted from 1 (default: 1). */
   readonly nth?: number;
   /** The number of matching requests to which the fault applies (default: 1). */
@@ -73,7 +71,7 @@ export interface Fault extends FaultSpec {
 }
 
 /** A fault with its counters of requests. */
-export interface FaultWithCounters extends Fault {
+export interface CountedFault extends Fault {
   /** The number of matching requests since the fault was added. */
   readonly matched: number;
   readonly applied: number;
@@ -82,14 +80,14 @@ export interface FaultWithCounters extends Fault {
 }
 
 /** The fields that a log entry of a request with a fault has in addition. */
-export interface FaultLogFields {
-  readonly fault: FaultActionName;
+export interface FaultFields {
+  readonly fault: ActionName;
   /** Whether the handler processed the request. */
   readonly committed: boolean;
 }
 
 /** The properties of a request that a fault can match. */
-export interface FaultRequestProperties {
+export interface FaultRequest {
   readonly method: string;
   readonly path: string;
   /** The path pattern of the route, with placeholders `{…}`. */
@@ -97,10 +95,7 @@ export interface FaultRequestProperties {
   readonly grantType?: string | undefined;
 }
 
-export function isFaultMatchingRequest(
-  { method, path, grant_type }: FaultMatchCriteria,
-  request: FaultRequestProperties,
-): boolean {
+export function matchesFault({ method, path, grant_type }: FaultMatch, request: FaultRequest): boolean {
   return (
     (method === undefined || method === request.method) &&
     (path === undefined || path === request.routePath || isPathMatch(path, request.path)) &&

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 
 /** An origin as clients receive it, and all names under which its server accepts requests. */
-export interface SandboxServerOriginAndHosts {
+export interface ServerOrigin {
   /** The origin in every URL that the sandbox hands out. */
   readonly origin: string;
   /** The origin at which this machine reaches the server. */
@@ -15,7 +15,7 @@ export type HttpScheme = 'http' | 'https';
 const DEFAULT_PORTS: Readonly<Record<HttpScheme, number>> = { http: 80, https: 443 };
 
 /** Host and port under which clients on other machines reach the authorization server. */
-export interface SandboxPublicAddress {
+export interface PublicAddress {
   /** The host in the form that a URL has: in lower case, and an IPv6 address in brackets. */
   readonly host: string;
   readonly port: number;
@@ -25,16 +25,16 @@ export interface SandboxPublicAddress {
  * Builds the origin of a server that listens on `host`. If the address includes the loopback interface, requests may also
  * use the loopback names as Host, because no other site can own these names.
  */
-export function buildSandboxServerOriginAndHosts(
+export function buildOrigin(
   host: string,
   port: number,
   publicHost?: string,
   scheme: HttpScheme = 'http',
-): SandboxServerOriginAndHosts {
+): ServerOrigin {
   const isWildcard = WILDCARD_ADDRESSES.includes(host);
   const localHost = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
   const hosts = [
-    ...(isWildcard || isLoopbackListenHost(host) ? LOOPBACK_NAMES : []),
+    ...(isWildcard || isLoopbackListener(host) ? LOOPBACK_NAMES : []),
     formatUrlHost(localHost),
     ...(publicHost === undefined ? [] : [publicHost]),
   ];
@@ -58,7 +58,7 @@ export function formatHttpOrigin(host: string, port: number, scheme: HttpScheme 
  * Parses `HOST:PORT`. Undefined unless the host is written as a browser sends it, so that it can be compared with the Host
  * header, and clients can connect to it.
  */
-export function parseSandboxPublicAddress(text: string): SandboxPublicAddress | undefined {
+export function parsePublicAddress(text: string): PublicAddress | undefined {
   const [, written = '', digits = ''] = /^(\[[0-9a-f:.]+\]|[a-z0-9_.-]+):([1-9]\d{0,4})$/i.exec(text) ?? [];
   const host = written.toLowerCase();
   const port = Number(digits);
@@ -68,7 +68,7 @@ export function parseSandboxPublicAddress(text: string): SandboxPublicAddress | 
 }
 
 /** Whether only this machine reaches the address: 127.0.0.0/8, ::1, or the name `localhost`. */
-export function isLoopbackListenHost(host: string): boolean {
+export function isLoopbackListener(host: string): boolean {
   return host === '::1' || host === 'localhost' || /^127(\.\d{1,3}){3}$/.test(host);
 }
 
@@ -84,9 +84,9 @@ const LOOPBACK_NAMES: readonly string[] = ['127.0.0.1', 'localhost', '[::1]'];
  * the separate headers, because Node uses the first of two Host headers without an error. Headers of proxies, such as
  * X-Forwarded-Host, are not read.
  */
-export function hasHostHeaderOfOrigin(message: IncomingMessage, { authorities }: SandboxServerOriginAndHosts): boolean {
+export function hasOwnHost(message: IncomingMessage, { authorities }: ServerOrigin): boolean {
   const [host = '', ...more] = message.headersDistinct.host ?? [];
-  const authority = (splitAuthorityFromRequestTarget(message).authority ?? host).toLowerCase();
+  const authority = (splitTarget(message).authority ?? host).toLowerCase();
   return more.length === 0 && host !== '' && authorities.has(authority);
 }
 
@@ -94,7 +94,7 @@ export function hasHostHeaderOfOrigin(message: IncomingMessage, { authorities }:
  * Returns path and query of the request target without decoding them. A request target in absolute form, which a server must
  * accept (RFC 9112 §3.2.2), also contains host and port.
  */
-export function splitAuthorityFromRequestTarget({ url = '/' }: IncomingMessage): {
+export function splitTarget({ url = '/' }: IncomingMessage): {
   readonly target: string;
   readonly authority?: string;
 } {

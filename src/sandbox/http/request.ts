@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
-import { type HttpScheme, splitAuthorityFromRequestTarget } from './origin.ts';
+import { type HttpScheme, splitTarget } from './origin.ts';
 
 /** An HTTP request with its complete body. Path and query are parts of the raw request target, neither decoded nor normalized. */
-export interface SandboxHttpRequest {
+export interface HttpRequest {
   readonly method: string;
   readonly path: string;
   /** The query without the question mark; empty when the target has none. */
@@ -23,13 +23,13 @@ export interface SandboxHttpRequest {
   readonly disconnected: () => AbortSignal;
 }
 
-export function parseSandboxHttpRequest(
+export function parseRequest(
   message: IncomingMessage,
   body: Buffer,
   scheme: HttpScheme = 'http',
   publicOrigin?: string,
-): SandboxHttpRequest {
-  const { target, authority = message.headers.host ?? '' } = splitAuthorityFromRequestTarget(message);
+): HttpRequest {
+  const { target, authority = message.headers.host ?? '' } = splitTarget(message);
   const mark = target.indexOf('?');
   const query = mark === -1 ? '' : target.slice(mark + 1);
   const text = body.toString('utf8');
@@ -44,7 +44,7 @@ export function parseSandboxHttpRequest(
     linkOrigin: publicOrigin ?? `${scheme}://${authority}`,
     scheme,
     parameters: () => {
-      parameters ??= readRequestParameters(query, text, message.headers['content-type'] ?? '');
+      parameters ??= readParameters(query, text, message.headers['content-type'] ?? '');
       return parameters;
     },
     captures: [],
@@ -65,7 +65,7 @@ export interface RequestParameters {
 }
 
 /** Reads the parameters of query and body together, so that a parameter in both counts as repeated. */
-export function readRequestParameters(query: string, body: string, contentType: string): RequestParameters {
+export function readParameters(query: string, body: string, contentType: string): RequestParameters {
   const read: BodyPairs = body === '' ? { pairs: [] } : bodyPairs(body, parseMediaType(contentType));
   const values = new Map<string, string>();
   const repeated = new Set<string>();
@@ -81,7 +81,7 @@ export function readRequestParameters(query: string, body: string, contentType: 
 }
 
 /** Returns the value of a parameter in the encoded form that was sent; undefined when the query does not contain the parameter. */
-export function readRawQueryParameter(query: string, name: string): string | undefined {
+export function readRawParameter(query: string, name: string): string | undefined {
   for (const pair of query.split('&')) {
     const [rawName = '', ...rawValue] = pair.split('=');
     if (pair !== '' && new URLSearchParams(rawName).keys().next().value === name) return rawValue.join('=');
@@ -101,7 +101,7 @@ function bodyPairs(body: string, type: string): BodyPairs {
 }
 
 function jsonPairs(body: string): BodyPairs {
-  const read = parseJsonWithDuplicateKeys(body);
+  const read = parseJson(body);
   if (read === undefined) return { pairs: [], problem: 'The request body is not valid JSON.' };
   // HTTP clients with the default content type application/json send `null` or `""` when a request has no body.
   if (read.value === null || read.value === '') return { pairs: [] };
@@ -124,7 +124,7 @@ export function parseMediaType(contentType: string | undefined): string {
 }
 
 /** A member name that occurs several times in the outermost JSON object. */
-export interface DuplicateJsonKey {
+export interface DuplicateKey {
   readonly name: string;
   /** Whether all repetitions of the member have the same value. */
   readonly equal: boolean;
@@ -134,9 +134,9 @@ export interface DuplicateJsonKey {
  * Parses JSON and finds repeated member names of the outermost object, which JSON.parse ignores; undefined when the text is not
  * JSON or is nested too deeply for a request.
  */
-export function parseJsonWithDuplicateKeys(
+export function parseJson(
   text: string,
-): { readonly value: unknown; readonly repeated: readonly DuplicateJsonKey[] } | undefined {
+): { readonly value: unknown; readonly repeated: readonly DuplicateKey[] } | undefined {
   if (isTooDeep(text)) return undefined;
   let value: unknown;
   try {
@@ -155,7 +155,7 @@ export function isStringArray(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((one) => typeof one === 'string');
 }
 
-function repeatedKeys(text: string): readonly DuplicateJsonKey[] {
+function repeatedKeys(text: string): readonly DuplicateKey[] {
   const seen = new Map<string, string[]>();
   for (const { name, value } of members(text)) {
     const values = seen.get(name);
@@ -212,6 +212,6 @@ const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],]/g;
  * in the action of a form. The function decodes nothing, so a second call changes nothing. The query contains only ASCII
  * characters, because Node rejects other bytes in request targets, and `localPath` rejects other characters in paths.
  */
-export function toAsciiUrlQuery(query: string): string {
+export function asciiQuery(query: string): string {
   return query.replace(/["#<>\\^`{|}]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
 }

@@ -12,20 +12,20 @@ import { type AddressInfo, createServer as createTcpServer, type Socket } from '
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createSecureContext, type Server as TlsServer } from 'node:tls';
-import { buildSandboxServerOriginAndHosts, type SandboxServerOriginAndHosts } from './origin.ts';
-import type { ReplyTransmissionFault, SandboxHttpReply } from './reply.ts';
+import { buildOrigin, type ServerOrigin } from './origin.ts';
+import type { Reply, ReplyFault } from './reply.ts';
 
 /** An origin that is served by one HTTP server for each address. */
-export interface ListeningHttpServers extends SandboxServerOriginAndHosts {
+export interface HttpServers extends ServerOrigin {
   readonly port: number;
   readonly close: () => Promise<void>;
 }
 
-export interface ListeningHttpServersOptions {
+export interface ListenOptions {
   /** The host of all URLs that the origin hands out (default: the host on which it listens). */
   readonly publicHost?: string | undefined;
   /** Creates the handler of a request from the names of the origin, which are known once the port is bound. */
-  readonly handlerOf: (names: SandboxServerOriginAndHosts) => HttpHandler;
+  readonly handlerOf: (names: ServerOrigin) => HttpHandler;
   readonly limitOf?: (message: IncomingMessage) => number;
   /** With a certificate the servers use HTTPS. */
   readonly tls?: TlsCertificate | undefined;
@@ -35,17 +35,17 @@ export interface ListeningHttpServersOptions {
  * Listens on host and port; port 0 means any free port. The host `localhost` means both loopback addresses, so that no other
  * program can listen on the address that a browser tries first. Rejects with the same errors as `startListening`.
  */
-export async function startListeningHttpServers(
+export async function startHttpServers(
   host: string,
   port: number,
-  { publicHost, handlerOf, limitOf, tls }: ListeningHttpServersOptions,
-): Promise<ListeningHttpServers> {
+  { publicHost, handlerOf, limitOf, tls }: ListenOptions,
+): Promise<HttpServers> {
   const scheme = tls === undefined ? 'http' : 'https';
-  let names = buildSandboxServerOriginAndHosts(host, port, publicHost, scheme);
+  let names = buildOrigin(host, port, publicHost, scheme);
   const create = (): Server => createHttpServer((message, body) => handlerOf(names)(message, body), limitOf, tls);
   const first = create();
   const actualPort = await startListening(first, host === 'localhost' ? '127.0.0.1' : host, port);
-  names = buildSandboxServerOriginAndHosts(host, actualPort, publicHost, scheme);
+  names = buildOrigin(host, actualPort, publicHost, scheme);
   const servers = [first];
   if (host === 'localhost') {
     const second = create();
@@ -96,7 +96,7 @@ function isMissingAddress(error: unknown): boolean {
   return code === 'EADDRNOTAVAIL' || code === 'EAFNOSUPPORT';
 }
 
-export const DEFAULT_BODY_LIMIT = 1024 * 1024;
+export const BODY_LIMIT = 1024 * 1024;
 
 /**
  * Many clients read the response only after they have sent the whole body, and lose it when the connection closes before.
@@ -105,13 +105,10 @@ export const DEFAULT_BODY_LIMIT = 1024 * 1024;
 const DISCARDED_BODY_FACTOR = 16;
 
 /** Responds to a request whose body was read; the body is undefined when it exceeded the size limit. The handler must not throw. */
-export type HttpHandler = (
-  message: IncomingMessage,
-  body: Buffer | undefined,
-) => SandboxHttpReply | Promise<SandboxHttpReply>;
+export type HttpHandler = (message: IncomingMessage, body: Buffer | undefined) => Reply | Promise<Reply>;
 
 /** The maximum size of a request body in bytes. */
-export type RequestBodyLimitSelector = (message: IncomingMessage) => number;
+export type BodyLimitSelector = (message: IncomingMessage) => number;
 
 /** A certificate with its chain and its private key, both in PEM format. */
 export interface TlsCertificate {
@@ -120,7 +117,7 @@ export interface TlsCertificate {
 }
 
 /** Throws an Error for a certificate and a key that no server could use. */
-export function requireUsableCertificate(tls: TlsCertificate): void {
+export function requireCertificate(tls: TlsCertificate): void {
   try {
     createSecureContext(tls);
     // Without these, every handshake would fail.
@@ -135,7 +132,7 @@ export function requireUsableCertificate(tls: TlsCertificate): void {
 /** Creates a server with limits on size and time. No input from a client can end the server process. */
 export function createHttpServer(
   handler: HttpHandler,
-  limitOf: RequestBodyLimitSelector = () => DEFAULT_BODY_LIMIT,
+  limitOf: BodyLimitSelector = () => BODY_LIMIT,
   tls?: TlsCertificate,
 ): Server {
   const pending: PendingBySocket = new WeakMap();
@@ -156,7 +153,7 @@ export function createHttpServer(
 
 function createTlsServer(limits: HttpServerOptions, onRequest: RequestListener, tls: TlsCertificate): Server {
   const server = createHttpsServer({ ...limits, ...tls, handshakeTimeout: limits.headersTimeout }, onRequest);
-  rememberTcpSockets(server);
+  rememberSockets(server);
   // A client that does not trust the certificate ends the handshake; there is nobody to answer.
   server.on('tlsClientError', (_error, socket) => socket.destroy());
   return server;
@@ -193,7 +190,7 @@ function receive(
   pending: PendingBySocket,
   limit: number,
 ): void {
-  const framingStatus = checkHttpMessageFraming(message);
+  const framingStatus = checkFraming(message);
   if (framingStatus !== undefined) {
     message.on('error', () => response.destroy()).resume();
     inOrder(pending, message.socket, () => rejectFraming(response, framingStatus));
@@ -242,12 +239,8 @@ function respond(
   return deliver(response, reply, closesConnection);
 }
 
-function deliver(
-  response: ServerResponse,
-  reply: SandboxHttpReply,
-  closesConnection: boolean,
-): Promise<void> | undefined {
-  if (reply.deliveryFault !== undefined) return sendReplyWithFault(response, reply, reply.deliveryFault);
+function deliver(response: ServerResponse, reply: Reply, closesConnection: boolean): Promise<void> | undefined {
+  if (reply.deliveryFault !== undefined) return sendReply(response, reply, reply.deliveryFault);
   const size = Buffer.byteLength(reply.body);
   const length = reply.status === 204 ? {} : { 'content-length': String(size) };
   response.writeHead(reply.status, {
@@ -296,11 +289,7 @@ type Framing = Pick<IncomingMessage, 'headers' | 'httpVersionMajor' | 'httpVersi
  * HTTP/1.0, 501 for any additional coding, undefined for valid framing. After a request with invalid framing the connection
  * must be closed.
  */
-export function checkHttpMessageFraming({
-  headers,
-  httpVersionMajor,
-  httpVersionMinor,
-}: Framing): 400 | 501 | undefined {
+export function checkFraming({ headers, httpVersionMajor, httpVersionMinor }: Framing): 400 | 501 | undefined {
   const codings = headers['transfer-encoding'];
   if (codings === undefined) return undefined;
   const names = codings
@@ -316,11 +305,7 @@ export function checkHttpMessageFraming({
  * Sends the faulty reply after the earlier responses of the same connection. Resolves when no more bytes of the reply will be
  * sent.
  */
-export async function sendReplyWithFault(
-  response: ServerResponse,
-  reply: SandboxHttpReply,
-  fault: ReplyTransmissionFault,
-): Promise<void> {
+export async function sendReply(response: ServerResponse, reply: Reply, fault: ReplyFault): Promise<void> {
   const socket = await waitForSocket(response);
   if (socket === undefined || socket.destroyed) return;
   const isHead = response.req.method === 'HEAD';
@@ -347,7 +332,7 @@ export async function sendReplyWithFault(
 const tcpSockets = new WeakMap<Socket, Socket>();
 
 /** Remembers the TCP connections of a TLS server. */
-export function rememberTcpSockets(server: TlsServer): void {
+export function rememberSockets(server: TlsServer): void {
   const byPeer = new Map<string, Socket>();
   const peerOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`;
   server.on('connection', (tcp: Socket) => {
@@ -376,7 +361,7 @@ function waitForSocket(response: ServerResponse): Promise<Socket | undefined> {
 }
 
 /** Returns the whole head and half of the body; for a reply without a body, half of the head. */
-function firstHalf(reply: SandboxHttpReply, isHead: boolean): Buffer {
+function firstHalf(reply: Reply, isHead: boolean): Buffer {
   const body = Buffer.from(isHead ? '' : reply.body);
   const head = headOf(reply, {});
   const length = body.length === 0 ? Math.ceil(head.length / 2) : head.length + Math.floor(body.length / 2);
@@ -384,7 +369,7 @@ function firstHalf(reply: SandboxHttpReply, isHead: boolean): Buffer {
 }
 
 /** Sends one byte at a time until the reply is complete or the client disconnects. */
-async function drip(socket: Socket, reply: SandboxHttpReply, isHead: boolean, pauseMs: number): Promise<void> {
+async function drip(socket: Socket, reply: Reply, isHead: boolean, pauseMs: number): Promise<void> {
   const bytes = Buffer.concat([headOf(reply, { connection: 'close' }), Buffer.from(isHead ? '' : reply.body)]);
   const closed = new AbortController();
   const onClose = (): void => closed.abort();
@@ -405,7 +390,7 @@ async function drip(socket: Socket, reply: SandboxHttpReply, isHead: boolean, pa
   }
 }
 
-function headOf({ status, headers, body }: SandboxHttpReply, more: Readonly<Record<string, string>>): Buffer {
+function headOf({ status, headers, body }: Reply, more: Readonly<Record<string, string>>): Buffer {
   const length = status === 204 ? {} : { 'content-length': String(Buffer.byteLength(body)) };
   const lines = Object.entries({ ...headers, ...length, ...more }).map(([name, value]) => `${name}: ${value}\r\n`);
   return Buffer.from(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n`, 'latin1');

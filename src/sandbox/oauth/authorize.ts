@@ -1,56 +1,56 @@
-import type { SandboxHandlerContext, SandboxRequestHandler } from '../handler-context.ts';
-import { redirectReply, type SandboxHttpReply } from '../http/reply.ts';
-import { readRequestParameters, type SandboxHttpRequest, toAsciiUrlQuery } from '../http/request.ts';
-import { findLoginCorrelationOfAuthorizationRequest, type LoginCorrelationFinder } from '../login-timeline.ts';
-import { buildConsentCsrfTokenPurpose, renderConsentPage } from '../panel/consent-page.ts';
-import { renderErrorPage } from '../panel/panel-page.ts';
+import { type Reply, redirectReply } from '../http/reply.ts';
+import { asciiQuery, type HttpRequest, readParameters } from '../http/request.ts';
+import { type LoginFinder, loginOfAuthorization } from '../login-timeline.ts';
+import { consentFormId, renderConsentPage } from '../panel/consent-page.ts';
+import { renderError } from '../panel/panel-page.ts';
 import {
-  addSessionCookie,
-  endPanelSession,
-  findPanelSession,
+  addCookie,
+  endSession,
+  findSession,
   isCrossOriginForm,
   type PanelSession,
-  startPanelSession,
+  startSession,
 } from '../panel/panel-session.ts';
-import { renderSignInPage } from '../panel/sign-in.ts';
-import type { ApplicationAuthorization, SandboxGrant, SandboxOAuthScope, SandboxPerson } from '../records.ts';
-import type { RequestLogFields } from '../request-log.ts';
+import { renderSignIn } from '../panel/sign-in.ts';
+import type { Authorization, Grant, OAuthScope, Person } from '../records.ts';
+import type { LogFields } from '../request-log.ts';
+import type { PublicHandler, Service } from '../service.ts';
 import {
+  type AuthorizationRequest,
   redirectWithError,
   redirectWithFragment,
   redirectWithQuery,
-  type SandboxAuthorizationRequest,
-  validateAuthorizationRequest,
+  validateAuthorization,
 } from './rules.ts';
 
 /** The authorization endpoint (RFC 6749 §3.1): validates the authorization request, then identifies the person in the browser. */
-export const handleAuthorizationRequest: SandboxRequestHandler = (request, service) => {
-  const authorizationRequest = validateAuthorizationRequest(request, service, 302);
+export const authorize: PublicHandler = (request, service) => {
+  const authorizationRequest = validateAuthorization(request, service, 302);
   if ('status' in authorizationRequest) return authorizationRequest;
-  const session = scriptedSession(request, service) ?? findPanelSession(request, service);
+  const session = scriptedSession(request, service) ?? findSession(request, service);
   const context: AuthorizeContext = { authorizationRequest, session, request, service };
   const reply = authorizationRequest.prompt === 'none' ? respondWithoutPage(context) : respondToPerson(context);
-  return session === undefined ? reply : addSessionCookie(reply, session, service);
+  return session === undefined ? reply : addCookie(reply, session, service);
 };
 
-export function getLogFieldsOfAuthorizationRequest(request: SandboxHttpRequest): RequestLogFields {
-  const clientId = readRequestParameters(request.query, '', '').get('client_id');
+export function authorizationFields(request: HttpRequest): LogFields {
+  const clientId = readParameters(request.query, '', '').get('client_id');
   return clientId === undefined ? {} : { client_id: clientId };
 }
 
-export const findLoginCorrelationOfAuthorizeEndpoint: LoginCorrelationFinder = (request, service) => {
-  return findLoginCorrelationOfAuthorizationRequest(request, request.query, service);
+export const loginOfAuthorizePage: LoginFinder = (request, service) => {
+  return loginOfAuthorization(request, request.query, service);
 };
 
 interface AuthorizeContext {
-  readonly authorizationRequest: SandboxAuthorizationRequest;
+  readonly authorizationRequest: AuthorizationRequest;
   readonly session: PanelSession | undefined;
-  readonly request: SandboxHttpRequest;
-  readonly service: SandboxHandlerContext;
+  readonly request: HttpRequest;
+  readonly service: Service;
 }
 
 /** A request with prompt=none never shows a page (OpenID Connect Core §3.1.2.1 defines the same errors). */
-function respondWithoutPage({ authorizationRequest, session, service }: AuthorizeContext): SandboxHttpReply {
+function respondWithoutPage({ authorizationRequest, session, service }: AuthorizeContext): Reply {
   if (session === undefined)
     return redirectWithError(authorizationRequest.redirectTo, 'login_required', 'The user is not signed in.');
   const { person } = session;
@@ -73,61 +73,52 @@ function respondWithoutPage({ authorizationRequest, session, service }: Authoriz
       'The user has not authorized the application for this scope.',
     );
   }
-  return redirectWithAuthorizationGrant(
-    authorizationRequest,
-    buildSandboxGrantOfAuthorization(authorization, authorizationRequest.scope),
-    service.world,
-  );
+  return redirectWithGrant(authorizationRequest, grantOf(authorization, authorizationRequest.scope), service.world);
 }
 
-function respondToPerson({ authorizationRequest, session, request, service }: AuthorizeContext): SandboxHttpReply {
+function respondToPerson({ authorizationRequest, session, request, service }: AuthorizeContext): Reply {
   const script = service.world.consent;
-  if (script.mode === 'deny') return redirectWithAuthorizationDenial(authorizationRequest);
+  if (script.mode === 'deny') return redirectWithDenial(authorizationRequest);
   if (session === undefined)
-    return renderSignInPage(200, { next: returnPath(request), application: authorizationRequest.application.name });
+    return renderSignIn(200, { next: returnPath(request), application: authorizationRequest.application.name });
   if (script.mode === 'approve')
-    return approveAuthorizationRequest(authorizationRequest, session.person, script.team, service);
+    return approveAuthorization(authorizationRequest, session.person, script.team, service);
   return renderConsentPage(authorizationRequest, session, request, service);
 }
 
 /** Creates a session of the person whom the consent script names, regardless of the cookie. */
-function scriptedSession(request: SandboxHttpRequest, service: SandboxHandlerContext): PanelSession | undefined {
+function scriptedSession(request: HttpRequest, service: Service): PanelSession | undefined {
   const script = service.world.consent;
   if (script.mode !== 'approve') return undefined;
-  const session = findPanelSession(request, service);
-  return session?.person.uuid === script.person ? session : startPanelSession(script.person, service);
+  const session = findSession(request, service);
+  return session?.person.uuid === script.person ? session : startSession(script.person, service);
 }
 
-function returnPath(request: SandboxHttpRequest): string {
-  return `${request.path}?${toAsciiUrlQuery(request.query)}`;
+function returnPath(request: HttpRequest): string {
+  return `${request.path}?${asciiQuery(request.query)}`;
 }
 
 /**
  * Processes the submitted form of the consent page. The URL of the consent form contains the authorization request, which is
  * validated again.
  */
-export function handleConsentForm(request: SandboxHttpRequest, service: SandboxHandlerContext): SandboxHttpReply {
-  const authorizationRequest = validateAuthorizationRequest(request, service, 303);
+export function submitConsent(request: HttpRequest, service: Service): Reply {
+  const authorizationRequest = validateAuthorization(request, service, 303);
   if ('status' in authorizationRequest) return authorizationRequest;
-  const session = findPanelSession(request, service);
+  const session = findSession(request, service);
   const fields = readForm(request);
-  const restartPath = `${request.path}?${toAsciiUrlQuery(request.query)}`;
-  if (session === undefined || isCrossOriginForm(request)) return renderErrorPage(403, INVALID_FORM, [], restartPath);
-  if (!service.world.sessions.consumeToken(session.session, buildConsentCsrfTokenPurpose(request), fields.csrf))
-    return renderErrorPage(403, INVALID_FORM, [], restartPath);
+  const restartPath = `${request.path}?${asciiQuery(request.query)}`;
+  if (session === undefined || isCrossOriginForm(request)) return renderError(403, INVALID_FORM, [], restartPath);
+  if (!service.world.sessions.consumeToken(session.session, consentFormId(request), fields.csrf))
+    return renderError(403, INVALID_FORM, [], restartPath);
 
-  if (fields.decision === 'deny') return redirectWithAuthorizationDenial(authorizationRequest);
-  if (fields.decision === 'switch') return endPanelSession(redirectReply(303, restartPath), session, service);
+  if (fields.decision === 'deny') return redirectWithDenial(authorizationRequest);
+  if (fields.decision === 'switch') return endSession(redirectReply(303, restartPath), session, service);
   const isOwnTeam = session.person.teams.includes(fields.account);
   if (fields.decision !== 'approve' || (fields.account !== PERSONAL && !isOwnTeam)) {
-    return renderErrorPage(400, 'The form contains a value that it does not offer.', [], restartPath);
+    return renderError(400, 'The form contains a value that it does not offer.', [], restartPath);
   }
-  return approveAuthorizationRequest(
-    authorizationRequest,
-    session.person,
-    isOwnTeam ? fields.account : undefined,
-    service,
-  );
+  return approveAuthorization(authorizationRequest, session.person, isOwnTeam ? fields.account : undefined, service);
 }
 
 interface ConsentFields {
@@ -137,7 +128,7 @@ interface ConsentFields {
   readonly account: string;
 }
 
-function readForm(request: SandboxHttpRequest): ConsentFields {
+function readForm(request: HttpRequest): ConsentFields {
   const form = new URLSearchParams(request.body);
   return {
     csrf: form.get('csrf') ?? '',
@@ -150,27 +141,23 @@ const PERSONAL = 'personal';
 const INVALID_FORM = 'This form was already used, or you are signed out.';
 
 /** Stores the approval and redirects with an authorization code or an access token. */
-export function approveAuthorizationRequest(
-  request: SandboxAuthorizationRequest,
-  person: SandboxPerson,
+export function approveAuthorization(
+  request: AuthorizationRequest,
+  person: Person,
   team: string | undefined,
-  { world }: SandboxHandlerContext,
-): SandboxHttpReply {
+  { world }: Service,
+): Reply {
   const authorization = world.grants.authorize({
     person: person.uuid,
     clientId: request.application.clientId,
     scope: request.scope,
     ...(team === undefined ? {} : { team }),
   });
-  return redirectWithAuthorizationGrant(request, buildSandboxGrantOfAuthorization(authorization, request.scope), world);
+  return redirectWithGrant(request, grantOf(authorization, request.scope), world);
 }
 
 /** Redirects with an authorization code or an access token for an existing approval. */
-export function redirectWithAuthorizationGrant(
-  request: SandboxAuthorizationRequest,
-  grant: SandboxGrant,
-  world: SandboxHandlerContext['world'],
-): SandboxHttpReply {
+export function redirectWithGrant(request: AuthorizationRequest, grant: Grant, world: Service['world']): Reply {
   if (request.responseType === 'code') {
     const { code } = world.grants.issueCode(grant, request.redirectTo.redirectUri, request.challenge);
     return redirectWithQuery(request.redirectTo, { code });
@@ -184,14 +171,11 @@ export function redirectWithAuthorizationGrant(
 }
 
 /** In both flows, the error is in the query of the redirect URI (docs/service.md S4.13). */
-export function redirectWithAuthorizationDenial(request: SandboxAuthorizationRequest): SandboxHttpReply {
+export function redirectWithDenial(request: AuthorizationRequest): Reply {
   return redirectWithError(request.redirectTo, 'access_denied', 'The resource owner denied the request.');
 }
 
-export function buildSandboxGrantOfAuthorization(
-  authorization: ApplicationAuthorization,
-  scope: SandboxOAuthScope,
-): SandboxGrant {
+export function grantOf(authorization: Authorization, scope: OAuthScope): Grant {
   const { id, person, clientId, team } = authorization;
   return { authorization: id, person, clientId, scope, ...(team === undefined ? {} : { team }) };
 }

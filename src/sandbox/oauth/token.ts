@@ -1,43 +1,34 @@
 import { createHash } from 'node:crypto';
-import type { SandboxHandlerContext, SandboxRequestHandler } from '../handler-context.ts';
-import { jsonReply, type SandboxHttpReply } from '../http/reply.ts';
-import type { SandboxHttpRequest } from '../http/request.ts';
-import type { LiveSandboxState } from '../live-sandbox-state.ts';
-import {
-  createLoginCorrelationOfTokenPair,
-  findLoginCorrelationOfAuthorizationCode,
-  type LoginCorrelationFinder,
-} from '../login-timeline.ts';
+import { jsonReply, type Reply } from '../http/reply.ts';
+import type { HttpRequest } from '../http/request.ts';
+import { type LoginFinder, loginOfCode, loginOfPair } from '../login-timeline.ts';
 import { equalSecrets } from '../random.ts';
-import type { AuthorizationCode, IssuedTokenPair, RegisteredApplication } from '../records.ts';
-import { getLastTokenCharacters, type RequestLogFields } from '../request-log.ts';
+import type { Application, AuthorizationCode, TokenPair } from '../records.ts';
+import { type LogFields, tokenEnd } from '../request-log.ts';
+import type { PublicHandler, Service } from '../service.ts';
 import { readBearerToken } from '../v2/api.ts';
+import type { World } from '../world.ts';
 
 /** The token endpoint (RFC 6749 §3.2). The token endpoint checks the client credentials before the other parameters. */
-export function handleTokenRequest(request: SandboxHttpRequest, service: SandboxHandlerContext): SandboxHttpReply {
+export function postToken(request: HttpRequest, service: Service): Reply {
   const rejection = rejectInvalidParameters(request, PARAMETERS);
   if (rejection !== undefined) return rejection;
-  const client = authenticateOAuthClient(request, service.world);
+  const client = authenticateClient(request, service.world);
   if (client.kind === 'rejected') return client.reply;
   const type = request.parameters().get('grant_type');
-  if (type === undefined)
-    return buildInvalidRequestReply(`The parameter grant_type is missing.${bodyTypeNote(request)}`);
+  if (type === undefined) return invalidRequest(`The parameter grant_type is missing.${bodyTypeNote(request)}`);
   const exchange = GRANT_HANDLERS.get(type);
   if (exchange === undefined) {
-    return buildOAuthErrorReply(
-      400,
-      'unsupported_grant_type',
-      'The grant type must be authorization_code or refresh_token.',
-    );
+    return oauthError(400, 'unsupported_grant_type', 'The grant type must be authorization_code or refresh_token.');
   }
   return exchange(request, service, client);
 }
 
-export function getLogFieldsOfTokenRequest(request: SandboxHttpRequest): RequestLogFields {
+export function tokenFields(request: HttpRequest): LogFields {
   const parameters = request.parameters();
-  const clientId = readUnverifiedClientId(request);
+  const clientId = unverifiedClientId(request);
   const grantType = parameters.get('grant_type');
-  const hint = getLastTokenCharacters(parameters.get('refresh_token') ?? '');
+  const hint = tokenEnd(parameters.get('refresh_token') ?? '');
   return {
     ...(clientId === undefined ? {} : { client_id: clientId }),
     ...(grantType === undefined ? {} : { grant_type: grantType }),
@@ -45,23 +36,23 @@ export function getLogFieldsOfTokenRequest(request: SandboxHttpRequest): Request
   };
 }
 
-export const findLoginCorrelationOfTokenRequest: LoginCorrelationFinder = (request, { world }) => {
+export const loginOfTokenRequest: LoginFinder = (request, { world }) => {
   const parameters = request.parameters();
   return (
-    findLoginCorrelationOfAuthorizationCode(world.grants.code(parameters.get('code') ?? '')) ??
-    createLoginCorrelationOfTokenPair(world.grants.pairByRefreshToken(parameters.get('refresh_token') ?? ''))
+    loginOfCode(world.grants.code(parameters.get('code') ?? '')) ??
+    loginOfPair(world.grants.pairByRefreshToken(parameters.get('refresh_token') ?? ''))
   );
 };
 
 type GrantHandler = (
-  request: SandboxHttpRequest,
-  service: SandboxHandlerContext,
-  client: Exclude<OAuthClientAuthenticationResult, { kind: 'rejected' }>,
-) => SandboxHttpReply;
+  request: HttpRequest,
+  service: Service,
+  client: Exclude<ClientAuthentication, { kind: 'rejected' }>,
+) => Reply;
 
 const GRANT_HANDLERS: ReadonlyMap<string, GrantHandler> = new Map<string, GrantHandler>([
-  ['authorization_code', handleAuthorizationCodeGrant],
-  ['refresh_token', handleRefreshTokenGrant],
+  ['authorization_code', codeGrant],
+  ['refresh_token', refreshGrant],
 ]);
 
 const PARAMETERS = [
@@ -74,36 +65,32 @@ const PARAMETERS = [
   'code_verifier',
 ];
 
-function bodyTypeNote(request: SandboxHttpRequest): string {
+function bodyTypeNote(request: HttpRequest): string {
   return request.body === '' ? '' : ' The body must be application/x-www-form-urlencoded or application/json.';
 }
 
 /** Exchanges an authorization code for tokens (RFC 6749 §4.1.3). A failed exchange does not invalidate the authorization code. */
-export function handleAuthorizationCodeGrant(
-  request: SandboxHttpRequest,
-  { world, settings }: SandboxHandlerContext,
-  client: OAuthClientAuthenticationResult,
-): SandboxHttpReply {
-  if (client.kind !== 'authenticated') return buildInvalidClientReply(request);
+export function codeGrant(request: HttpRequest, { world, settings }: Service, client: ClientAuthentication): Reply {
+  if (client.kind !== 'authenticated') return invalidClient(request);
   const parameters = request.parameters();
   const value = parameters.get('code');
   const redirectUri = parameters.get('redirect_uri');
-  if (value === undefined) return buildInvalidRequestReply('The parameter code is missing.');
-  if (redirectUri === undefined) return buildInvalidRequestReply('The parameter redirect_uri is missing.');
+  if (value === undefined) return invalidRequest('The parameter code is missing.');
+  if (redirectUri === undefined) return invalidRequest('The parameter redirect_uri is missing.');
 
   const code = world.grants.code(value);
-  if (code === undefined) return buildInvalidGrantReply('The authorization code is unknown.');
+  if (code === undefined) return invalidGrant('The authorization code is unknown.');
   if (code.clientId !== client.application.clientId) {
-    return buildInvalidGrantReply('The authorization code was issued to another client.');
+    return invalidGrant('The authorization code was issued to another client.');
   }
   const state = world.grants.codeState(code);
   if (code.usedFor !== undefined && settings.revokeOnReplay) world.grants.revokeSuccessors(code.usedFor);
-  if (state !== 'valid') return buildInvalidGrantReply(`The authorization code is ${state}.`);
+  if (state !== 'valid') return invalidGrant(`The authorization code is ${state}.`);
   if (code.redirectUri !== redirectUri) {
-    return buildInvalidGrantReply('The redirect URI differs from the one in the authorization request.');
+    return invalidGrant('The redirect URI differs from the one in the authorization request.');
   }
   if (!isVerifierValid(code, parameters.get('code_verifier'))) {
-    return buildInvalidGrantReply('The code verifier does not match the code challenge.');
+    return invalidGrant('The code verifier does not match the code challenge.');
   }
   return renderTokenResponse(world.grants.exchange(code), world);
 }
@@ -122,37 +109,30 @@ function isVerifierValid({ challenge }: AuthorizationCode, verifier: string | un
  * Exchanges a refresh token for a new token pair (RFC 6749 §6). A refresh token can be used once, even after its access token
  * has expired.
  */
-export function handleRefreshTokenGrant(
-  request: SandboxHttpRequest,
-  { world }: SandboxHandlerContext,
-  client: OAuthClientAuthenticationResult,
-): SandboxHttpReply {
+export function refreshGrant(request: HttpRequest, { world }: Service, client: ClientAuthentication): Reply {
   const value = request.parameters().get('refresh_token');
-  if (value === undefined) return buildInvalidRequestReply('The parameter refresh_token is missing.');
+  if (value === undefined) return invalidRequest('The parameter refresh_token is missing.');
   const pair = world.grants.pairByRefreshToken(value);
-  if (pair === undefined) return buildInvalidGrantReply('The refresh token is unknown.');
+  if (pair === undefined) return invalidGrant('The refresh token is unknown.');
   if ('application' in client && client.application.clientId !== pair.clientId) {
-    return buildInvalidGrantReply('The refresh token was issued to another client.');
+    return invalidGrant('The refresh token was issued to another client.');
   }
   const state = world.grants.pairState(pair);
-  if (state === 'refreshed') return buildInvalidGrantReply('The refresh token was used already.');
-  if (state === 'revoked') return buildInvalidGrantReply('The refresh token is revoked.');
+  if (state === 'refreshed') return invalidGrant('The refresh token was used already.');
+  if (state === 'revoked') return invalidGrant('The refresh token is revoked.');
   const named = 'application' in client ? { client: client.application.clientId } : {};
   return renderTokenResponse(world.grants.refresh(pair, { by: 'refresh', ...named }), world);
 }
 
 /** The client of a request: not named, named without a secret, authenticated by its secret, or rejected. */
-export type OAuthClientAuthenticationResult =
+export type ClientAuthentication =
   | { readonly kind: 'none' }
-  | { readonly kind: 'identified'; readonly application: RegisteredApplication }
-  | { readonly kind: 'authenticated'; readonly application: RegisteredApplication }
-  | { readonly kind: 'rejected'; readonly reply: SandboxHttpReply };
+  | { readonly kind: 'identified'; readonly application: Application }
+  | { readonly kind: 'authenticated'; readonly application: Application }
+  | { readonly kind: 'rejected'; readonly reply: Reply };
 
 /** Reads the client credentials from the parameters or from the Basic header (RFC 6749 §2.3.1); a request with both is rejected. */
-export function authenticateOAuthClient(
-  request: SandboxHttpRequest,
-  world: LiveSandboxState,
-): OAuthClientAuthenticationResult {
+export function authenticateClient(request: HttpRequest, world: World): ClientAuthentication {
   const parameters = request.parameters();
   const clientId = parameters.get('client_id');
   const clientSecret = parameters.get('client_secret');
@@ -177,9 +157,9 @@ export function authenticateOAuthClient(
 }
 
 /** The reply has a WWW-Authenticate header only if the request has an Authorization header (RFC 6749 §5.2). */
-export function buildInvalidClientReply(request: SandboxHttpRequest): SandboxHttpReply {
+export function invalidClient(request: HttpRequest): Reply {
   const challenge = request.header('authorization').length > 0 ? { 'www-authenticate': 'Basic realm="sandbox"' } : {};
-  return buildOAuthErrorReply(
+  return oauthError(
     401,
     'invalid_client',
     'Client authentication failed: the client is unknown, or the client secret is wrong or missing.',
@@ -188,13 +168,13 @@ export function buildInvalidClientReply(request: SandboxHttpRequest): SandboxHtt
 }
 
 /** Returns the client ID in the request, without verifying it, for the request log. */
-export function readUnverifiedClientId(request: SandboxHttpRequest): string | undefined {
+export function unverifiedClientId(request: HttpRequest): string | undefined {
   const [header = ''] = request.header('authorization');
   return request.parameters().get('client_id') ?? basicPairs(header)[0]?.[0];
 }
 
 /** The Basic credentials are first compared without form-decoding, because many clients do not form-encode them. */
-function basicApplication(header: string, world: LiveSandboxState): RegisteredApplication | undefined {
+function basicApplication(header: string, world: World): Application | undefined {
   for (const [clientId, clientSecret] of basicPairs(header)) {
     const application = world.registry.application(clientId);
     if (application !== undefined && equalSecrets(clientSecret, application.clientSecret)) return application;
@@ -216,42 +196,42 @@ function formDecoded(text: string): string {
   return new URLSearchParams(`v=${text.replaceAll('&', '%26')}`).get('v') ?? '';
 }
 
-function rejected(request: SandboxHttpRequest): OAuthClientAuthenticationResult {
-  return { kind: 'rejected', reply: buildInvalidClientReply(request) };
+function rejected(request: HttpRequest): ClientAuthentication {
+  return { kind: 'rejected', reply: invalidClient(request) };
 }
 
-const REPEATED: OAuthClientAuthenticationResult = {
+const REPEATED: ClientAuthentication = {
   kind: 'rejected',
-  reply: buildInvalidRequestReply('The client credentials are included more than once.'),
+  reply: invalidRequest('The client credentials are included more than once.'),
 };
 
 /** The revocation endpoint (RFC 7009 §2). Revokes access token and refresh token together; client credentials are not required. */
-export const handleTokenRevocationRequest: SandboxRequestHandler = (request, { world }) => {
+export const postRevoke: PublicHandler = (request, { world }) => {
   const rejection = rejectInvalidParameters(request, REVOCATION_PARAMETERS);
   if (rejection !== undefined) return rejection;
   const value = request.parameters().get('token');
-  if (value === undefined) return buildInvalidRequestReply('The parameter token is missing.');
+  if (value === undefined) return invalidRequest('The parameter token is missing.');
   const bearers = request.header('authorization').filter((header) => /^bearer\b/i.test(header));
   if (bearers.some((header) => header.replace(/^bearer +/i, '') !== value)) {
-    return buildInvalidRequestReply('The bearer token differs from the parameter token.');
+    return invalidRequest('The bearer token differs from the parameter token.');
   }
   const pair = world.grants.pair(value) ?? world.grants.pairByRefreshToken(value);
   if (pair !== undefined) world.grants.revoke(pair);
   return jsonReply(200, {});
 };
 
-export function getLogFieldsOfRevocationRequest(request: SandboxHttpRequest): RequestLogFields {
-  const clientId = readUnverifiedClientId(request);
-  const hint = getLastTokenCharacters(request.parameters().get('token') ?? '');
+export function revocationFields(request: HttpRequest): LogFields {
+  const clientId = unverifiedClientId(request);
+  const hint = tokenEnd(request.parameters().get('token') ?? '');
   return {
     ...(clientId === undefined ? {} : { client_id: clientId }),
     ...(hint === undefined ? {} : { token_hint: hint }),
   };
 }
 
-export const findLoginCorrelationOfRevocation: LoginCorrelationFinder = (request, { world }) => {
+export const loginOfRevocation: LoginFinder = (request, { world }) => {
   const value = request.parameters().get('token') ?? '';
-  return createLoginCorrelationOfTokenPair(world.grants.pair(value) ?? world.grants.pairByRefreshToken(value));
+  return loginOfPair(world.grants.pair(value) ?? world.grants.pairByRefreshToken(value));
 };
 
 const REVOCATION_PARAMETERS = ['token', 'token_type_hint', 'client_id', 'client_secret'];
@@ -260,7 +240,7 @@ const REVOCATION_PARAMETERS = ['token', 'token_type_hint', 'client_id', 'client_
  * Returns the scope, expiry and application of a bearer token; docs/service.md does not list this endpoint, but clients of the public
  * service check tokens with it.
  */
-export const handleTokenInfoRequest: SandboxRequestHandler = (request, { world }) => {
+export const getTokenInfo: PublicHandler = (request, { world }) => {
   const pair = world.grants.pair(readBearerToken(request) ?? '');
   if (pair === undefined || world.grants.pairState(pair) !== 'valid') {
     const body = { id: 'unauthorized', message: 'Unable to authenticate you' };
@@ -277,7 +257,7 @@ export const handleTokenInfoRequest: SandboxRequestHandler = (request, { world }
 };
 
 /** An access token response (docs/service.md S2.5, RFC 6749 §5.1). Members that do not apply to the token are omitted from the response. */
-export function renderTokenResponse(pair: IssuedTokenPair, world: LiveSandboxState): SandboxHttpReply {
+export function renderTokenResponse(pair: TokenPair, world: World): Reply {
   const person = world.registry.person(pair.person);
   const team = pair.team === undefined ? undefined : world.registry.team(pair.team);
   return jsonReply(200, {
@@ -298,29 +278,27 @@ export function renderTokenResponse(pair: IssuedTokenPair, world: LiveSandboxSta
 }
 
 /** Creates an error of the authorization server, always with a description (RFC 6749 §5.2). */
-export function buildOAuthErrorReply(
+export function oauthError(
   status: number,
   error: string,
   description: string,
   headers: Readonly<Record<string, string>> = {},
-): SandboxHttpReply {
+): Reply {
   return jsonReply(status, { error, error_description: description }, headers);
 }
 
-export function buildInvalidRequestReply(description: string): SandboxHttpReply {
-  return buildOAuthErrorReply(400, 'invalid_request', description);
+export function invalidRequest(description: string): Reply {
+  return oauthError(400, 'invalid_request', description);
 }
 
-export function buildInvalidGrantReply(description: string): SandboxHttpReply {
-  return buildOAuthErrorReply(400, 'invalid_grant', description);
+export function invalidGrant(description: string): Reply {
+  return oauthError(400, 'invalid_grant', description);
 }
 
 /** Rejects a request with repeated parameters or with a body that cannot be read (RFC 6749 §3.2). */
-function rejectInvalidParameters(request: SandboxHttpRequest, names: readonly string[]): SandboxHttpReply | undefined {
+function rejectInvalidParameters(request: HttpRequest, names: readonly string[]): Reply | undefined {
   const parameters = request.parameters();
-  if (parameters.problem !== undefined) return buildInvalidRequestReply(parameters.problem);
+  if (parameters.problem !== undefined) return invalidRequest(parameters.problem);
   const repeated = names.find((name) => parameters.isRepeated(name));
-  return repeated === undefined
-    ? undefined
-    : buildInvalidRequestReply(`The parameter ${repeated} is included more than once.`);
+  return repeated === undefined ? undefined : invalidRequest(`The parameter ${repeated} is included more than once.`);
 }

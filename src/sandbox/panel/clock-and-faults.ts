@@ -1,41 +1,36 @@
 import { html } from 'hono/html';
 import { decodeFault } from '../faults/decode-fault.ts';
-import { FAULT_ACTION_NAMES, type FaultMatchCriteria, type FaultWithCounters } from '../faults/fault.ts';
-import type { SandboxHandlerContext } from '../handler-context.ts';
-import { type HtmlMarkup, redirectReply, type SandboxHttpReply } from '../http/reply.ts';
-import {
-  advanceVirtualClock,
-  freezeVirtualClock,
-  parseSandboxDurationToMilliseconds,
-  resumeVirtualClock,
-} from '../virtual-clock.ts';
-import { formatElapsedTime, formatUtcSecond, renderPanelTable } from './listing.ts';
-import { renderPanelPage, renderUsedFormPage } from './panel-page.ts';
+import { ACTION_NAMES, type CountedFault, type FaultMatch } from '../faults/fault.ts';
+import { type HtmlMarkup, type Reply, redirectReply } from '../http/reply.ts';
+import type { Service } from '../service.ts';
+import { advanceClock, freezeClock, parseDuration, resumeClock } from '../virtual-clock.ts';
+import { formatElapsedTime, formatUtcSecond, renderTable } from './listing.ts';
+import { renderPage, renderUsedForm } from './panel-page.ts';
 
-import { consumeFormCsrfToken, type PanelRequestHandler, type PanelSession } from './panel-session.ts';
+import { consumeFormToken, type PanelHandler, type PanelSession } from './panel-session.ts';
 
 /** The virtual clock and the faults, with forms that change them as the admin API does. */
-export const renderClockAndFaultsPanelPage: PanelRequestHandler = (_request, service, session) => {
+export const clockAndFaultsPage: PanelHandler = (_request, service, session) => {
   return page(200, service, session);
 };
 
 /** Advances, freezes or resumes the clock. */
-export const handleClockForm: PanelRequestHandler = (request, service, session) => {
-  if (!consumeFormCsrfToken(request, session, service, CLOCK_FORM)) return renderUsedFormPage(PATH);
+export const submitClock: PanelHandler = (request, service, session) => {
+  if (!consumeFormToken(request, session, service, CLOCK_FORM)) return renderUsedForm(PATH);
   const form = new URLSearchParams(request.body);
   const change = form.get('change');
-  const step = parseSandboxDurationToMilliseconds(form.get('advance') ?? '');
-  if (change === 'freeze') service.world.setClock(freezeVirtualClock);
-  else if (change === 'resume') service.world.setClock(resumeVirtualClock);
+  const step = parseDuration(form.get('advance') ?? '');
+  if (change === 'freeze') service.world.setClock(freezeClock);
+  else if (change === 'resume') service.world.setClock(resumeClock);
   else if (step === undefined)
     return page(422, service, session, 'The step must be a duration such as 10m, 2h or 30d.');
-  else service.world.setClock((clock) => advanceVirtualClock(clock, step));
+  else service.world.setClock((clock) => advanceClock(clock, step));
   return redirectReply(303, PATH);
 };
 
 /** Adds one fault, or removes all faults. */
-export const handleFaultForm: PanelRequestHandler = (request, service, session) => {
-  if (!consumeFormCsrfToken(request, session, service, FAULT_FORM)) return renderUsedFormPage(PATH);
+export const submitFault: PanelHandler = (request, service, session) => {
+  if (!consumeFormToken(request, session, service, FAULT_FORM)) return renderUsedForm(PATH);
   const form = new URLSearchParams(request.body);
   if (form.get('change') === 'clear') {
     service.faults.clear();
@@ -64,12 +59,7 @@ function numberField(text: string | null): number | undefined {
   return text === null || text.trim() === '' ? undefined : Number(text);
 }
 
-function page(
-  status: number,
-  service: SandboxHandlerContext,
-  session: PanelSession,
-  problem?: string,
-): SandboxHttpReply {
+function page(status: number, service: Service, session: PanelSession, problem?: string): Reply {
   const { world, faults } = service;
   const token = (form: string): HtmlMarkup =>
     html`<input type="hidden" name="csrf" value="${world.sessions.issueToken(session.session, form)}">`;
@@ -85,10 +75,10 @@ ${faultList(faults.list(), token)}
 <h2>Add a fault</h2>
 ${faultForm(token(FAULT_FORM))}
 </section>`;
-  return renderPanelPage(status, { title: 'Clock and faults', content, signedInAs: session.person.name, isWide: true });
+  return renderPage(status, { title: 'Clock and faults', content, signedInAs: session.person.name, isWide: true });
 }
 
-function clockSection({ world }: SandboxHandlerContext, token: HtmlMarkup): HtmlMarkup {
+function clockSection({ world }: Service, token: HtmlMarkup): HtmlMarkup {
   const { clock } = world;
   const isFrozen = clock.frozenAt !== null;
   const offset =
@@ -109,16 +99,16 @@ ${isFrozen ? html`<button type="submit" name="change" value="resume">Resume</but
 </section>`;
 }
 
-function faultList(list: readonly FaultWithCounters[], token: (form: string) => HtmlMarkup): HtmlMarkup {
+function faultList(list: readonly CountedFault[], token: (form: string) => HtmlMarkup): HtmlMarkup {
   if (list.length === 0) return html`<p class="soft">No fault is active.</p>`;
-  return html`${renderPanelTable('Faults, in the order in which they were added', FAULT_COLUMNS, list.map(faultRow))}
+  return html`${renderTable('Faults, in the order in which they were added', FAULT_COLUMNS, list.map(faultRow))}
 <form method="post" action="/panel/faults">
 ${token(FAULT_FORM)}
 <button class="bad" type="submit" name="change" value="clear">Remove all faults</button>
 </form>`;
 }
 
-function faultRow({ match, action, delay, status, nth, times, matched, applied, remaining }: FaultWithCounters) {
+function faultRow({ match, action, delay, status, nth, times, matched, applied, remaining }: CountedFault) {
   const details = [
     ...(status === undefined ? [] : [`status ${status}`]),
     ...(delay === undefined ? [] : [`delay ${delay} ms`]),
@@ -134,7 +124,7 @@ function faultRow({ match, action, delay, status, nth, times, matched, applied, 
   ];
 }
 
-function describeMatch({ method, path, grant_type: grantType }: FaultMatchCriteria): string {
+function describeMatch({ method, path, grant_type: grantType }: FaultMatch): string {
   const request = [method, path].filter((part) => part !== undefined).join(' ');
   return [request, grantType].filter((part) => part !== undefined && part !== '').join(', ');
 }
@@ -144,7 +134,7 @@ function faultForm(token: HtmlMarkup): HtmlMarkup {
 ${token}
 <div class="fields">
 <p><label for="request">Request</label><input id="request" name="request" type="text" required value="GET /v2/droplets" aria-describedby="request-help"><span class="soft" id="request-help">Method and path; with * at its end, a prefix</span></p>
-<p><label for="action">Action</label><select id="action" name="action">${FAULT_ACTION_NAMES.map((name) => html`<option${name === 'status' ? html` selected` : ''}>${name}</option>`)}</select></p>
+<p><label for="action">Action</label><select id="action" name="action">${ACTION_NAMES.map((name) => html`<option${name === 'status' ? html` selected` : ''}>${name}</option>`)}</select></p>
 <p><label for="status">Status</label><input id="status" name="status" type="number" min="200" max="599" aria-describedby="status-help"><span class="soft" id="status-help">For the action status (default: 500)</span></p>
 <p><label for="delay">Delay</label><input id="delay" name="delay" type="text" aria-describedby="delay-help"><span class="soft" id="delay-help">Such as 500ms or 2s</span></p>
 <p><label for="nth">First request</label><input id="nth" name="nth" type="number" min="1" value="1"></p>

@@ -1,27 +1,26 @@
 import { html } from 'hono/html';
-import type { SandboxHandlerContext } from '../handler-context.ts';
-import type { HtmlMarkup, SandboxHttpReply } from '../http/reply.ts';
-import { type SandboxHttpRequest, toAsciiUrlQuery } from '../http/request.ts';
-
-import type { SandboxAuthorizationRequest } from '../oauth/rules.ts';
-import type { SandboxOAuthScope, SandboxPerson } from '../records.ts';
-import { renderPanelPage } from './panel-page.ts';
+import type { HtmlMarkup, Reply } from '../http/reply.ts';
+import { asciiQuery, type HttpRequest } from '../http/request.ts';
+import type { AuthorizationRequest } from '../oauth/rules.ts';
+import type { OAuthScope, Person } from '../records.ts';
+import type { Service } from '../service.ts';
+import { renderPage } from './panel-page.ts';
 import type { PanelSession } from './panel-session.ts';
 
 /** Shows the application, the scope and the account, with buttons to authorize or deny the request. */
 export function renderConsentPage(
-  authorizationRequest: SandboxAuthorizationRequest,
+  authorizationRequest: AuthorizationRequest,
   session: PanelSession,
-  request: SandboxHttpRequest,
-  service: SandboxHandlerContext,
-): SandboxHttpReply {
-  const csrf = service.world.sessions.issueToken(session.session, buildConsentCsrfTokenPurpose(request));
+  request: HttpRequest,
+  service: Service,
+): Reply {
+  const csrf = service.world.sessions.issueToken(session.session, consentFormId(request));
   const { application, scope, redirectTo } = authorizationRequest;
   const content = html`<h1>Authorize ${application.name}?</h1>
 <p class="soft">You are signed in as ${session.person.name} (${session.person.email}).</p>
 <h2>It will be able to</h2>
-<ul class="plain">${describeScopeOnConsentPage(scope).map((line) => html`<li>${line}</li>`)}</ul>
-<form method="post" action="${request.path}?${toAsciiUrlQuery(request.query)}">
+<ul class="plain">${describeScope(scope).map((line) => html`<li>${line}</li>`)}</ul>
+<form method="post" action="${request.path}?${asciiQuery(request.query)}">
 <input type="hidden" name="csrf" value="${csrf}">
 ${accountChoice(session.person, service)}
 <div class="actions">
@@ -31,20 +30,20 @@ ${accountChoice(session.person, service)}
 <p class="soft">You will be sent to ${new URL(redirectTo.redirectUri).host || redirectTo.redirectUri}. You can revoke the access at any time under My applications.</p>
 <button class="quiet" type="submit" name="decision" value="switch">Use another account</button>
 </form>`;
-  return renderPanelPage(200, { title: `Authorize ${application.name}`, content, leavesOrigin: true });
+  return renderPage(200, { title: `Authorize ${application.name}`, content, leavesOrigin: true });
 }
 
 /** The CSRF token of the consent page is valid for this authorization request only. */
-export function buildConsentCsrfTokenPurpose(request: SandboxHttpRequest): string {
-  return `consent ${toAsciiUrlQuery(request.query)}`;
+export function consentFormId(request: HttpRequest): string {
+  return `consent ${asciiQuery(request.query)}`;
 }
 
-export function describeScopeOnConsentPage(scope: SandboxOAuthScope): readonly string[] {
+export function describeScope(scope: OAuthScope): readonly string[] {
   const read = 'Read: see your droplets and actions';
   return scope === 'read' ? [read] : [read, 'Write: create, change and delete droplets, and start database migrations'];
 }
 
-function accountChoice(person: SandboxPerson, service: SandboxHandlerContext): HtmlMarkup {
+function accountChoice(person: Person, service: Service): HtmlMarkup {
   const teams = person.teams.flatMap((uuid) => service.world.registry.team(uuid) ?? []);
   if (teams.length === 0) return html`<input type="hidden" name="account" value="personal">`;
   return html`<fieldset class="choice">

@@ -1,30 +1,24 @@
 import { html } from 'hono/html';
 import type { HtmlMarkup } from '../http/reply.ts';
-import type { SandboxDroplet } from '../records.ts';
-import { SANDBOX_IMAGES_BY_ID } from '../v2/catalogue.ts';
-import {
-  computePanelPageWindow,
-  formatUtcSecond,
-  PANEL_ROWS_PER_PAGE,
-  renderPanelPaginationLinks,
-  renderPanelTable,
-} from './listing.ts';
-import { renderPanelPage } from './panel-page.ts';
-import type { PanelRequestHandler } from './panel-session.ts';
+import type { Droplet } from '../records.ts';
+import { IMAGES_BY_ID } from '../v2/catalogue.ts';
+import { computePageWindow, formatUtcSecond, ROWS_PER_PAGE, renderPageLinks, renderTable } from './listing.ts';
+import { renderPage } from './panel-page.ts';
+import type { PanelHandler } from './panel-session.ts';
 
 /**
  * Shows the droplets of the person, or of one of the person's teams; with `?droplet=ID` this droplet alone, of the account that
  * has it.
  */
-export const renderDropletsPanelPage: PanelRequestHandler = (request, { world }, { person }) => {
+export const dropletsPage: PanelHandler = (request, { world }, { person }) => {
   const teams = person.teams.flatMap((uuid) => world.registry.team(uuid) ?? []);
   const query = new URLSearchParams(request.query);
   const [selected, id] = [query.get('account'), query.get('droplet')];
   const ofAccount = (uuid: string) => world.droplets.of(uuid).filter((one) => id === null || String(one.id) === id);
   const team = teams.find(({ uuid }) => (id === null ? uuid === selected : ofAccount(uuid).length > 0));
   const droplets = ofAccount(team?.uuid ?? person.uuid);
-  const window = computePanelPageWindow(request, droplets.length);
-  const shown = droplets.slice(window.start, window.start + PANEL_ROWS_PER_PAGE);
+  const window = computePageWindow(request, droplets.length);
+  const shown = droplets.slice(window.start, window.start + ROWS_PER_PAGE);
   const now = world.now();
   const content = html`<h1>Droplets</h1>
 ${teams.length === 0 ? '' : accountLinks(teams, team?.uuid)}
@@ -32,14 +26,14 @@ ${teams.length === 0 ? '' : accountLinks(teams, team?.uuid)}
 ${
   shown.length === 0
     ? ''
-    : renderPanelTable(
+    : renderTable(
         'Droplets, oldest first',
         COLUMNS,
         shown.map((droplet) => row(droplet, now)),
       )
 }
-${renderPanelPaginationLinks(request, window, 'droplets')}`;
-  return renderPanelPage(200, { title: 'Droplets', content, signedInAs: person.name, isWide: true });
+${renderPageLinks(request, window, 'droplets')}`;
+  return renderPage(200, { title: 'Droplets', content, signedInAs: person.name, isWide: true });
 };
 
 function accountLinks(
@@ -53,8 +47,8 @@ function accountLinks(
   return html`<nav class="tabs" aria-label="Account">${link(undefined, 'My own account')}${teams.map(({ uuid, name }) => link(uuid, name))}</nav>`;
 }
 
-function row({ id, name, region, size, image, tags, createdAt, activeAt }: SandboxDroplet, now: number) {
-  const system = SANDBOX_IMAGES_BY_ID.get(image);
+function row({ id, name, region, size, image, tags, createdAt, activeAt }: Droplet, now: number) {
+  const system = IMAGES_BY_ID.get(image);
   const isActive = now >= activeAt;
   return [
     name,

@@ -1,13 +1,13 @@
 import { html } from 'hono/html';
-import { redirectReply, type SandboxHttpReply } from '../http/reply.ts';
-import { renderPanelPage } from './panel-page.ts';
-import type { PanelRequestHandler } from './panel-session.ts';
+import { type Reply, redirectReply } from '../http/reply.ts';
+import { renderPage } from './panel-page.ts';
+import type { PanelHandler } from './panel-session.ts';
 
-export function redirectToPanel(): SandboxHttpReply {
+export function redirectToPanel(): Reply {
   return redirectReply(302, '/panel');
 }
 
-export const renderHomePanelPage: PanelRequestHandler = (_request, { world }, { person }) => {
+export const homePage: PanelHandler = (_request, { world }, { person }) => {
   const teams = person.teams.flatMap((uuid) => world.registry.team(uuid) ?? []);
   const authorized = world.grants.authorizationsOf(person.uuid).length;
   const content = html`<h1>Welcome, ${person.name}</h1>
@@ -25,5 +25,5 @@ ${teams.map((team) => html`<dt>Team</dt><dd>${team.name} (${team.uuid})</dd>`)}
 <li><a href="/panel/timeline">Timeline of a login</a>: the steps of an application, in order.</li>
 <li><a href="/panel/clock">Clock and faults</a>: move the virtual clock, and make requests fail.</li>
 </ul>`;
-  return renderPanelPage(200, { title: 'Home', content, signedInAs: person.name, isWide: true });
+  return renderPage(200, { title: 'Home', content, signedInAs: person.name, isWide: true });
 };

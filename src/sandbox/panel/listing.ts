@@ -1,12 +1,12 @@
 import { html } from 'hono/html';
 import type { HtmlMarkup } from '../http/reply.ts';
-import type { SandboxHttpRequest } from '../http/request.ts';
-import type { LiveSandboxState } from '../live-sandbox-state.ts';
+import type { HttpRequest } from '../http/request.ts';
+import type { World } from '../world.ts';
 
 /** The number of rows on one page. */
-export const PANEL_ROWS_PER_PAGE = 50;
+export const ROWS_PER_PAGE = 50;
 
-export interface PanelPageWindow {
+export interface PageWindow {
   readonly page: number;
   readonly last: number;
   /** The index of the first row on the page, counted from 0. */
@@ -14,19 +14,15 @@ export interface PanelPageWindow {
 }
 
 /** Selects the page of a list by `?page=`: the first page if the number is invalid, the last page if it is too large. */
-export function computePanelPageWindow(request: SandboxHttpRequest, total: number): PanelPageWindow {
-  const last = Math.max(1, Math.ceil(total / PANEL_ROWS_PER_PAGE));
+export function computePageWindow(request: HttpRequest, total: number): PageWindow {
+  const last = Math.max(1, Math.ceil(total / ROWS_PER_PAGE));
   const text = new URLSearchParams(request.query).get('page') ?? '';
   const page = /^\d{1,9}$/.test(text) ? Math.min(last, Math.max(1, Number(text))) : 1;
-  return { page, last, start: (page - 1) * PANEL_ROWS_PER_PAGE };
+  return { page, last, start: (page - 1) * ROWS_PER_PAGE };
 }
 
 /** Renders links to the previous and the next page that keep the other parameters; empty if the list has a single page. */
-export function renderPanelPaginationLinks(
-  request: SandboxHttpRequest,
-  { page, last }: PanelPageWindow,
-  label: string,
-): HtmlMarkup | string {
+export function renderPageLinks(request: HttpRequest, { page, last }: PageWindow, label: string): HtmlMarkup | string {
   if (last === 1) return '';
   const link = (number: number): string => {
     const query = new URLSearchParams(request.query);
@@ -40,7 +36,7 @@ ${page < last ? html`<a rel="next" href="${link(page + 1)}">Next page</a>` : ''}
 </nav>`;
 }
 
-export interface PanelTableColumn {
+export interface TableColumn {
   readonly title: string;
   /** The content of the cells; `header`: the name of the row, shown as a row heading. */
   readonly kind?: 'header' | 'number' | 'code';
@@ -50,9 +46,9 @@ export interface PanelTableColumn {
  * A table that scrolls horizontally, also with the keyboard. On a narrow screen each row is a block with the titles before
  * the values; the roles keep it a table for screen readers there.
  */
-export function renderPanelTable(
+export function renderTable(
   caption: string,
-  columns: readonly PanelTableColumn[],
+  columns: readonly TableColumn[],
   rows: readonly (readonly (HtmlMarkup | string | number)[])[],
 ): HtmlMarkup {
   return html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0">
@@ -66,7 +62,7 @@ ${rows.map((cells) => html`<tr role="row">${cells.map((value, at) => renderCell(
 </div>`;
 }
 
-function renderCell(value: HtmlMarkup | string | number, column: PanelTableColumn | undefined): HtmlMarkup {
+function renderCell(value: HtmlMarkup | string | number, column: TableColumn | undefined): HtmlMarkup {
   const title = column?.title ?? '';
   const kind = column?.kind ?? 'text';
   if (kind === 'header') return html`<th scope="row" role="rowheader" data-title="${title}"><span>${value}</span></th>`;
@@ -84,12 +80,12 @@ export function formatUtcMinute(milliseconds: number): string {
 }
 
 /** The name of an application; the client ID of an application that is no longer registered. */
-export function getApplicationName(clientId: string, { registry }: LiveSandboxState): string {
+export function applicationName(clientId: string, { registry }: World): string {
   return registry.application(clientId)?.name ?? clientId;
 }
 
 /** The account of a grant: the team, or the person's own account if the grant has no team. */
-export function describeAuthorizedAccount(team: string | undefined, { registry }: LiveSandboxState): string {
+export function describeAccount(team: string | undefined, { registry }: World): string {
   return team === undefined ? 'your own account' : `the team ${registry.team(team)?.name ?? team}`;
 }
 

@@ -7,82 +7,72 @@ import type {
   TableProgress,
   TransferMethod,
 } from '../../db/engine/index.ts';
-import type { SandboxHandlerContext } from '../handler-context.ts';
 import { type HtmlMarkup, redirectReply } from '../http/reply.ts';
-import { getSandboxMigrationDeadline } from '../migration-store.ts';
-import { formatClusterDatabaseServerAddress } from '../ready-line.ts';
-import type { SandboxCluster, SandboxMigration } from '../records.ts';
-import {
-  type CurrentSandboxMigrationState,
-  getCurrentSandboxMigrationState,
-  isStatusUnderWay,
-  stopSandboxMigration,
-} from '../v2/migrations.ts';
-import { formatElapsedTime, formatUtcMinute, renderPanelTable } from './listing.ts';
-import { renderPanelPage, renderUsedFormPage } from './panel-page.ts';
-import { consumeFormCsrfToken, type PanelRequestHandler, type PanelSession } from './panel-session.ts';
+import { migrationDeadline } from '../migration-store.ts';
+import { formatServerAddress } from '../ready-line.ts';
+import type { Cluster, Migration } from '../records.ts';
+import type { Service } from '../service.ts';
+import { type CurrentState, currentState, isUnderWay, stopMigration } from '../v2/migrations.ts';
+import { formatElapsedTime, formatUtcMinute, renderTable } from './listing.ts';
+import { renderPage, renderUsedForm } from './panel-page.ts';
+import { consumeFormToken, type PanelHandler, type PanelSession } from './panel-session.ts';
 
 /**
  * Shows the latest online migration of every cluster of the person and the person's teams, with a button that stops the
  * migration.
  */
-export const renderMigrationsPanelPage: PanelRequestHandler = (_request, service, session) => {
+export const migrationsPage: PanelHandler = (_request, service, session) => {
   const content = html`<h1>Migrations</h1>
 <p>Stopping a migration keeps the migrated data. A migration stops automatically after two weeks.</p>
 ${clustersOfPerson(service, session).map((cluster) => clusterEntry(cluster, service, session))}`;
-  return renderPanelPage(200, { title: 'Migrations', content, signedInAs: session.person.name, isWide: true });
+  return renderPage(200, { title: 'Migrations', content, signedInAs: session.person.name, isWide: true });
 };
 
-export const handleStopMigrationForm: PanelRequestHandler = (request, service, session) => {
+export const submitStop: PanelHandler = (request, service, session) => {
   const id = new URLSearchParams(request.body).get('migration') ?? '';
-  if (!consumeFormCsrfToken(request, session, service, stopFormId(id))) {
-    return renderUsedFormPage('/panel/migrations');
+  if (!consumeFormToken(request, session, service, stopFormId(id))) {
+    return renderUsedForm('/panel/migrations');
   }
   const migration = clustersOfPerson(service, session)
     .map(({ uuid }) => service.world.migrations.latest(uuid))
     .find((one) => one?.id === id);
-  if (migration !== undefined) stopSandboxMigration(migration, service);
+  if (migration !== undefined) stopMigration(migration, service);
   return redirectReply(303, '/panel/migrations');
 };
 
-function clustersOfPerson({ world }: SandboxHandlerContext, { person }: PanelSession): readonly SandboxCluster[] {
+function clustersOfPerson({ world }: Service, { person }: PanelSession): readonly Cluster[] {
   return [person.uuid, ...person.teams].flatMap(world.registry.clustersOf);
 }
 
-function clusterEntry(cluster: SandboxCluster, service: SandboxHandlerContext, session: PanelSession): HtmlMarkup {
+function clusterEntry(cluster: Cluster, service: Service, session: PanelSession): HtmlMarkup {
   const migration = service.world.migrations.latest(cluster.uuid);
   const engine = cluster.engine === 'postgresql' ? 'PostgreSQL' : 'Redis';
   const plane = service.planes.planeOf(cluster);
-  const state = migration === undefined ? undefined : getCurrentSandboxMigrationState(migration, service);
+  const state = migration === undefined ? undefined : currentState(migration, service);
   return html`<section class="application" id="cluster-${cluster.uuid}" aria-label="${cluster.name}">
 <div>
 <h2>${cluster.name}</h2>
 <p class="soft">${engine} ${plane?.version ?? cluster.version}, ${cluster.uuid}</p>
 ${migration === undefined || state === undefined ? html`<p>No migration yet.</p>` : summary(migration, state, cluster, service)}
-${plane === undefined ? html`<p class="soft">This cluster has no data plane: the migration has a status, but no rows are copied.</p>` : html`<p class="soft">Rows are copied to ${formatClusterDatabaseServerAddress(plane)}.</p>`}
-${state?.live === undefined ? '' : renderSandboxMigrationProgress(state.live)}
+${plane === undefined ? html`<p class="soft">This cluster has no data plane: the migration has a status, but no rows are copied.</p>` : html`<p class="soft">Rows are copied to ${formatServerAddress(plane)}.</p>`}
+${state?.live === undefined ? '' : renderProgress(state.live)}
 </div>
 ${migration === undefined || state === undefined ? '' : stopButton(migration, state, cluster, service, session)}
 </section>`;
 }
 
-function summary(
-  migration: SandboxMigration,
-  state: CurrentSandboxMigrationState,
-  { name: target }: SandboxCluster,
-  { world }: SandboxHandlerContext,
-): HtmlMarkup {
+function summary(migration: Migration, state: CurrentState, { name: target }: Cluster, { world }: Service): HtmlMarkup {
   const { host, port, dbname } = migration.source;
   const source = `${host}${port === undefined ? '' : `:${port}`}${dbname === undefined ? '' : `/${dbname}`}`;
   const until = state.endedAt ?? world.now();
   const isStopping = state.reason === 'stopped_by_user' || state.reason === 'max_duration';
-  const due = `stops automatically at ${formatUtcMinute(getSandboxMigrationDeadline(migration))}`;
-  const end = isStatusUnderWay(state.status) ? (isStopping ? 'stopping' : due) : reasonOf(state);
-  return html`${renderMigrationDiagram({ migration, source, target, status: state.status, until })}
+  const due = `stops automatically at ${formatUtcMinute(migrationDeadline(migration))}`;
+  const end = isUnderWay(state.status) ? (isStopping ? 'stopping' : due) : reasonOf(state);
+  return html`${renderDiagram({ migration, source, target, status: state.status, until })}
 <p>Started ${formatUtcMinute(migration.startedAt)}${end === '' ? '' : `, ${end}`}.</p>`;
 }
 
-function reasonOf({ status, reason, endedAt }: CurrentSandboxMigrationState): string {
+function reasonOf({ status, reason, endedAt }: CurrentState): string {
   const at = endedAt === undefined ? '' : ` ${formatUtcMinute(endedAt)}`;
   if (status === 'done') return `finished${at}`;
   if (status === 'error') return reason === undefined ? `failed${at}` : `failed${at}: ${reason}`;
@@ -90,13 +80,13 @@ function reasonOf({ status, reason, endedAt }: CurrentSandboxMigrationState): st
 }
 
 function stopButton(
-  migration: SandboxMigration,
-  state: CurrentSandboxMigrationState,
-  cluster: SandboxCluster,
-  { world }: SandboxHandlerContext,
+  migration: Migration,
+  state: CurrentState,
+  cluster: Cluster,
+  { world }: Service,
   session: PanelSession,
 ): HtmlMarkup | string {
-  if (!isStatusUnderWay(state.status)) return '';
+  if (!isUnderWay(state.status)) return '';
   const csrf = world.sessions.issueToken(session.session, stopFormId(migration.id));
   return html`<form method="post" action="/panel/migrations/stop">
 <input type="hidden" name="csrf" value="${csrf}">
@@ -110,7 +100,7 @@ function stopFormId(id: string): string {
 }
 
 /** Renders the state of every database and table, the warnings, and the objects that could not be removed. */
-export function renderSandboxMigrationProgress({ databases, warnings, leftovers }: EngineState): HtmlMarkup {
+export function renderProgress({ databases, warnings, leftovers }: EngineState): HtmlMarkup {
   return html`${databases.map(renderDatabase)}
 ${list('Warnings', warnings)}
 ${leftovers.length === 0 ? '' : html`<p class="alert">Some objects could not be removed. Run these statements:</p>`}
@@ -132,7 +122,7 @@ ${renderPhases(phase, method)}
 ${
   tables.length === 0
     ? html`<p>${facts.join(', ')}</p>`
-    : renderHtmlHorizontalBar(facts.join(', '), [
+    : renderBar(facts.join(', '), [
         { kind: 'done', share: count('r') / tables.length },
         { kind: 'active', share: count('f', 's') / tables.length },
         { kind: 'early', share: count('d') / tables.length },
@@ -140,7 +130,7 @@ ${
 }
 ${(error ?? reason) === undefined ? '' : html`<p class="alert">${error ?? reason}</p>`}
 ${list(`Warnings about ${name}`, warnings)}
-${tables.length === 0 ? '' : html`<details><summary>Tables of ${name}</summary>${renderPanelTable(`Tables of ${name}`, TABLE_COLUMNS, tables.map(tableRow))}</details>`}
+${tables.length === 0 ? '' : html`<details><summary>Tables of ${name}</summary>${renderTable(`Tables of ${name}`, TABLE_COLUMNS, tables.map(tableRow))}</details>`}
 </section>`;
 }
 
@@ -197,8 +187,8 @@ function list(label: string, lines: readonly string[]): HtmlMarkup | string {
   return html`<ul class="plain" aria-label="${label}">${lines.map((line) => html`<li>${line}</li>`)}</ul>`;
 }
 
-export interface MigrationDiagramOptions {
-  readonly migration: SandboxMigration;
+export interface DiagramOptions {
+  readonly migration: Migration;
   /** `host:port/database` of the source. */
   readonly source: string;
   readonly target: string;
@@ -208,32 +198,26 @@ export interface MigrationDiagramOptions {
 }
 
 /** Renders source, status and target in a row, and below the row how much of the time limit of two weeks has passed. */
-export function renderMigrationDiagram({
-  migration,
-  source,
-  target,
-  status,
-  until,
-}: MigrationDiagramOptions): HtmlMarkup {
+export function renderDiagram({ migration, source, target, status, until }: DiagramOptions): HtmlMarkup {
   const elapsed = Math.max(0, until - migration.startedAt);
-  const total = getSandboxMigrationDeadline(migration) - migration.startedAt;
+  const total = migrationDeadline(migration) - migration.startedAt;
   const kind = status === 'error' || status === 'canceled' ? 'bad' : 'good';
   return html`<div class="flow">
 <p class="end"><span class="soft">Source</span> <strong>${source}</strong></p>
 <p class="link"><span class="badge ${kind}">${status}</span></p>
 <p class="end"><span class="soft">Target</span> <strong>${target}</strong></p>
 </div>
-${renderHtmlHorizontalBar(`${formatElapsedTime(elapsed)} of two weeks`, [{ kind: 'done', share: elapsed / total }])}`;
+${renderBar(`${formatElapsedTime(elapsed)} of two weeks`, [{ kind: 'done', share: elapsed / total }])}`;
 }
 
-export interface HorizontalBarSegment {
+export interface BarSegment {
   readonly kind: 'done' | 'active' | 'early';
   /** The part of the width of the bar, from 0 to 1. */
   readonly share: number;
 }
 
 /** A horizontal bar. The width that the parts do not fill stays empty. */
-export function renderHtmlHorizontalBar(label: string, parts: readonly HorizontalBarSegment[]): HtmlMarkup {
+export function renderBar(label: string, parts: readonly BarSegment[]): HtmlMarkup {
   const widths = parts.map(({ share }) => Math.min(1, Math.max(0, share)) * 100);
   const rectangles = parts.map(({ kind }, at) => {
     const before = widths.slice(0, at).reduce((sum, width) => sum + width, 0);

@@ -1,8 +1,8 @@
 import { html, raw } from 'hono/html';
-import { type HtmlMarkup, htmlReply, type SandboxHttpReply } from '../http/reply.ts';
-import { PANEL_STYLE_CSP_SOURCE, PANEL_STYLE_SHEET } from './style.ts';
+import { type HtmlMarkup, htmlReply, type Reply } from '../http/reply.ts';
+import { STYLE_SHEET, STYLE_SOURCE } from './style.ts';
 
-export interface PanelPageOptions {
+export interface PageOptions {
   readonly title: string;
   readonly content: HtmlMarkup;
   /** The name of the signed-in person. If the name is set, the page has the navigation and a sign-out button. */
@@ -16,7 +16,7 @@ export interface PanelPageOptions {
 }
 
 /** Renders a page without scripts that can be used with keyboard and screen reader. */
-export function renderPanelPage(status: number, options: PanelPageOptions): SandboxHttpReply {
+export function renderPage(status: number, options: PageOptions): Reply {
   const { title, content, signedInAs, isWide = false, leavesOrigin = false } = options;
   const markup = html`<!doctype html>
 <html lang="en">
@@ -26,7 +26,7 @@ export function renderPanelPage(status: number, options: PanelPageOptions): Sand
 <meta name="robots" content="noindex">
 <link rel="icon" href="data:,">
 <title>${title} · Cloud sandbox</title>
-<style>${raw(PANEL_STYLE_SHEET)}</style>
+<style>${raw(STYLE_SHEET)}</style>
 </head>
 <body>
 <a class="skip" href="#content">Skip to content</a>
@@ -56,7 +56,7 @@ function navigation(signedInAs: string, current: string): HtmlMarkup {
 function policy(leavesOrigin: boolean): string {
   return [
     "default-src 'none'",
-    `style-src ${PANEL_STYLE_CSP_SOURCE}`,
+    `style-src ${STYLE_SOURCE}`,
     'img-src data:',
     "base-uri 'none'",
     "frame-ancestors 'none'",
@@ -82,20 +82,20 @@ const PAGE_HEADERS = {
 };
 
 /** Responds to a form whose CSRF token is used or invalid, with a link to the page of the form. */
-export function renderUsedFormPage(path: string): SandboxHttpReply {
-  return renderErrorPage(403, 'This form was already used.', [], path);
+export function renderUsedForm(path: string): Reply {
+  return renderError(403, 'This form was already used.', [], path);
 }
 
 /** Renders an error page with a message, the values involved, and a link to start again if `restartPath` is given. */
-export function renderErrorPage(
+export function renderError(
   status: number,
   message: string,
   facts: readonly (readonly [name: string, value: string])[] = [],
   restartPath?: string,
-): SandboxHttpReply {
+): Reply {
   const content = html`<h1>The request cannot be processed</h1>
 <p class="alert" role="alert">${message}</p>
 ${facts.length === 0 ? '' : html`<dl>${facts.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`}
 <p>${restartPath === undefined ? 'Go back to the application and start again.' : html`<a href="${restartPath}">Start again</a>.`} The <a href="/panel/requests">request log</a> of the <a href="/panel">control panel</a> lists the request.</p>`;
-  return renderPanelPage(status, { title: 'Error', content });
+  return renderPage(status, { title: 'Error', content });
 }

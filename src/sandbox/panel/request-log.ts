@@ -2,43 +2,43 @@ import { html } from 'hono/html';
 import type { HtmlMarkup } from '../http/reply.ts';
 import type { LoggedRequest } from '../request-log.ts';
 import {
-  computePanelPageWindow,
+  applicationName,
+  computePageWindow,
   formatUtcSecond,
-  getApplicationName,
-  PANEL_ROWS_PER_PAGE,
-  renderPanelPaginationLinks,
-  renderPanelTable,
+  ROWS_PER_PAGE,
+  renderPageLinks,
+  renderTable,
 } from './listing.ts';
-import { renderPanelPage } from './panel-page.ts';
-import type { PanelRequestHandler } from './panel-session.ts';
+import { renderPage } from './panel-page.ts';
+import type { PanelHandler } from './panel-session.ts';
 
 /** Shows the requests to the sandbox without their secrets, newest first. */
-export const renderRequestLogPanelPage: PanelRequestHandler = (request, { log, world }, { person }) => {
+export const requestsPage: PanelHandler = (request, { log, world }, { person }) => {
   const endpoint = new URLSearchParams(request.query).get('endpoint') || undefined;
   const entries = log.list(endpoint);
-  const window = computePanelPageWindow(request, entries.length);
+  const window = computePageWindow(request, entries.length);
   const end = entries.length - window.start;
-  const shown = entries.slice(Math.max(0, end - PANEL_ROWS_PER_PAGE), end).reverse();
+  const shown = entries.slice(Math.max(0, end - ROWS_PER_PAGE), end).reverse();
   const nameOf = (clientId: string | undefined): string =>
-    clientId === undefined ? '' : getApplicationName(clientId, world);
+    clientId === undefined ? '' : applicationName(clientId, world);
   const content = html`<h1>Request log</h1>
 <p>Requests to the sandbox, newest first. Queries, bodies and secrets are not shown; of a token, only the last four characters.</p>
 ${endpointFilter(log.counts(), endpoint)}
 ${
   shown.length === 0
     ? html`<p class="soft">No matching requests.</p>`
-    : renderPanelTable(
+    : renderTable(
         'Requests, newest first',
         COLUMNS,
         shown.map((entry) => row(entry, nameOf(entry.client_id))),
       )
 }
-${renderPanelPaginationLinks(request, window, 'the request log')}`;
-  return renderPanelPage(200, { title: 'Request log', content, signedInAs: person.name, isWide: true });
+${renderPageLinks(request, window, 'the request log')}`;
+  return renderPage(200, { title: 'Request log', content, signedInAs: person.name, isWide: true });
 };
 
 /** Describes the effect of a fault on a request; empty for a request without a fault. */
-export function describeFaultEffectOnRequest({ fault, committed, delivered }: LoggedRequest): string {
+export function describeFaultEffect({ fault, committed, delivered }: LoggedRequest): string {
   if (fault === undefined) return '';
   return `fault ${fault}: request ${committed ? 'carried out' : 'not carried out'}, response ${delivered ? 'delivered' : 'not delivered'}`;
 }
@@ -58,9 +58,7 @@ ${known.map(([name, count]) => html`<option value="${name}"${name === selected ?
 function row(entry: LoggedRequest, application: string) {
   const { at, method, path, status, grant_type, token_hint } = entry;
   const hint = token_hint === undefined ? undefined : `token …${token_hint}`;
-  const details = [grant_type, hint, describeFaultEffectOnRequest(entry)].filter(
-    (part) => part !== undefined && part !== '',
-  );
+  const details = [grant_type, hint, describeFaultEffect(entry)].filter((part) => part !== undefined && part !== '');
   const kind = status === 0 || status >= 400 ? 'bad' : 'good';
   return [
     formatUtcSecond(Date.parse(at)),

@@ -1,18 +1,12 @@
 import { html } from 'hono/html';
-import type { SandboxHandlerContext } from '../handler-context.ts';
-import { redirectReply, type SandboxHttpReply } from '../http/reply.ts';
-import { type SandboxHttpRequest, toAsciiUrlQuery } from '../http/request.ts';
-import { findLoginCorrelationOfAuthorizationRequest, type LoginCorrelationFinder } from '../login-timeline.ts';
+import { type Reply, redirectReply } from '../http/reply.ts';
+import { asciiQuery, type HttpRequest } from '../http/request.ts';
+import { type LoginFinder, loginOfAuthorization } from '../login-timeline.ts';
 import { equalSecrets } from '../random.ts';
-import { renderErrorPage, renderPanelPage } from './panel-page.ts';
+import type { Service } from '../service.ts';
+import { renderError, renderPage } from './panel-page.ts';
 
-import {
-  addSessionCookie,
-  endPanelSession,
-  isCrossOriginForm,
-  type PanelRequestHandler,
-  startPanelSession,
-} from './panel-session.ts';
+import { addCookie, endSession, isCrossOriginForm, type PanelHandler, startSession } from './panel-session.ts';
 
 export interface SignInPageOptions {
   /** The path of this origin that the browser opens after the sign-in. */
@@ -23,40 +17,36 @@ export interface SignInPageOptions {
   readonly rejectedEmail?: string;
 }
 
-export function renderSignInPanelPage(request: SandboxHttpRequest, service: SandboxHandlerContext): SandboxHttpReply {
+export function signInPage(request: HttpRequest, service: Service): Reply {
   const next = localPath(new URLSearchParams(request.query).get('next'));
-  return renderSignInPage(200, { next, ...applicationOf(next, service) });
+  return renderSignIn(200, { next, ...applicationOf(next, service) });
 }
 
-export function handleSignInForm(request: SandboxHttpRequest, service: SandboxHandlerContext): SandboxHttpReply {
-  if (isCrossOriginForm(request)) return renderErrorPage(403, 'The form was submitted from another site.');
+export function submitSignIn(request: HttpRequest, service: Service): Reply {
+  if (isCrossOriginForm(request)) return renderError(403, 'The form was submitted from another site.');
   const form = new URLSearchParams(request.body);
   const next = localPath(form.get('next'));
   const email = form.get('email') ?? '';
   const person = service.world.registry.personByEmail(email);
   // The password is also compared for an unknown person, so that the response time does not reveal who is registered.
   const isPasswordRight = equalSecrets(form.get('password') ?? '', person?.password ?? '') && person !== undefined;
-  const session = isPasswordRight ? startPanelSession(person.uuid, service) : undefined;
-  if (session === undefined)
-    return renderSignInPage(403, { next, rejectedEmail: email, ...applicationOf(next, service) });
-  return addSessionCookie(redirectReply(303, next), session, service);
+  const session = isPasswordRight ? startSession(person.uuid, service) : undefined;
+  if (session === undefined) return renderSignIn(403, { next, rejectedEmail: email, ...applicationOf(next, service) });
+  return addCookie(redirectReply(303, next), session, service);
 }
 
 /** When the sign-in belongs to an authorization request, `next` contains that request. */
-export const findLoginCorrelationOfSignIn: LoginCorrelationFinder = (request, service) => {
+export const loginOfSignIn: LoginFinder = (request, service) => {
   const query = authorizationQuery(localPath(new URLSearchParams(request.body).get('next')));
-  return query === undefined ? undefined : findLoginCorrelationOfAuthorizationRequest(request, query, service);
+  return query === undefined ? undefined : loginOfAuthorization(request, query, service);
 };
 
-export const handleSignOutForm: PanelRequestHandler = (request, service, session) => {
-  if (isCrossOriginForm(request)) return renderErrorPage(403, 'The form was submitted from another site.');
-  return endPanelSession(redirectReply(303, '/panel/sign-in'), session, service);
+export const submitSignOut: PanelHandler = (request, service, session) => {
+  if (isCrossOriginForm(request)) return renderError(403, 'The form was submitted from another site.');
+  return endSession(redirectReply(303, '/panel/sign-in'), session, service);
 };
 
-export function renderSignInPage(
-  status: number,
-  { next, application, rejectedEmail }: SignInPageOptions,
-): SandboxHttpReply {
+export function renderSignIn(status: number, { next, application, rejectedEmail }: SignInPageOptions): Reply {
   const wasRejected = rejectedEmail !== undefined;
   const content = html`<h1>Sign in</h1>
 ${application === undefined ? '' : html`<p><strong>${application}</strong> requests access to your account. Sign in to see the requested scope.</p>`}
@@ -70,11 +60,11 @@ ${wasRejected ? html`<p class="alert" role="alert" id="problem">The e-mail addre
 <div class="actions"><button class="main" type="submit">Sign in</button></div>
 </form>
 <p class="soft">The sandbox printed its users and their passwords when it started.</p>`;
-  return renderPanelPage(status, { title: 'Sign in', content, leavesOrigin: true });
+  return renderPage(status, { title: 'Sign in', content, leavesOrigin: true });
 }
 
 /** Finds the application of the authorization request in the URL `next`, to which the sign-in page redirects. */
-function applicationOf(next: string, { world }: SandboxHandlerContext): Pick<SignInPageOptions, 'application'> {
+function applicationOf(next: string, { world }: Service): Pick<SignInPageOptions, 'application'> {
   const clientId = new URLSearchParams(authorizationQuery(next)).get('client_id');
   const application = world.registry.application(clientId ?? '')?.name;
   return application === undefined ? {} : { application };
@@ -90,5 +80,5 @@ const AUTHORIZE = '/v1/oauth/authorize?';
 /** Accepts only a path of this origin, because `//host` and backslashes lead to other hosts. */
 function localPath(next: string | null): string {
   if (next === null || !/^\/(?![/\\])[\x21-\x7e]*$/.test(next) || next.includes('\\')) return '/panel';
-  return toAsciiUrlQuery(next);
+  return asciiQuery(next);
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 /** The style sheet of every panel page. The contrast of the colours meets WCAG AA in both colour schemes. */
-export const PANEL_STYLE_SHEET = `
+export const STYLE_SHEET = `
 :root{color-scheme:light dark;--background:#f4f6f8;--card:#fff;--ink:#1c2733;--soft:#526070;--line:#d5dce3;--accent:#0b5cad;--on-accent:#fff;--bad:#a4161a;--good:#1a6b3c;--wash:#eef3f8}
 @media (prefers-color-scheme:dark){:root{--background:#12181f;--card:#1a222b;--ink:#e6ebf0;--soft:#a3b0bd;--line:#33404d;--accent:#7cb8f5;--on-accent:#0c1620;--bad:#ff9a9a;--good:#7fd6a0;--wash:#212c37}}
 *{box-sizing:border-box}
@@ -126,4 +126,4 @@ tbody th:before,td:before{content:attr(data-title);color:var(--soft);font:400 .8
 .flow .link:after{right:auto;left:50%;top:auto;bottom:0;margin:0 0 0 -.38rem;border:.45rem solid transparent;border-top-color:var(--soft);border-bottom:0}}
 `;
 
-export const PANEL_STYLE_CSP_SOURCE = `'sha256-${createHash('sha256').update(PANEL_STYLE_SHEET).digest('base64')}'`;
+export const STYLE_SOURCE = `'sha256-${createHash('sha256').update(STYLE_SHEET).digest('base64')}'`;

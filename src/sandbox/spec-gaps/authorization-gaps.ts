@@ -1,7 +1,7 @@
 import type { SpecGap } from './spec-gap.ts';
 
 /** The sandbox's choices for authorization requests. */
-export const SPEC_GAPS_OF_AUTHORIZATION: readonly SpecGap[] = [
+export const AUTHORIZATION_GAPS: readonly SpecGap[] = [
   {
     id: 'authorize-errors-in-query',
     rule: 'S4.14',

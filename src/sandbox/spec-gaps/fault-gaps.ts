@@ -1,7 +1,7 @@
 import type { SpecGap } from './spec-gap.ts';
 
 /** The sandbox's choices about injected faults. */
-export const SPEC_GAPS_OF_FAULTS: readonly SpecGap[] = [
+export const FAULT_GAPS: readonly SpecGap[] = [
   {
     id: 'fault-turn',
     rule: 'S1.6',
@@ -69,7 +69,7 @@ export const SPEC_GAPS_OF_FAULTS: readonly SpecGap[] = [
 ];
 
 /** The sandbox's choices about state across restarts. */
-export const SPEC_GAPS_OF_RESTARTS: readonly SpecGap[] = [
+export const RESTART_GAPS: readonly SpecGap[] = [
   {
     id: 'state-restart',
     rule: 'S1.6',

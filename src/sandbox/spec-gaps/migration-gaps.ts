@@ -1,7 +1,7 @@
 import type { SpecGap } from './spec-gap.ts';
 
 /** The sandbox's choices for clusters and online migrations. */
-export const SPEC_GAPS_OF_MIGRATIONS: readonly SpecGap[] = [
+export const MIGRATION_GAPS: readonly SpecGap[] = [
   {
     id: 'cluster-owner',
     rule: 'S7.4',

@@ -1,7 +1,7 @@
 import type { SpecGap } from './spec-gap.ts';
 
 /** The sandbox's choices for the resource API, its lists and its droplets. */
-export const SPEC_GAPS_OF_RESOURCES: readonly SpecGap[] = [
+export const RESOURCE_GAPS: readonly SpecGap[] = [
   {
     id: 'team-resources',
     rule: 'S2.10',

@@ -1,7 +1,7 @@
 import type { SpecGap } from './spec-gap.ts';
 
 /** The sandbox's choices for the token endpoint and for revocation. */
-export const SPEC_GAPS_OF_TOKENS: readonly SpecGap[] = [
+export const TOKEN_GAPS: readonly SpecGap[] = [
   {
     id: 'token-encodings',
     rule: 'S5.1',

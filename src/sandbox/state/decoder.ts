@@ -38,22 +38,22 @@ export const decodeAnyObject: JsonDecoder<object> = (value, path) => {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : fail(path, 'is not an object');
 };
 
-export function createEnumDecoder<T extends string | number>(...values: readonly T[]): JsonDecoder<T> {
+export function enumOf<T extends string | number>(...values: readonly T[]): JsonDecoder<T> {
   return (value, path) => {
     const found = values.find((one) => one === value);
     return found ?? fail(path, `is not one of ${values.map((one) => JSON.stringify(one)).join(', ')}`);
   };
 }
 
-export function createNullableDecoder<T>(decode: JsonDecoder<T>): JsonDecoder<T | null> {
+export function nullable<T>(decode: JsonDecoder<T>): JsonDecoder<T | null> {
   return (value, path) => (value === null ? null : decode(value, path));
 }
 
-export function createOptionalMemberDecoder<T>(decode: JsonDecoder<T>): JsonDecoder<T | undefined> {
+export function optional<T>(decode: JsonDecoder<T>): JsonDecoder<T | undefined> {
   return (value, path) => (value === undefined ? undefined : decode(value, path));
 }
 
-export function createArrayDecoder<T>(decode: JsonDecoder<T>): JsonDecoder<readonly T[]> {
+export function arrayOf<T>(decode: JsonDecoder<T>): JsonDecoder<readonly T[]> {
   return (value, path) => {
     if (!Array.isArray(value)) return fail(path, 'is not an array');
     return value.map((one: unknown, at) => decode(one, `${path}[${at}]`));
@@ -70,7 +70,7 @@ type MemberDecoders<T> = {
  * Accepts an object with exactly these members: an unknown member may come from a later version and would be lost when the
  * state is written.
  */
-export function createObjectDecoder<T extends object>(members: MemberDecoders<T>): JsonDecoder<T> {
+export function objectOf<T extends object>(members: MemberDecoders<T>): JsonDecoder<T> {
   const decoders: readonly (readonly [string, JsonDecoder<unknown>])[] = Object.entries(members);
   // The state of a sandbox has a hundred thousand objects, so this loop makes no other object than the result.
   return (value, path) => {

@@ -1,19 +1,12 @@
-import type { SandboxSeedData } from '../seed.ts';
-import {
-  SANDBOX_STATE_ROW_KEY_FUNCTIONS,
-  SANDBOX_STATE_TABLE_NAMES,
-  type SandboxState,
-  type SandboxStateRowKey,
-  type SandboxStateRowLists,
-  type SandboxStateTableName,
-} from './tables.ts';
+import type { Seed } from '../seed.ts';
+import { ROW_KEYS, type RowKey, type RowLists, type State, TABLE_NAMES, type TableName } from './tables.ts';
 
 /**
  * Describes the first duplicate key or the first reference to a missing record; undefined when the state is consistent. The
  * description contains no values, because values may be secrets.
  */
-export function findSandboxStateInconsistency(seed: SandboxSeedData, image: SandboxState): string | undefined {
-  for (const name of SANDBOX_STATE_TABLE_NAMES) {
+export function findInconsistency(seed: Seed, image: State): string | undefined {
+  for (const name of TABLE_NAMES) {
     const duplicate = findDuplicate(name, image);
     if (duplicate !== undefined) return `${name}[${duplicate}] has the key of an earlier row`;
   }
@@ -43,7 +36,7 @@ const UNKNOWN_OWNER = 'belongs to an unknown person, team or application';
 const UNASSIGNED_ID = 'has an id that is not below nextId';
 
 function findRow<T>(
-  name: SandboxStateTableName,
+  name: TableName,
   rows: readonly T[],
   isConsistent: (row: T) => boolean,
   problem: string,
@@ -52,8 +45,8 @@ function findRow<T>(
   return at === -1 ? undefined : `${name}[${at}] ${problem}`;
 }
 
-function findDuplicate<N extends SandboxStateTableName>(name: N, lists: SandboxStateRowLists): number | undefined {
-  const seen = new Set<SandboxStateRowKey>();
-  const at = lists[name].findIndex((row) => seen.size === seen.add(SANDBOX_STATE_ROW_KEY_FUNCTIONS[name](row)).size);
+function findDuplicate<N extends TableName>(name: N, lists: RowLists): number | undefined {
+  const seen = new Set<RowKey>();
+  const at = lists[name].findIndex((row) => seen.size === seen.add(ROW_KEYS[name](row)).size);
   return at === -1 ? undefined : at;
 }

@@ -25,7 +25,7 @@ export function readJournal(path: string): JournalContent | undefined {
 }
 
 /** The name of the file that becomes the journal when it is complete. */
-export function temporaryJournalName(path: string): string {
+export function temporaryName(path: string): string {
   return `.${basename(path)}.tmp`;
 }
 
@@ -44,7 +44,7 @@ export class Journal {
    */
   async rewrite(lines: Iterable<string>): Promise<void> {
     const text = `${[...lines].join('\n')}\n`;
-    const temporary = join(dirname(this.#path), temporaryJournalName(this.#path));
+    const temporary = join(dirname(this.#path), temporaryName(this.#path));
     // What is in this place is left over, or a pipe whose opening would never end.
     await rm(temporary, { force: true });
     const file = await open(temporary, 'wx', 0o600);
@@ -113,7 +113,7 @@ export class SandboxStateFolderError extends Error {
 }
 
 /** The line number starts at 1. */
-export function damagedStateError(path: string, line: number, problem: string): SandboxStateFolderError {
+export function damagedState(path: string, line: number, problem: string): SandboxStateFolderError {
   return new SandboxStateFolderError('damaged', 'the sandbox state is damaged', {
     detail: `${path}, line ${line}: ${problem}`,
     hint: 'restore the folder from a backup, or name another folder with `--state`',

@@ -1,62 +1,62 @@
 import type {
-  ApplicationAuthorization,
+  Authorization,
   AuthorizationCode,
-  AuthorizationConsentMode,
-  CsrfTokenRecord,
-  IssuedTokenPair,
-  SandboxBrowserSession,
-  SandboxDroplet,
-  SandboxDropletAction,
-  SandboxGrant,
-  SandboxMigration,
-  SandboxMigrationEnd,
-  SandboxMigrationSource,
+  BrowserSession,
+  ConsentMode,
+  CsrfToken,
+  Droplet,
+  DropletAction,
+  Grant,
+  Migration,
+  MigrationEnd,
+  MigrationSource,
   TokenIssuance,
+  TokenPair,
 } from '../records.ts';
-import type { VirtualClockState } from '../virtual-clock.ts';
+import type { ClockState } from '../virtual-clock.ts';
 import {
-  createArrayDecoder,
-  createEnumDecoder,
-  createNullableDecoder,
-  createObjectDecoder,
-  createOptionalMemberDecoder,
+  arrayOf,
   decodeAnyObject,
   decodeBoolean,
   decodeInteger,
   decodeString,
+  enumOf,
   type JsonDecoder,
+  nullable,
+  objectOf,
+  optional,
 } from './decoder.ts';
 import {
-  EMPTY_SANDBOX_STATE_ROWS,
-  mapSandboxStateTablesToObject,
-  SANDBOX_STATE_TABLE_NAMES,
-  type SandboxState,
-  type SandboxStateRecordTypes,
-  type SandboxStateRowKey,
-  type SandboxStateRowLists,
-  type SandboxStateTableName,
+  mapTables,
+  NO_ROWS,
+  type RecordTypes,
+  type RowKey,
+  type RowLists,
+  type State,
   type StateChange,
+  TABLE_NAMES,
+  type TableName,
 } from './tables.ts';
 
-const scope = createEnumDecoder('read', 'read write');
-const clock = createObjectDecoder<VirtualClockState>({
+const scope = enumOf('read', 'read write');
+const clock = objectOf<ClockState>({
   offset: decodeInteger,
-  frozenAt: createNullableDecoder(decodeInteger),
+  frozenAt: nullable(decodeInteger),
 });
 
 const consentModes = {
-  ask: createObjectDecoder<AuthorizationConsentMode & { mode: 'ask' }>({ mode: createEnumDecoder('ask') }),
-  deny: createObjectDecoder<AuthorizationConsentMode & { mode: 'deny' }>({ mode: createEnumDecoder('deny') }),
-  approve: createObjectDecoder<AuthorizationConsentMode & { mode: 'approve' }>({
-    mode: createEnumDecoder('approve'),
+  ask: objectOf<ConsentMode & { mode: 'ask' }>({ mode: enumOf('ask') }),
+  deny: objectOf<ConsentMode & { mode: 'deny' }>({ mode: enumOf('deny') }),
+  approve: objectOf<ConsentMode & { mode: 'approve' }>({
+    mode: enumOf('approve'),
     person: decodeString,
-    team: createOptionalMemberDecoder(decodeString),
+    team: optional(decodeString),
   }),
 };
 
-const consent: JsonDecoder<AuthorizationConsentMode> = (value, path) => {
+const consent: JsonDecoder<ConsentMode> = (value, path) => {
   const given = typeof value === 'object' && value !== null && 'mode' in value ? value.mode : undefined;
-  return consentModes[createEnumDecoder('ask', 'deny', 'approve')(given, `${path}.mode`)](value, path);
+  return consentModes[enumOf('ask', 'deny', 'approve')(given, `${path}.mode`)](value, path);
 };
 
 const grantFields = {
@@ -64,117 +64,117 @@ const grantFields = {
   person: decodeString,
   clientId: decodeString,
   scope,
-  team: createOptionalMemberDecoder(decodeString),
-} satisfies { readonly [K in keyof SandboxGrant]: unknown };
+  team: optional(decodeString),
+} satisfies { readonly [K in keyof Grant]: unknown };
 
-const rows: { readonly [N in SandboxStateTableName]: JsonDecoder<SandboxStateRecordTypes[N]> } = {
-  sessions: createObjectDecoder<SandboxBrowserSession>({
+const rows: { readonly [N in TableName]: JsonDecoder<RecordTypes[N]> } = {
+  sessions: objectOf<BrowserSession>({
     id: decodeString,
     person: decodeString,
-    forms: createArrayDecoder(createObjectDecoder<CsrfTokenRecord>({ token: decodeString, form: decodeString })),
+    forms: arrayOf(objectOf<CsrfToken>({ token: decodeString, form: decodeString })),
   }),
-  authorizations: createObjectDecoder<ApplicationAuthorization>({
+  authorizations: objectOf<Authorization>({
     id: decodeString,
     person: decodeString,
     clientId: decodeString,
     scope,
-    team: createOptionalMemberDecoder(decodeString),
+    team: optional(decodeString),
     since: decodeInteger,
   }),
-  codes: createObjectDecoder<AuthorizationCode>({
+  codes: objectOf<AuthorizationCode>({
     ...grantFields,
     code: decodeString,
     redirectUri: decodeString,
-    challenge: createOptionalMemberDecoder(decodeString),
+    challenge: optional(decodeString),
     expiresAt: decodeInteger,
-    usedFor: createOptionalMemberDecoder(decodeString),
+    usedFor: optional(decodeString),
   }),
-  pairs: createObjectDecoder<IssuedTokenPair>({
+  pairs: objectOf<TokenPair>({
     ...grantFields,
     accessToken: decodeString,
-    refreshToken: createOptionalMemberDecoder(decodeString),
+    refreshToken: optional(decodeString),
     issuedAt: decodeInteger,
     expiresAt: decodeInteger,
-    end: createOptionalMemberDecoder(createEnumDecoder('revoked', 'refreshed')),
-    successor: createOptionalMemberDecoder(decodeString),
-    issue: createObjectDecoder<TokenIssuance>({
-      by: createEnumDecoder('code', 'implicit', 'refresh', 'admin_issue', 'admin_refresh'),
-      client: createOptionalMemberDecoder(decodeString),
+    end: optional(enumOf('revoked', 'refreshed')),
+    successor: optional(decodeString),
+    issue: objectOf<TokenIssuance>({
+      by: enumOf('code', 'implicit', 'refresh', 'admin_issue', 'admin_refresh'),
+      client: optional(decodeString),
       chain: decodeString,
     }),
   }),
-  droplets: createObjectDecoder<SandboxDroplet>({
+  droplets: objectOf<Droplet>({
     id: decodeInteger,
     account: decodeString,
     name: decodeString,
     region: decodeString,
     size: decodeString,
     image: decodeInteger,
-    tags: createArrayDecoder(decodeString),
-    features: createArrayDecoder(decodeString),
-    vpc: createOptionalMemberDecoder(decodeString),
+    tags: arrayOf(decodeString),
+    features: arrayOf(decodeString),
+    vpc: optional(decodeString),
     createdAt: decodeInteger,
     activeAt: decodeInteger,
   }),
-  actions: createObjectDecoder<SandboxDropletAction>({
+  actions: objectOf<DropletAction>({
     id: decodeInteger,
     account: decodeString,
-    type: createEnumDecoder('create', 'destroy'),
+    type: enumOf('create', 'destroy'),
     droplet: decodeInteger,
     region: decodeString,
     startedAt: decodeInteger,
     completedAt: decodeInteger,
   }),
-  migrations: createObjectDecoder<SandboxMigration>({
+  migrations: objectOf<Migration>({
     id: decodeString,
     cluster: decodeString,
-    source: createObjectDecoder<SandboxMigrationSource>({
+    source: objectOf<MigrationSource>({
       host: decodeString,
-      port: createOptionalMemberDecoder(decodeInteger),
-      dbname: createOptionalMemberDecoder(decodeString),
-      username: createOptionalMemberDecoder(decodeString),
+      port: optional(decodeInteger),
+      dbname: optional(decodeString),
+      username: optional(decodeString),
       disableSsl: decodeBoolean,
-      ignoreDbs: createArrayDecoder(decodeString),
+      ignoreDbs: arrayOf(decodeString),
     }),
     startedAt: decodeInteger,
-    stoppedAt: createOptionalMemberDecoder(decodeInteger),
-    isReal: createOptionalMemberDecoder(decodeBoolean),
-    ended: createOptionalMemberDecoder(
-      createObjectDecoder<SandboxMigrationEnd>({
-        status: createEnumDecoder('done', 'error'),
+    stoppedAt: optional(decodeInteger),
+    isReal: optional(decodeBoolean),
+    ended: optional(
+      objectOf<MigrationEnd>({
+        status: enumOf('done', 'error'),
         at: decodeInteger,
-        reason: createOptionalMemberDecoder(decodeString),
+        reason: optional(decodeString),
       }),
     ),
   }),
 };
 
-const rowLists = mapSandboxStateTablesToObject<{
-  readonly [N in SandboxStateTableName]: JsonDecoder<SandboxStateRowLists[N]>;
-}>((name) => createArrayDecoder(rows[name]));
+const rowLists = mapTables<{
+  readonly [N in TableName]: JsonDecoder<RowLists[N]>;
+}>((name) => arrayOf(rows[name]));
 
-export const decodeSandboxState = createObjectDecoder<SandboxState>({
+export const decodeTables = objectOf<State>({
   clock,
   consent,
   nextId: decodeInteger,
   ...rowLists,
 });
 
-const decodePut = createObjectDecoder<StateChange['put']>({
-  clock: createOptionalMemberDecoder(clock),
-  consent: createOptionalMemberDecoder(consent),
-  nextId: createOptionalMemberDecoder(decodeInteger),
+const decodePut = objectOf<StateChange['put']>({
+  clock: optional(clock),
+  consent: optional(consent),
+  nextId: optional(decodeInteger),
   ...rowLists,
 });
 
-const decodeTableName = createEnumDecoder(...SANDBOX_STATE_TABLE_NAMES);
-const decodeKeys = createArrayDecoder<SandboxStateRowKey>((value, path) =>
+const decodeTableName = enumOf(...TABLE_NAMES);
+const decodeKeys = arrayOf<RowKey>((value, path) =>
   typeof value === 'number' ? decodeInteger(value, path) : decodeString(value, path),
 );
 
 /** A change contains only the tables that have changed. */
-export const decodeStateChange = createObjectDecoder<StateChange>({
-  put: (value, path) => decodePut({ ...EMPTY_SANDBOX_STATE_ROWS, ...decodeAnyObject(value, path) }, path),
+export const decodeStateChange = objectOf<StateChange>({
+  put: (value, path) => decodePut({ ...NO_ROWS, ...decodeAnyObject(value, path) }, path),
   drop: (value = {}, path) => {
     const entries = Object.entries(decodeAnyObject(value, path));
     return new Map(

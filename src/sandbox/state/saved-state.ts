@@ -1,32 +1,32 @@
-import type { LiveSandboxState } from '../live-sandbox-state.ts';
-import type { SandboxSeedData } from '../seed.ts';
-import { decodeSandboxSeedData } from '../seed.ts';
-import { VIRTUAL_CLOCK_AT_SYSTEM_TIME } from '../virtual-clock.ts';
+import type { Seed } from '../seed.ts';
+import { decodeSeed } from '../seed.ts';
+import { SYSTEM_CLOCK } from '../virtual-clock.ts';
+import type { World } from '../world.ts';
 import {
-  createEnumDecoder,
-  createObjectDecoder,
-  createOptionalMemberDecoder,
   decodeInteger,
   decodeString,
+  enumOf,
   JsonDecodeError,
   type JsonDecoder,
+  objectOf,
+  optional,
 } from './decoder.ts';
-import { findSandboxStateInconsistency } from './inconsistency.ts';
-import { damagedStateError } from './journal.ts';
+import { findInconsistency } from './inconsistency.ts';
+import { damagedState } from './journal.ts';
 import { decodeStateChange } from './sandbox-state-decoder.ts';
 import {
-  createSandboxStateTables,
-  EMPTY_SANDBOX_STATE_ROWS,
-  listSandboxStateRows,
-  SANDBOX_STATE_TABLE_NAMES,
-  type SandboxState,
-  type SandboxStateRowKey,
-  type SandboxStateRowLists,
-  type SandboxStateTableName,
-  type SandboxStateTables,
+  createTables,
+  listRows,
+  NO_ROWS,
+  type RowKey,
+  type RowLists,
+  type State,
+  TABLE_NAMES,
+  type TableName,
+  type Tables,
 } from './tables.ts';
 
-import { type ChangedSandboxStatePart, captureRunningSandboxState, type MutableSandboxState } from './world-state.ts';
+import { type ChangedPart, captureState, type RunningState } from './world-state.ts';
 
 // The first line of the journal is the head, each other line one change. The state is what the changes give, one after the
 // other, beginning with an empty one.
@@ -44,12 +44,12 @@ export interface ServerIdentity {
 /** Everything that a restart of the sandbox restores. */
 export interface SavedState {
   readonly identity: ServerIdentity;
-  readonly seed: SandboxSeedData;
-  readonly world: SandboxState;
+  readonly seed: Seed;
+  readonly world: State;
 }
 
 /** The parts of the state that have changed, with the keys of the changed rows of each table. */
-export type ChangedParts = Map<ChangedSandboxStatePart, Set<SandboxStateRowKey>>;
+export type ChangedParts = Map<ChangedPart, Set<RowKey>>;
 
 interface Head extends Omit<SavedState, 'world'> {
   readonly format: typeof FORMAT;
@@ -59,19 +59,18 @@ interface Head extends Omit<SavedState, 'world'> {
 const FORMAT = 'cloudctl-sandbox-state';
 
 /** The lines of a journal that contains the present state, with a line for each row. */
-export function* encodeState(world: LiveSandboxState, identity: ServerIdentity): Generator<string> {
+export function* encodeState(world: World, identity: ServerIdentity): Generator<string> {
   const head: Head = { format: FORMAT, version: 1, identity, seed: world.seed };
   yield JSON.stringify(head);
-  const { clock, consent, nextId, ...lists } = captureRunningSandboxState(world.state);
+  const { clock, consent, nextId, ...lists } = captureState(world.state);
   yield JSON.stringify({ put: { clock, consent, nextId } });
-  for (const name of SANDBOX_STATE_TABLE_NAMES)
-    for (const row of lists[name]) yield JSON.stringify({ put: { [name]: [row] } });
+  for (const name of TABLE_NAMES) for (const row of lists[name]) yield JSON.stringify({ put: { [name]: [row] } });
 }
 
 /** The line for the changes. A row that changed several times is written only once. */
-export function encodeChange(changed: ChangedParts, state: Readonly<MutableSandboxState>): string {
+export function encodeChange(changed: ChangedParts, state: Readonly<RunningState>): string {
   const put: Record<string, unknown> = {};
-  const drop: Record<string, readonly SandboxStateRowKey[]> = {};
+  const drop: Record<string, readonly RowKey[]> = {};
   for (const [part, keys] of changed) {
     if (part === 'everything') continue;
     if (part === 'clock' || part === 'consent') {
@@ -97,9 +96,9 @@ export function encodeChange(changed: ChangedParts, state: Readonly<MutableSandb
 /** Throws a StateError that names the first line that is not what a sandbox writes. @param path for the error */
 export function decodeState(path: string, [first, ...rest]: readonly string[]): SavedState {
   const { identity, seed } = decodeLine(decodeHead, first ?? '', path, 1);
-  const tables = createSandboxStateTables(EMPTY_SANDBOX_STATE_ROWS);
-  let [clock, consent, nextId]: [SandboxState['clock'], SandboxState['consent'], number] = [
-    VIRTUAL_CLOCK_AT_SYSTEM_TIME,
+  const tables = createTables(NO_ROWS);
+  let [clock, consent, nextId]: [State['clock'], State['consent'], number] = [
+    SYSTEM_CLOCK,
     { mode: 'ask' },
     seed.firstId,
   ];
@@ -108,19 +107,19 @@ export function decodeState(path: string, [first, ...rest]: readonly string[]): 
     clock = put.clock ?? clock;
     consent = put.consent ?? consent;
     nextId = put.nextId ?? nextId;
-    for (const name of SANDBOX_STATE_TABLE_NAMES) changeTable(tables, name, put, drop.get(name) ?? []);
+    for (const name of TABLE_NAMES) changeTable(tables, name, put, drop.get(name) ?? []);
   }
-  const world = { clock, consent, nextId, ...listSandboxStateRows(tables) };
-  const inconsistency = findSandboxStateInconsistency(seed, world);
-  if (inconsistency !== undefined) throw damagedStateError(path, rest.length + 1, inconsistency);
+  const world = { clock, consent, nextId, ...listRows(tables) };
+  const inconsistency = findInconsistency(seed, world);
+  if (inconsistency !== undefined) throw damagedState(path, rest.length + 1, inconsistency);
   return { identity, seed, world };
 }
 
-function changeTable<N extends SandboxStateTableName>(
-  tables: SandboxStateTables,
+function changeTable<N extends TableName>(
+  tables: Tables,
   name: N,
-  changed: SandboxStateRowLists,
-  removed: readonly SandboxStateRowKey[],
+  changed: RowLists,
+  removed: readonly RowKey[],
 ): void {
   for (const key of removed) tables[name].drop(key);
   for (const row of changed[name]) tables[name].put(row);
@@ -131,19 +130,19 @@ function decodeLine<T>(decode: JsonDecoder<T>, line: string, path: string, numbe
     return decode(JSON.parse(line), '');
   } catch (error) {
     const problem = error instanceof JsonDecodeError ? error.message : 'the line is not valid JSON';
-    throw damagedStateError(path, number, problem);
+    throw damagedState(path, number, problem);
   }
 }
 
-const decodeHead = createObjectDecoder<Head>({
-  format: createEnumDecoder(FORMAT),
-  version: createEnumDecoder(1),
-  identity: createObjectDecoder<ServerIdentity>({
+const decodeHead = objectOf<Head>({
+  format: enumOf(FORMAT),
+  version: enumOf(1),
+  identity: objectOf<ServerIdentity>({
     adminToken: decodeString,
     host: decodeString,
     port: decodeInteger,
     apiPort: decodeInteger,
-    seedNumber: createOptionalMemberDecoder(decodeInteger),
+    seedNumber: optional(decodeInteger),
   }),
-  seed: decodeSandboxSeedData,
+  seed: decodeSeed,
 });

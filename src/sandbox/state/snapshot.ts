@@ -1,25 +1,18 @@
 import { createHash } from 'node:crypto';
-import type { LiveSandboxState } from '../live-sandbox-state.ts';
-import type { SandboxSeedData } from '../seed.ts';
-import { decodeSandboxSeedData } from '../seed.ts';
-import {
-  createEnumDecoder,
-  createObjectDecoder,
-  createOptionalMemberDecoder,
-  decodeInteger,
-  decodeString,
-  JsonDecodeError,
-} from './decoder.ts';
-import { findSandboxStateInconsistency } from './inconsistency.ts';
-import { decodeSandboxState } from './sandbox-state-decoder.ts';
-import type { SandboxState } from './tables.ts';
-import { captureRunningSandboxState } from './world-state.ts';
+import type { Seed } from '../seed.ts';
+import { decodeSeed } from '../seed.ts';
+import type { World } from '../world.ts';
+import { decodeInteger, decodeString, enumOf, JsonDecodeError, objectOf, optional } from './decoder.ts';
+import { findInconsistency } from './inconsistency.ts';
+import { decodeTables } from './sandbox-state-decoder.ts';
+import type { State } from './tables.ts';
+import { captureState } from './world-state.ts';
 
 /**
  * A snapshot: the state of a sandbox as one JSON object. A snapshot contains neither addresses nor the admin token, because
  * they belong to the process.
  */
-export interface SandboxSnapshot {
+export interface Snapshot {
   readonly format: typeof SNAPSHOT_FORMAT;
   readonly version: 1;
   /**
@@ -31,21 +24,21 @@ export interface SandboxSnapshot {
   readonly now: number;
   /** The SHA-256 hash of `now`, `seed` and `world`. The digest is optional, so that a user can edit a snapshot. */
   readonly digest?: string;
-  readonly seed: SandboxSeedData;
-  readonly world: SandboxState;
+  readonly seed: Seed;
+  readonly world: State;
 }
 
 export const SNAPSHOT_FORMAT = 'cloudctl-sandbox-snapshot';
 
-export function takeSandboxSnapshot(world: LiveSandboxState): SandboxSnapshot {
+export function takeSnapshot(world: World): Snapshot {
   const now = world.now();
-  const content = { now, seed: world.seed, world: captureRunningSandboxState(world.state) };
+  const content = { now, seed: world.seed, world: captureState(world.state) };
   const taken = new Date(now).toISOString();
   return { format: SNAPSHOT_FORMAT, version: 1, taken_at: taken, digest: digestOf(content), ...content };
 }
 
 /** Returns a snapshot that can be restored, or a sentence that explains why the value is not a snapshot. */
-export function decodeSandboxSnapshot(value: unknown): SandboxSnapshot | string {
+export function decodeSnapshot(value: unknown): Snapshot | string {
   const given = typeof value === 'object' && value !== null ? value : {};
   if (!('format' in given) || given.format !== SNAPSHOT_FORMAT) return 'The input is not a sandbox snapshot.';
   if (!('version' in given) || given.version !== 1)
@@ -55,7 +48,7 @@ export function decodeSandboxSnapshot(value: unknown): SandboxSnapshot | string 
     if (snapshot.digest !== undefined && snapshot.digest !== digestOf(snapshot)) {
       return 'The snapshot is damaged: the digest does not match. Remove the digest if the snapshot was edited.';
     }
-    const inconsistency = findSandboxStateInconsistency(snapshot.seed, snapshot.world);
+    const inconsistency = findInconsistency(snapshot.seed, snapshot.world);
     return inconsistency === undefined ? snapshot : `The snapshot is damaged: ${inconsistency}.`;
   } catch (error) {
     if (!(error instanceof JsonDecodeError)) throw error;
@@ -63,18 +56,18 @@ export function decodeSandboxSnapshot(value: unknown): SandboxSnapshot | string 
   }
 }
 
-const decode = createObjectDecoder<SandboxSnapshot>({
-  format: createEnumDecoder(SNAPSHOT_FORMAT),
-  version: createEnumDecoder(1),
+const decode = objectOf<Snapshot>({
+  format: enumOf(SNAPSHOT_FORMAT),
+  version: enumOf(1),
   taken_at: decodeString,
   now: decodeInteger,
-  digest: createOptionalMemberDecoder(decodeString),
-  seed: decodeSandboxSeedData,
-  world: decodeSandboxState,
+  digest: optional(decodeString),
+  seed: decodeSeed,
+  world: decodeTables,
 });
 
 /** The digest does not depend on the order of object members, which an editor may change. */
-function digestOf({ now, seed, world }: Pick<SandboxSnapshot, 'now' | 'seed' | 'world'>): string {
+function digestOf({ now, seed, world }: Pick<Snapshot, 'now' | 'seed' | 'world'>): string {
   const canonical = JSON.stringify({ now, seed, world }, (_name, value: unknown) => sortMembers(value));
   return createHash('sha256').update(canonical).digest('hex');
 }

@@ -13,8 +13,8 @@ import {
 } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
-import type { LiveSandboxState } from '../live-sandbox-state.ts';
-import { readJournal, SandboxStateFolderError, temporaryJournalName } from './journal.ts';
+import type { World } from '../world.ts';
+import { readJournal, SandboxStateFolderError, temporaryName } from './journal.ts';
 import { decodeState, type SavedState, type ServerIdentity } from './saved-state.ts';
 import { StateWriter } from './state-writer.ts';
 
@@ -24,7 +24,7 @@ export interface StateFolder {
   readonly saved: SavedState | undefined;
   /** A warning about an incomplete last line. */
   readonly notice: string | undefined;
-  readonly startWriter: (world: LiveSandboxState, identity: ServerIdentity) => Promise<StateWriter>;
+  readonly startWriter: (world: World, identity: ServerIdentity) => Promise<StateWriter>;
   readonly release: () => void;
 }
 
@@ -42,7 +42,7 @@ export function openStateFolder(path: string): StateFolder {
   try {
     makeFolders(folder);
     requireOwnFiles(folder);
-    release = lockSandboxStateFolder(join(folder, LOCK));
+    release = lockStateFolder(join(folder, LOCK));
     if (process.platform !== 'win32' && (statSync(folder).mode & 0o077) !== 0) chmodSync(folder, 0o700);
     const content = readJournal(journal);
     return {
@@ -82,7 +82,7 @@ function makeFolders(path: string, hasParentToMake = true): void {
 /** The migration engine itself writes the file `engine`, which lists the objects that migrations created on their sources. */
 function requireOwnFiles(folder: string): void {
   const names = readdirSync(folder);
-  const foreign = names.find((name) => ![LOCK, JOURNAL, temporaryJournalName(JOURNAL), 'engine'].includes(name));
+  const foreign = names.find((name) => ![LOCK, JOURNAL, temporaryName(JOURNAL), 'engine'].includes(name));
   if (foreign === undefined || names.includes(JOURNAL)) return;
   throw new SandboxStateFolderError('unusable', `${folder} is not a sandbox state folder`, {
     detail: `it contains ${foreign}`,
@@ -110,7 +110,7 @@ type NonBlockingFileLocker = (descriptor: number) => boolean;
  * A kind of lock: fcntl(2) from the native library, flock(2) from the program flock. The two kinds do not exclude each other. On
  * macOS the library uses flock(2) and on Windows LockFileEx, under the same name.
  */
-export interface SandboxLockKind {
+export interface LockKind {
   readonly name: 'fcntl' | 'flock';
   readonly tryLock: NonBlockingFileLocker;
 }
@@ -121,7 +121,7 @@ export interface SandboxLockKind {
  * crash. Throws a StateError.
  * @param kinds the kinds of locks that this system has, the preferred one first
  */
-export function lockSandboxStateFolder(path: string, kinds = listSandboxLockKinds()): () => void {
+export function lockStateFolder(path: string, kinds = listLockKinds()): () => void {
   let descriptor: number | undefined = openSync(path, 'a+', 0o600);
   const release = (): void => {
     if (descriptor !== undefined) closeSync(descriptor);
@@ -147,7 +147,7 @@ export function lockSandboxStateFolder(path: string, kinds = listSandboxLockKind
 }
 
 /** Locks the file with the kind that it records. The first process records its preferred kind. */
-function tryLockWithRecordedKind(descriptor: number, kinds: readonly SandboxLockKind[]): boolean {
+function tryLockWithRecordedKind(descriptor: number, kinds: readonly LockKind[]): boolean {
   const recorded = decodeLockKind(readLockFile(descriptor));
   const kind = recorded === undefined ? kinds[0] : kinds.find(({ name }) => name === recorded);
   if (kind === undefined) {
@@ -158,7 +158,7 @@ function tryLockWithRecordedKind(descriptor: number, kinds: readonly SandboxLock
 }
 
 /** Returns false when another process, which has locked the file with another kind, has recorded its kind first. */
-function recordLockKind(descriptor: number, { name }: SandboxLockKind): boolean {
+function recordLockKind(descriptor: number, { name }: LockKind): boolean {
   // Windows has only one kind of lock, and cannot read a locked file.
   if (process.platform === 'win32') return true;
   const text = readLockFile(descriptor);
@@ -183,7 +183,7 @@ function readLockFile(descriptor: number): string {
   return bytes.toString('latin1', 0, readSync(descriptor, bytes, 0, bytes.length, 0));
 }
 
-function decodeLockKind(text: string): SandboxLockKind['name'] | undefined {
+function decodeLockKind(text: string): LockKind['name'] | undefined {
   if (text === 'fcntl\n') return 'fcntl';
   return text === 'flock\n' ? 'flock' : undefined;
 }
@@ -207,12 +207,12 @@ const lockFileWithFlock: NonBlockingFileLocker = (descriptor) => {
 };
 
 /** The kinds of locks that this system has, the preferred one first. */
-export function listSandboxLockKinds(): readonly SandboxLockKind[] {
+export function listLockKinds(): readonly LockKind[] {
   return [...nativeLockKind(), { name: 'flock', tryLock: lockFileWithFlock }];
 }
 
 /** The native lock library has no build for the C library musl, and it crashes Bun and Deno. */
-function nativeLockKind(): readonly SandboxLockKind[] {
+function nativeLockKind(): readonly LockKind[] {
   if ('Bun' in globalThis || 'Deno' in globalThis) return [];
   try {
     const native: { tryLock(descriptor: number): boolean } = createRequire(import.meta.url)('fs-native-extensions');

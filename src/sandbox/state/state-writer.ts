@@ -1,9 +1,9 @@
-import { emptyReply, type SandboxHttpReply } from '../http/reply.ts';
-import type { LiveSandboxState } from '../live-sandbox-state.ts';
+import { emptyReply, type Reply } from '../http/reply.ts';
+import type { World } from '../world.ts';
 import { Journal } from './journal.ts';
 import { type ChangedParts, encodeChange, encodeState, type ServerIdentity } from './saved-state.ts';
-import type { SandboxStateRowKey } from './tables.ts';
-import type { ChangedSandboxStatePart } from './world-state.ts';
+import type { RowKey } from './tables.ts';
+import type { ChangedPart } from './world-state.ts';
 
 /**
  * Writes every change of the state to the journal. The changes that are made during a write form the next line together, so a
@@ -13,7 +13,7 @@ export class StateWriter {
   /** Resolves with the error of the first write that failed. After a failed write, nothing more is written. */
   readonly failure: Promise<Error>;
   #reportFailure: (error: Error) => void = () => {};
-  readonly #world: LiveSandboxState;
+  readonly #world: World;
   readonly #identity: ServerIdentity;
   readonly #journal: Journal;
   #changed: ChangedParts = new Map();
@@ -22,7 +22,7 @@ export class StateWriter {
   /** Whether that write has not begun, so that it will include further changes. Stays true after a failed write. */
   #isScheduled = false;
 
-  private constructor(world: LiveSandboxState, identity: ServerIdentity, journal: Journal) {
+  private constructor(world: World, identity: ServerIdentity, journal: Journal) {
     this.#world = world;
     this.#identity = identity;
     this.#journal = journal;
@@ -33,7 +33,7 @@ export class StateWriter {
   }
 
   /** Rewrites the journal with the present state, so that the file does not grow from start to start. */
-  static async start(path: string, world: LiveSandboxState, identity: ServerIdentity): Promise<StateWriter> {
+  static async start(path: string, world: World, identity: ServerIdentity): Promise<StateWriter> {
     const writer = new StateWriter(world, identity, new Journal(path));
     try {
       writer.#change('everything');
@@ -57,7 +57,7 @@ export class StateWriter {
    * Delays the reply until every change that it may reveal is synced to the disk: the changes of its own request and those of
    * other requests that it may have read. After a failed write, the reply becomes a 500 with an empty body.
    */
-  hold(reply: SandboxHttpReply | Promise<SandboxHttpReply>): SandboxHttpReply | Promise<SandboxHttpReply> {
+  hold(reply: Reply | Promise<Reply>): Reply | Promise<Reply> {
     if (reply instanceof Promise) return reply.then((settled) => this.hold(settled));
     const saved = this.whenSaved();
     return saved === undefined
@@ -73,7 +73,7 @@ export class StateWriter {
     await this.#journal.close();
   }
 
-  #change(part: ChangedSandboxStatePart, key?: SandboxStateRowKey): void {
+  #change(part: ChangedPart, key?: RowKey): void {
     const keys = this.#changed.get(part) ?? new Set();
     if (key !== undefined) keys.add(key);
     this.#changed.set(part, keys);

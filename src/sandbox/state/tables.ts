@@ -1,50 +1,50 @@
 import type {
-  ApplicationAuthorization,
+  Authorization,
   AuthorizationCode,
-  AuthorizationConsentMode,
-  IssuedTokenPair,
-  SandboxBrowserSession,
-  SandboxDroplet,
-  SandboxDropletAction,
-  SandboxMigration,
+  BrowserSession,
+  ConsentMode,
+  Droplet,
+  DropletAction,
+  Migration,
+  TokenPair,
 } from '../records.ts';
-import type { VirtualClockState } from '../virtual-clock.ts';
+import type { ClockState } from '../virtual-clock.ts';
 
 /** The type of the records in each table. Indexes over the records are rebuilt when the state is loaded, and never stored. */
-export interface SandboxStateRecordTypes {
-  readonly sessions: SandboxBrowserSession;
-  readonly authorizations: ApplicationAuthorization;
+export interface RecordTypes {
+  readonly sessions: BrowserSession;
+  readonly authorizations: Authorization;
   readonly codes: AuthorizationCode;
-  readonly pairs: IssuedTokenPair;
-  readonly droplets: SandboxDroplet;
-  readonly actions: SandboxDropletAction;
-  readonly migrations: SandboxMigration;
+  readonly pairs: TokenPair;
+  readonly droplets: Droplet;
+  readonly actions: DropletAction;
+  readonly migrations: Migration;
 }
 
-export type SandboxStateTableName = keyof SandboxStateRecordTypes;
+export type TableName = keyof RecordTypes;
 
-export type SandboxStateRowLists = { readonly [N in SandboxStateTableName]: readonly SandboxStateRecordTypes[N][] };
+export type RowLists = { readonly [N in TableName]: readonly RecordTypes[N][] };
 
-export type SandboxStateTables = {
-  readonly [N in SandboxStateTableName]: SandboxStateTable<SandboxStateRecordTypes[N]>;
+export type Tables = {
+  readonly [N in TableName]: Table<RecordTypes[N]>;
 };
 
 /** The state that changes while a sandbox runs, as plain JSON data. */
-export interface SandboxState extends SandboxStateRowLists {
-  readonly clock: VirtualClockState;
-  readonly consent: AuthorizationConsentMode;
+export interface State extends RowLists {
+  readonly clock: ClockState;
+  readonly consent: ConsentMode;
   /** The id of the next droplet or action. */
   readonly nextId: number;
 }
 
 /** Changed values and rows with their content after the change, and the keys of removed rows. */
 export interface StateChange {
-  readonly put: SandboxStateRowLists & Partial<Pick<SandboxState, 'clock' | 'consent' | 'nextId'>>;
-  readonly drop: ReadonlyMap<SandboxStateTableName, readonly SandboxStateRowKey[]>;
+  readonly put: RowLists & Partial<Pick<State, 'clock' | 'consent' | 'nextId'>>;
+  readonly drop: ReadonlyMap<TableName, readonly RowKey[]>;
 }
 
-export const SANDBOX_STATE_ROW_KEY_FUNCTIONS: {
-  readonly [N in SandboxStateTableName]: (row: SandboxStateRecordTypes[N]) => SandboxStateRowKey;
+export const ROW_KEYS: {
+  readonly [N in TableName]: (row: RecordTypes[N]) => RowKey;
 } = {
   sessions: ({ id }) => id,
   authorizations: ({ id }) => id,
@@ -55,7 +55,7 @@ export const SANDBOX_STATE_ROW_KEY_FUNCTIONS: {
   migrations: ({ id }) => id,
 };
 
-export const SANDBOX_STATE_TABLE_NAMES: readonly SandboxStateTableName[] = [
+export const TABLE_NAMES: readonly TableName[] = [
   'sessions',
   'authorizations',
   'codes',
@@ -69,60 +69,51 @@ export const SANDBOX_STATE_TABLE_NAMES: readonly SandboxStateTableName[] = [
  * Creates an object with one member for each table. The type assertion is needed because TypeScript cannot relate the return
  * type of `make` to the members of T.
  */
-export function mapSandboxStateTablesToObject<T extends { readonly [N in SandboxStateTableName]: unknown }>(
-  make: <N extends SandboxStateTableName>(name: N) => unknown,
+export function mapTables<T extends { readonly [N in TableName]: unknown }>(
+  make: <N extends TableName>(name: N) => unknown,
 ): T {
-  return Object.fromEntries(SANDBOX_STATE_TABLE_NAMES.map((name) => [name, make(name)])) as T;
+  return Object.fromEntries(TABLE_NAMES.map((name) => [name, make(name)])) as T;
 }
 
-export const EMPTY_SANDBOX_STATE_ROWS: SandboxStateRowLists = mapSandboxStateTablesToObject<SandboxStateRowLists>(
-  () => [],
-);
+export const NO_ROWS: RowLists = mapTables<RowLists>(() => []);
 
-export function createSandboxStateTables(
-  lists: SandboxStateRowLists,
-  onChange?: (name: SandboxStateTableName, key: SandboxStateRowKey) => void,
-): SandboxStateTables {
-  return mapSandboxStateTablesToObject<SandboxStateTables>((name) =>
-    createSandboxStateTable({
-      keyOf: SANDBOX_STATE_ROW_KEY_FUNCTIONS[name],
+export function createTables(lists: RowLists, onChange?: (name: TableName, key: RowKey) => void): Tables {
+  return mapTables<Tables>((name) =>
+    createTable({
+      keyOf: ROW_KEYS[name],
       rows: lists[name],
       onChange: (key) => onChange?.(name, key),
     }),
   );
 }
 
-export function listSandboxStateRows(tables: SandboxStateTables): SandboxStateRowLists {
-  return mapSandboxStateTablesToObject<SandboxStateRowLists>((name) => tables[name].rows());
+export function listRows(tables: Tables): RowLists {
+  return mapTables<RowLists>((name) => tables[name].rows());
 }
 
-export type SandboxStateRowKey = string | number;
+export type RowKey = string | number;
 
 /**
  * Rows by their key, the oldest row first. A row is replaced as a whole and never modified in place, so that every change is
  * noticed.
  */
-export interface SandboxStateTable<V> {
-  readonly get: (key: SandboxStateRowKey) => V | undefined;
-  readonly has: (key: SandboxStateRowKey) => boolean;
+export interface Table<V> {
+  readonly get: (key: RowKey) => V | undefined;
+  readonly has: (key: RowKey) => boolean;
   /** Adds the row, or replaces the row with the same key at its position. */
   readonly put: (row: V) => void;
-  readonly drop: (key: SandboxStateRowKey) => void;
+  readonly drop: (key: RowKey) => void;
   readonly rows: () => readonly V[];
 }
 
-export interface SandboxStateTableOptions<V> {
-  readonly keyOf: (row: V) => SandboxStateRowKey;
+export interface TableOptions<V> {
+  readonly keyOf: (row: V) => RowKey;
   readonly rows: readonly V[];
   /** Called with the key of each row that is added, replaced or removed. */
-  readonly onChange: (key: SandboxStateRowKey) => void;
+  readonly onChange: (key: RowKey) => void;
 }
 
-export function createSandboxStateTable<V>({
-  keyOf,
-  rows,
-  onChange,
-}: SandboxStateTableOptions<V>): SandboxStateTable<V> {
+export function createTable<V>({ keyOf, rows, onChange }: TableOptions<V>): Table<V> {
   const byKey = new Map(rows.map((row) => [keyOf(row), row]));
   return {
     get: (key) => byKey.get(key),

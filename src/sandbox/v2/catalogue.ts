@@ -1,9 +1,9 @@
-export interface SandboxRegion {
+export interface Region {
   readonly slug: string;
   readonly name: string;
 }
 
-export interface SandboxDropletSize {
+export interface DropletSize {
   readonly slug: string;
   /** Megabytes. */
   readonly memory: number;
@@ -16,16 +16,16 @@ export interface SandboxDropletSize {
   readonly description: string;
 }
 
-export interface SandboxDropletImage {
+export interface DropletImage {
   readonly id: number;
   readonly slug: string;
   readonly distribution: string;
   readonly name: string;
 }
 
-export const SANDBOX_DEFAULT_REGION = 'nyc3';
+export const DEFAULT_REGION = 'nyc3';
 
-export const SANDBOX_REGIONS: ReadonlyMap<string, SandboxRegion> = bySlug([
+export const REGIONS: ReadonlyMap<string, Region> = bySlug([
   { slug: 'nyc1', name: 'New York 1' },
   { slug: 'nyc2', name: 'New York 2' },
   { slug: 'nyc3', name: 'New York 3' },
@@ -43,7 +43,7 @@ export const SANDBOX_REGIONS: ReadonlyMap<string, SandboxRegion> = bySlug([
   { slug: 'atl1', name: 'Atlanta 1' },
 ]);
 
-export const SANDBOX_SIZES: ReadonlyMap<string, SandboxDropletSize> = bySlug([
+export const SIZES: ReadonlyMap<string, DropletSize> = bySlug([
   ...basic('', [
     ['s-1vcpu-512mb-10gb', 512, 1, 10, 0.5, 4],
     ['s-1vcpu-1gb', 1024, 1, 25, 1, 6],
@@ -87,7 +87,7 @@ export const SANDBOX_SIZES: ReadonlyMap<string, SandboxDropletSize> = bySlug([
   ...dedicated('m', 'Memory-Optimized', 8192, 25, 42, [2, 4, 8, 16, 24, 32]),
 ]);
 
-export const SANDBOX_IMAGES: ReadonlyMap<string, SandboxDropletImage> = bySlug([
+export const IMAGES: ReadonlyMap<string, DropletImage> = bySlug([
   { id: 155_133_621, slug: 'ubuntu-24-04-x64', distribution: 'Ubuntu', name: '24.04 (LTS) x64' },
   { id: 129_211_873, slug: 'ubuntu-22-04-x64', distribution: 'Ubuntu', name: '22.04 (LTS) x64' },
   { id: 112_929_454, slug: 'ubuntu-20-04-x64', distribution: 'Ubuntu', name: '20.04 (LTS) x64' },
@@ -113,13 +113,13 @@ export const SANDBOX_IMAGES: ReadonlyMap<string, SandboxDropletImage> = bySlug([
   { id: 171_245_877, slug: 'wordpress-20-04', distribution: 'Ubuntu', name: 'WordPress on Ubuntu' },
 ]);
 
-export const SANDBOX_IMAGES_BY_ID: ReadonlyMap<number, SandboxDropletImage> = new Map(
-  [...SANDBOX_IMAGES.values()].map((image) => [image.id, image]),
+export const IMAGES_BY_ID: ReadonlyMap<number, DropletImage> = new Map(
+  [...IMAGES.values()].map((image) => [image.id, image]),
 );
 
 /** The slug of the newest region of a place, such as nyc3 for `nyc`; undefined for an unknown place. */
-export function findNewestRegionOfPlace(place: string): string | undefined {
-  return [...SANDBOX_REGIONS.keys()]
+export function findNewestRegion(place: string): string | undefined {
+  return [...REGIONS.keys()]
     .filter((slug) => slug.replace(/\d+$/, '') === place)
     .toSorted()
     .at(-1);
@@ -127,7 +127,7 @@ export function findNewestRegionOfPlace(place: string): string | undefined {
 
 type Row = readonly [slug: string, memory: number, vcpus: number, disk: number, transfer: number, priceMonthly: number];
 
-function basic(kind: string, rows: readonly Row[]): readonly SandboxDropletSize[] {
+function basic(kind: string, rows: readonly Row[]): readonly DropletSize[] {
   return rows.map(([slug, memory, vcpus, disk, transfer, priceMonthly]) => {
     return { slug, memory, vcpus, disk, transfer, priceMonthly, description: `Basic${kind}` };
   });
@@ -141,7 +141,7 @@ function dedicated(
   diskEach: number,
   priceEach: number,
   counts: readonly number[],
-): readonly SandboxDropletSize[] {
+): readonly DropletSize[] {
   return counts.map((vcpus) => ({
     slug: letter === 'c' ? `c-${vcpus}` : `${letter}-${vcpus}vcpu-${(vcpus * memoryEach) / 1024}gb`,
     memory: vcpus * memoryEach,

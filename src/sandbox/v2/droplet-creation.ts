@@ -1,15 +1,8 @@
 import type { DropletSpec } from '../droplet-store.ts';
-import { isJsonObject, isStringArray, parseJsonWithDuplicateKeys } from '../http/request.ts';
-import {
-  findNewestRegionOfPlace,
-  SANDBOX_DEFAULT_REGION,
-  SANDBOX_IMAGES,
-  SANDBOX_IMAGES_BY_ID,
-  SANDBOX_REGIONS,
-  SANDBOX_SIZES,
-} from './catalogue.ts';
+import { isJsonObject, isStringArray, parseJson } from '../http/request.ts';
+import { DEFAULT_REGION, findNewestRegion, IMAGES, IMAGES_BY_ID, REGIONS, SIZES } from './catalogue.ts';
 
-export interface SandboxDropletCreationRequest {
+export interface DropletCreation {
   readonly names: readonly string[];
   /** Whether the request has the member `name` instead of `names`, so that the response has `droplet` instead of `droplets`. */
   readonly isSingle: boolean;
@@ -22,17 +15,17 @@ const MAX_NAMES = 10;
  * Decodes the body of a creation request; if the result is a string, it is the error message for one field. Unknown attributes
  * of a creation request are ignored.
  */
-export function decodeSandboxDropletCreationRequest(value: unknown): SandboxDropletCreationRequest | string {
+export function decodeCreation(value: unknown): DropletCreation | string {
   if (!isJsonObject(value)) return 'The request body must be a JSON object.';
   const given = new Map(Object.entries(value).filter(([key, one]) => one !== null && !isEmptyValue(key, one)));
   const decodedNames = decodeNames(given.get('name'), given.get('names'));
   if (typeof decodedNames === 'string') return decodedNames;
   const size = given.get('size');
   if (size === undefined) return 'size is required.';
-  if (typeof size !== 'string' || !SANDBOX_SIZES.has(size)) return `size ${shown(size)} is not a size slug.`;
+  if (typeof size !== 'string' || !SIZES.has(size)) return `size ${shown(size)} is not a size slug.`;
   const image = decodeImage(given.get('image'));
   if (typeof image === 'string') return image;
-  const sentRegion = given.get('region') ?? SANDBOX_DEFAULT_REGION;
+  const sentRegion = given.get('region') ?? DEFAULT_REGION;
   const region = typeof sentRegion === 'string' ? findRegion(sentRegion) : undefined;
   if (region === undefined) return `region ${shown(sentRegion)} is not a region slug.`;
   const invalid = [...TYPES].find(([field, isValid]) => given.has(field) && !isValid(given.get(field)));
@@ -59,13 +52,10 @@ function isEmptyValue(key: string, value: unknown): boolean {
 
 /** Finds a region by its slug, or by the letters of the slug alone (`nyc`), which mean the newest region of that place. */
 function findRegion(text: string): string | undefined {
-  return SANDBOX_REGIONS.has(text) ? text : findNewestRegionOfPlace(text);
+  return REGIONS.has(text) ? text : findNewestRegion(text);
 }
 
-function decodeNames(
-  name: unknown,
-  names: unknown,
-): Pick<SandboxDropletCreationRequest, 'names' | 'isSingle'> | string {
+function decodeNames(name: unknown, names: unknown): Pick<DropletCreation, 'names' | 'isSingle'> | string {
   if (name !== undefined && names !== undefined) return 'name and names cannot be combined.';
   if (name === undefined && names === undefined) return 'name or names is required.';
   const list = names ?? [name];
@@ -84,9 +74,7 @@ function decodeNames(
 function decodeImage(image: unknown): number | string {
   if (image === undefined) return 'image is required.';
   const isId = typeof image === 'number' || (typeof image === 'string' && /^[1-9]\d{0,14}$/.test(image));
-  const known = isId
-    ? SANDBOX_IMAGES_BY_ID.get(Number(image))
-    : SANDBOX_IMAGES.get(typeof image === 'string' ? image : '');
+  const known = isId ? IMAGES_BY_ID.get(Number(image)) : IMAGES.get(typeof image === 'string' ? image : '');
   return known?.id ?? `image ${shown(image)} is not an image slug or image id.`;
 }
 
@@ -134,29 +122,26 @@ const TYPES: ReadonlyMap<string, (value: unknown) => boolean> = new Map([
  * an image the newest one of its distribution. Values outside the catalogue, and a body that is not a JSON object, are not
  * changed.
  */
-export function replaceDropletAliasesInRequestBody(body: string): string {
-  const { value, repeated = [] } = parseJsonWithDuplicateKeys(body) ?? {};
+export function replaceAliases(body: string): string {
+  const { value, repeated = [] } = parseJson(body) ?? {};
   if (!isJsonObject(value) || repeated.length > 0) return body;
   const stored = Object.entries(value).map(([name, sent]) => [name, STORED.get(name)?.(sent) ?? sent]);
   return JSON.stringify(Object.fromEntries(stored));
 }
 
 function storedRegion(region: unknown): string | undefined {
-  return typeof region === 'string' ? findNewestRegionOfPlace(region.replace(/\d+$/, '')) : undefined;
+  return typeof region === 'string' ? findNewestRegion(region.replace(/\d+$/, '')) : undefined;
 }
 
 function storedSize(slug: unknown): string | undefined {
-  const size = typeof slug === 'string' ? SANDBOX_SIZES.get(slug) : undefined;
+  const size = typeof slug === 'string' ? SIZES.get(slug) : undefined;
   if (size === undefined) return undefined;
-  return [...SANDBOX_SIZES.values()].find(({ memory, vcpus }) => memory === size.memory && vcpus === size.vcpus)?.slug;
+  return [...SIZES.values()].find(({ memory, vcpus }) => memory === size.memory && vcpus === size.vcpus)?.slug;
 }
 
 function storedImage(sent: unknown): number | undefined {
-  const image =
-    typeof sent === 'number'
-      ? SANDBOX_IMAGES_BY_ID.get(sent)
-      : SANDBOX_IMAGES.get(typeof sent === 'string' ? sent : '');
-  return [...SANDBOX_IMAGES.values()].find(({ distribution }) => distribution === image?.distribution)?.id;
+  const image = typeof sent === 'number' ? IMAGES_BY_ID.get(sent) : IMAGES.get(typeof sent === 'string' ? sent : '');
+  return [...IMAGES.values()].find(({ distribution }) => distribution === image?.distribution)?.id;
 }
 
 const STORED: ReadonlyMap<string, (sent: unknown) => unknown> = new Map<string, (sent: unknown) => unknown>([

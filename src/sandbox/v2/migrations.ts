@@ -1,47 +1,36 @@
 import { isIPv6 } from 'node:net';
 import { domainToASCII } from 'node:url';
 import type { DatabaseState, EngineState, RequestedSource } from '../../db/engine/index.ts';
-import type { SandboxHandlerContext } from '../handler-context.ts';
-import { isJsonObject, isStringArray, type SandboxHttpRequest } from '../http/request.ts';
-import { getSandboxMigrationDeadline } from '../migration-store.ts';
-import { formatClusterDatabaseServerAddress } from '../ready-line.ts';
-import type { SandboxCluster, SandboxMigration, SandboxMigrationSource } from '../records.ts';
-import {
-  type ApiCaller,
-  type ApiRequestHandler,
-  apiErrorReply,
-  apiReply,
-  notFoundReply,
-  readApiJsonRequest,
-  unprocessableReply,
-} from './api.ts';
-import { formatTimestampInWholeSeconds } from './resource-json.ts';
+import { type HttpRequest, isJsonObject, isStringArray } from '../http/request.ts';
+import { migrationDeadline } from '../migration-store.ts';
+import { formatServerAddress } from '../ready-line.ts';
+import type { Cluster, Migration, MigrationSource } from '../records.ts';
+import type { Service } from '../service.ts';
+import { type ApiCaller, type ApiHandler, apiError, apiReply, notFound, readApiJson, unprocessable } from './api.ts';
+import { formatTimestamp } from './resource-json.ts';
 
 /**
  * Stops a migration, unless it has ended. One with a database server has ended when the engine has finished every
  * database, which the migrator records.
  */
-export function stopSandboxMigration(
-  migration: SandboxMigration,
-  { world, planes }: Pick<SandboxHandlerContext, 'world' | 'planes'>,
-): void {
+export function stopMigration(migration: Migration, { world, planes }: Pick<Service, 'world' | 'planes'>): void {
   const live = planes.stateOf(migration);
   if (live === undefined) world.migrations.stop(migration);
   else planes.stop(migration);
 }
 
 /** Starts an online migration into a cluster (docs/service.md S9.1). A successful response does not mean that the source could be reached. */
-export const handlePutMigrationRequest: ApiRequestHandler = (request, { world, planes }, caller) => {
+export const putMigration: ApiHandler = (request, { world, planes }, caller) => {
   const cluster = clusterOf(request, world, caller);
-  if (cluster === undefined) return notFoundReply();
-  const body = readApiJsonRequest(request);
+  if (cluster === undefined) return notFound();
+  const body = readApiJson(request);
   if ('status' in body) return body;
-  const source = decodeSandboxMigrationRequest(body.value, cluster.engine);
-  if (typeof source === 'string') return unprocessableReply(source);
-  const requested = readRequestedMigrationSource(body.value, source);
+  const source = decodeMigration(body.value, cluster.engine);
+  if (typeof source === 'string') return unprocessable(source);
+  const requested = readSource(body.value, source);
   const managed = findManagedCluster(requested.host, world.seed.clusters);
   if (managed !== undefined)
-    return unprocessableReply(
+    return unprocessable(
       `source.host is the managed cluster ${managed.name}; a managed cluster cannot be migrated to another one.`,
     );
   const plane = planes.planeOf(cluster);
@@ -53,38 +42,38 @@ export const handlePutMigrationRequest: ApiRequestHandler = (request, { world, p
     ...(plane === undefined ? {} : { isReal: true }),
   };
   const latest = world.migrations.latest(cluster.uuid);
-  if (latest !== undefined && isStatusUnderWay(getCurrentSandboxMigrationState(latest, { world, planes }).status))
-    return apiErrorReply(409, 'An online migration into this cluster is already running.');
+  if (latest !== undefined && isUnderWay(currentState(latest, { world, planes }).status))
+    return apiError(409, 'An online migration into this cluster is already running.');
   if (plane !== undefined) {
     const refusal = planes.start(migration, plane, requested, world);
-    if (refusal !== undefined) return unprocessableReply(refusal);
+    if (refusal !== undefined) return unprocessable(refusal);
   }
   world.migrations.add(migration);
   return apiReply(200, {
     id: migration.id,
     status: 'running',
-    created_at: formatTimestampInWholeSeconds(migration.startedAt),
+    created_at: formatTimestamp(migration.startedAt),
   });
 };
 
-export const handleGetMigrationRequest: ApiRequestHandler = (request, service, caller) => {
+export const getMigration: ApiHandler = (request, service, caller) => {
   const { world } = service;
   const cluster = clusterOf(request, world, caller);
   const migration = cluster === undefined ? undefined : world.migrations.latest(cluster.uuid);
-  if (cluster === undefined || migration === undefined) return notFoundReply();
-  return apiReply(200, buildSandboxMigrationJson(migration, cluster, service));
+  if (cluster === undefined || migration === undefined) return notFound();
+  return apiReply(200, migrationJson(migration, cluster, service));
 };
 
 /**
  * Stops the latest migration of the cluster; an id in the path must be the id of that migration. Data that was already copied
  * remains on the target (docs/service.md S9.7).
  */
-export const handleDeleteMigrationRequest: ApiRequestHandler = (request, { world, planes }, caller) => {
+export const deleteMigration: ApiHandler = (request, { world, planes }, caller) => {
   const cluster = clusterOf(request, world, caller);
   const [, id] = request.captures;
   const migration = cluster === undefined ? undefined : world.migrations.latest(cluster.uuid);
-  if (migration === undefined || (id !== undefined && id !== migration.id)) return notFoundReply();
-  stopSandboxMigration(migration, { world, planes });
+  if (migration === undefined || (id !== undefined && id !== migration.id)) return notFound();
+  stopMigration(migration, { world, planes });
   return apiReply(204, undefined);
 };
 
@@ -92,18 +81,14 @@ export const handleDeleteMigrationRequest: ApiRequestHandler = (request, { world
  * Finds the cluster in the path if it belongs to the account of the caller (docs/service.md S7.4); the migrations of a cluster belong to
  * the account that owns the cluster.
  */
-function clusterOf(
-  request: SandboxHttpRequest,
-  { registry }: SandboxHandlerContext['world'],
-  { account }: ApiCaller,
-): SandboxCluster | undefined {
+function clusterOf(request: HttpRequest, { registry }: Service['world'], { account }: ApiCaller): Cluster | undefined {
   const named = (request.captures[0] ?? '').toLowerCase();
   return registry.clustersOf(account).find(({ uuid }) => uuid === named);
 }
 
 /** The cluster that the host field means: by its name or UUID, alone or as a host name in the domain of the clusters. */
-function findManagedCluster(host: string, clusters: readonly SandboxCluster[]): SandboxCluster | undefined {
-  const named = getSourceHostName(host);
+function findManagedCluster(host: string, clusters: readonly Cluster[]): Cluster | undefined {
+  const named = sourceHostName(host);
   // A text that is not completely recognized may be read in several ways; each place of a host counts.
   const names = named === undefined ? [...host.matchAll(HOST_PLACES)].map(([, found = '']) => found) : [named];
   const known = new Set(names.map((name) => name.toLowerCase().replace(/\.$/, '').replace(CLUSTER_DOMAIN, '')));
@@ -118,10 +103,7 @@ const HOST_PLACES = /(?:^|@|\/\/|,|host\s*=\s*'?)([a-z0-9_][a-z0-9_.-]*)(?![\w.@
  * Decodes an online migration request (docs/service.md S9.2); if the result is a string, it is the error message for one field. The type of
  * the password is checked, but the password is not stored. libpq also reads a connection string in the field dbname.
  */
-export function decodeSandboxMigrationRequest(
-  value: unknown,
-  engine: 'postgresql' | 'redis',
-): SandboxMigrationSource | string {
+export function decodeMigration(value: unknown, engine: 'postgresql' | 'redis'): MigrationSource | string {
   if (!isJsonObject(value)) return 'The request body must be a JSON object.';
   const { source, disable_ssl: disableSsl, ignore_dbs: ignoreDbs } = withoutNulls(value);
   if (source === undefined) return 'source is required.';
@@ -141,9 +123,9 @@ export function decodeSandboxMigrationRequest(
   if (engine === 'redis' && isStringArray(ignoreDbs) && ignoreDbs.length > 0)
     return 'ignore_dbs is only valid for PostgreSQL sources.';
   return {
-    host: getStorableSourceHost(host),
+    host: storableHost(host),
     ...(typeof port === 'number' ? { port } : {}),
-    ...(typeof dbname === 'string' ? { dbname: /=|:\/\//.test(dbname) ? SOURCE_FIELD_NOT_STORED : dbname } : {}),
+    ...(typeof dbname === 'string' ? { dbname: /=|:\/\//.test(dbname) ? NOT_STORED : dbname } : {}),
     ...(typeof username === 'string' ? { username } : {}),
     disableSsl: disableSsl === true,
     ignoreDbs: isStringArray(ignoreDbs) ? ignoreDbs : [],
@@ -152,9 +134,9 @@ export function decodeSandboxMigrationRequest(
 
 /**
  * Reads the source with its password, which must not be stored. The caller must call the function only after
- * `decodeSandboxMigrationRequest` has accepted the request.
+ * `decodeMigration` has accepted the request.
  */
-export function readRequestedMigrationSource(value: unknown, { disableSsl }: SandboxMigrationSource): RequestedSource {
+export function readSource(value: unknown, { disableSsl }: MigrationSource): RequestedSource {
   const source = isJsonObject(value) ? withoutNulls(value).source : undefined;
   const { host, port, dbname, username, password } = isJsonObject(source) ? withoutNulls(source) : {};
   return {
@@ -177,17 +159,17 @@ function withoutNulls(value: object): Readonly<Record<string, unknown>> {
 }
 
 /** Stands for a field of the source of which no part is stored. */
-export const SOURCE_FIELD_NOT_STORED = '(not stored)';
+export const NOT_STORED = '(not stored)';
 
 /**
  * Returns the part of the host field that the sandbox may store and show: a host name or address, with the scheme and the port
  * of a URL. Connection strings have many forms, and each form has other places for a password. Therefore a text that is not
  * completely recognized is not stored at all.
  */
-export function getStorableSourceHost(host: string): string {
+export function storableHost(host: string): string {
   const text = host.trim();
   if (isHostWithPort(text)) return text;
-  return hostOfUrl(text) ?? hostOfKeywords(text) ?? SOURCE_FIELD_NOT_STORED;
+  return hostOfUrl(text) ?? hostOfKeywords(text) ?? NOT_STORED;
 }
 
 /** Whether the field may be a connection string, of whatever form, or the name or address of a host (docs/service.md S9.2). */
@@ -197,9 +179,9 @@ export function isSourceHost(host: string): boolean {
 }
 
 /** The name or address of the host alone, as names are compared; undefined for a text that is not completely recognized. */
-export function getSourceHostName(host: string): string | undefined {
-  const stored = getStorableSourceHost(host);
-  if (stored === SOURCE_FIELD_NOT_STORED) return undefined;
+export function sourceHostName(host: string): string | undefined {
+  const stored = storableHost(host);
+  if (stored === NOT_STORED) return undefined;
   const authority = stored.replace(/^[a-z]+:\/\//i, '');
   const [, bracketed, name = authority] = HOST_WITH_PORT.exec(authority) ?? [];
   return (bracketed ?? name).toLowerCase().replace(/\.$/, '');
@@ -238,7 +220,7 @@ const SOURCE_URL = /^((?:postgres|postgresql|redis|rediss):\/\/)(?:[^@/?#]*@)?([
 const KEYWORD_AND_VALUE =
   /([a-z_]+)[ \t\n\r\f\v]*=[ \t\n\r\f\v]*(?:'((?:[^'\\]|\\.)*)'|((?:[^' \t\n\r\f\v\\]|\\.)+))(?:[ \t\n\r\f\v]+|$)/gsy;
 
-export interface CurrentSandboxMigrationState {
+export interface CurrentState {
   readonly status: string;
   /** The end of the migration in milliseconds of the virtual clock; undefined while it runs. */
   readonly endedAt: number | undefined;
@@ -251,37 +233,30 @@ export interface CurrentSandboxMigrationState {
 }
 
 /** The status that the migration engine reports until every database has ended; then the recorded status. */
-export function getCurrentSandboxMigrationState(
-  migration: SandboxMigration,
-  { world, planes }: Pick<SandboxHandlerContext, 'world' | 'planes'>,
-): CurrentSandboxMigrationState {
+export function currentState(migration: Migration, { world, planes }: Pick<Service, 'world' | 'planes'>): CurrentState {
   const { status, stop } = world.migrations.status(migration);
   const live = planes.stateOf(migration);
   // A migration that was stopped, or whose two weeks are over, still runs while a database is finishing.
-  if (live !== undefined && (status === 'running' || isStatusUnderWay(live.status)))
+  if (live !== undefined && (status === 'running' || isUnderWay(live.status)))
     return { status: live.status, endedAt: undefined, reason: live.reason, live };
   return { status, endedAt: stop?.at, reason: stop?.reason ?? live?.reason, live };
 }
 
 /** Whether the migration still replicates, finishes or removes what it created. */
-export function isStatusUnderWay(status: string): boolean {
+export function isUnderWay(status: string): boolean {
   return status === 'running' || status === 'syncing';
 }
 
-export function buildSandboxMigrationJson(
-  migration: SandboxMigration,
-  cluster: SandboxCluster,
-  service: SandboxHandlerContext,
-): object {
-  const { status, endedAt, reason, live } = getCurrentSandboxMigrationState(migration, service);
+export function migrationJson(migration: Migration, cluster: Cluster, service: Service): object {
+  const { status, endedAt, reason, live } = currentState(migration, service);
   return {
     id: migration.id,
     status,
-    created_at: formatTimestampInWholeSeconds(migration.startedAt),
-    deadline: formatTimestampInWholeSeconds(getSandboxMigrationDeadline(migration)),
-    ...(endedAt === undefined ? {} : { stopped_at: formatTimestampInWholeSeconds(endedAt) }),
+    created_at: formatTimestamp(migration.startedAt),
+    deadline: formatTimestamp(migrationDeadline(migration)),
+    ...(endedAt === undefined ? {} : { stopped_at: formatTimestamp(endedAt) }),
     ...(reason === undefined ? {} : { reason }),
-    data_plane: formatClusterDatabaseServerAddress(service.planes.planeOf(cluster)),
+    data_plane: formatServerAddress(service.planes.planeOf(cluster)),
     ...(live === undefined ? {} : liveView(live)),
   };
 }

@@ -1,35 +1,35 @@
-import type { SandboxHttpRequest } from '../http/request.ts';
-import { apiReplyOfJsonText, type SandboxApiReply, unprocessableReply } from './api.ts';
+import type { HttpRequest } from '../http/request.ts';
+import { type ApiReply, apiJsonReply, unprocessable } from './api.ts';
 
-export interface ListPageRequest {
+export interface PageRequest {
   readonly page: number;
   readonly perPage: number;
 }
 
 /** The items of one page, with the length of the whole list. */
-export interface ListPageSlice<Item> {
+export interface PageSlice<Item> {
   readonly items: readonly Item[];
   readonly total: number;
 }
 
 /**
- * Reads the parameters `page` (1 or greater, default: 1) and `per_page` (1 to 200, default: 20); returns a SandboxApiReply when a
+ * Reads the parameters `page` (1 or greater, default: 1) and `per_page` (1 to 200, default: 20); returns an ApiReply when a
  * value is invalid.
  */
-export function readListPageRequest(request: SandboxHttpRequest): ListPageRequest | SandboxApiReply {
+export function readPageRequest(request: HttpRequest): PageRequest | ApiReply {
   const page = readNumber(request, 'page', 1, Number.MAX_SAFE_INTEGER);
   const perPage = readNumber(request, 'per_page', 20, 200);
-  if (page === undefined) return unprocessableReply('page must be one integer, 1 or greater.');
-  if (perPage === undefined) return unprocessableReply('per_page must be one integer from 1 to 200.');
+  if (page === undefined) return unprocessable('page must be one integer, 1 or greater.');
+  if (perPage === undefined) return unprocessable('per_page must be one integer from 1 to 200.');
   return { page, perPage };
 }
 
 /** Returns one page of a list in the original or reversed order. */
-export function sliceListPage<Item>(
+export function slicePage<Item>(
   items: readonly Item[],
-  { page, perPage }: ListPageRequest,
+  { page, perPage }: PageRequest,
   order: 'forwards' | 'backwards',
-): ListPageSlice<Item> {
+): PageSlice<Item> {
   const start = (page - 1) * perPage;
   if (order === 'forwards') return { items: items.slice(start, start + perPage), total: items.length };
   const end = items.length - start;
@@ -37,11 +37,11 @@ export function sliceListPage<Item>(
 }
 
 /** Returns one page of the matching items; a single pass over the list keeps only the items of the page. */
-export function sliceMatchingListPage<Item>(
+export function sliceMatching<Item>(
   items: readonly Item[],
-  page: ListPageRequest,
+  page: PageRequest,
   matches: (item: Item) => boolean,
-): ListPageSlice<Item> {
+): PageSlice<Item> {
   const start = (page.page - 1) * page.perPage;
   const kept: Item[] = [];
   let total = 0;
@@ -57,14 +57,14 @@ export function sliceMatchingListPage<Item>(
  * Creates the list response `{<key>: […], links, meta}`. Links to other pages are absolute and keep the filters of the
  * request. Their origin is the public origin of the sandbox, else the origin that the client used.
  */
-export function buildListReply(
-  request: SandboxHttpRequest,
+export function listReply(
+  request: HttpRequest,
   key: string,
-  { page, perPage }: ListPageRequest,
-  { total }: ListPageSlice<unknown>,
+  { page, perPage }: PageRequest,
+  { total }: PageSlice<unknown>,
   /** The JSON text of each list item. */
   views: readonly string[],
-): SandboxApiReply {
+): ApiReply {
   const last = Math.max(1, Math.ceil(total / perPage));
   const link = (number: number): string => {
     const query = new URLSearchParams(request.query);
@@ -77,10 +77,10 @@ export function buildListReply(
     ...(page < last ? { next: link(page + 1), last: link(last) } : {}),
   };
   const links = JSON.stringify(Object.keys(pages).length === 0 ? {} : { pages });
-  return apiReplyOfJsonText(200, `{"${key}":[${views.join(',')}],"links":${links},"meta":{"total":${total}}}`);
+  return apiJsonReply(200, `{"${key}":[${views.join(',')}],"links":${links},"meta":{"total":${total}}}`);
 }
 
-function readNumber(request: SandboxHttpRequest, name: string, fallback: number, highest: number): number | undefined {
+function readNumber(request: HttpRequest, name: string, fallback: number, highest: number): number | undefined {
   const parameters = request.parameters();
   if (parameters.isRepeated(name)) return undefined;
   const text = parameters.get(name);

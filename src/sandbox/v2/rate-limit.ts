@@ -1,5 +1,5 @@
 /** The state of the rate limit of a caller after a request. */
-export interface SandboxRateLimitUsage {
+export interface RateLimitUsage {
   readonly limit: number;
   readonly remaining: number;
   /** The end of the current rate limit window, in milliseconds of the virtual clock. */
@@ -8,14 +8,14 @@ export interface SandboxRateLimitUsage {
   readonly retryAfterMs?: number;
 }
 
-export interface SandboxRateLimiter {
+export interface RateLimiter {
   /** Counts a request of a caller; returns undefined if there are no limits. */
-  readonly countRequest: (caller: string, now: number) => SandboxRateLimitUsage | undefined;
+  readonly countRequest: (caller: string, now: number) => RateLimitUsage | undefined;
   readonly reset: () => void;
 }
 
 /** Counts the requests of each caller in fixed time windows. Without rules, no request is limited and no rate limit is reported. */
-export function createSandboxRateLimiter(rules: readonly Rule[] | undefined): SandboxRateLimiter {
+export function createRateLimiter(rules: readonly Rule[] | undefined): RateLimiter {
   if (rules === undefined) return { reset: () => {}, countRequest: () => undefined };
   const callers = new Map<string, readonly Window[]>();
   return {
@@ -42,7 +42,7 @@ export function createSandboxRateLimiter(rules: readonly Rule[] | undefined): Sa
 }
 
 /** Parses a text such as `5000/h,250/m`; throws an Error that names the invalid part. */
-export function parseSandboxRateLimitRules(text: string): readonly Rule[] {
+export function parseRateLimits(text: string): readonly Rule[] {
   return text.split(',').map((part) => {
     const [, limit, unit] = /^\s*(\d{1,9})\/([smhd])\s*$/.exec(part) ?? [];
     const windowMs = UNITS.get(unit ?? '');
@@ -55,7 +55,7 @@ export function parseSandboxRateLimitRules(text: string): readonly Rule[] {
   });
 }
 
-export function renderRateLimitHeaders(usage: SandboxRateLimitUsage | undefined): Readonly<Record<string, string>> {
+export function renderRateLimitHeaders(usage: RateLimitUsage | undefined): Readonly<Record<string, string>> {
   if (usage === undefined) return {};
   return {
     'ratelimit-limit': String(usage.limit),

@@ -1,19 +1,12 @@
-import type { SandboxDroplet, SandboxDropletAction } from '../records.ts';
-import {
-  SANDBOX_IMAGES_BY_ID,
-  SANDBOX_REGIONS,
-  SANDBOX_SIZES,
-  type SandboxDropletImage,
-  type SandboxDropletSize,
-  type SandboxRegion,
-} from './catalogue.ts';
+import type { Droplet, DropletAction } from '../records.ts';
+import { type DropletImage, type DropletSize, IMAGES_BY_ID, REGIONS, type Region, SIZES } from './catalogue.ts';
 
 /**
  * Serializes a droplet as JSON, with its state at an instant of the virtual clock.
  * @param additional members that are outside the specification
  */
-export function serializeDroplet(droplet: SandboxDroplet, now: number, additional: object = {}): string {
-  const size = SANDBOX_SIZES.get(droplet.size);
+export function serializeDroplet(droplet: Droplet, now: number, additional: object = {}): string {
+  const size = SIZES.get(droplet.size);
   const isActive = now >= droplet.activeAt;
   const members = {
     id: droplet.id,
@@ -24,7 +17,7 @@ export function serializeDroplet(droplet: SandboxDroplet, now: number, additiona
     locked: !isActive,
     status: isActive ? 'active' : 'new',
     kernel: null,
-    created_at: formatTimestampInWholeSeconds(droplet.createdAt),
+    created_at: formatTimestamp(droplet.createdAt),
     features: droplet.features,
     backup_ids: [],
     next_backup_window: null,
@@ -36,28 +29,28 @@ export function serializeDroplet(droplet: SandboxDroplet, now: number, additiona
     vpc_uuid: droplet.vpc ?? null,
     ...additional,
   };
-  const image = SANDBOX_IMAGES_JSON.get(droplet.image) ?? 'null';
-  const region = SANDBOX_REGIONS_JSON.get(droplet.region) ?? 'null';
-  return `${openObject(members)},"image":${image},"size":${SANDBOX_SIZES_JSON.get(droplet.size) ?? 'null'},"region":${region}}`;
+  const image = IMAGES_JSON.get(droplet.image) ?? 'null';
+  const region = REGIONS_JSON.get(droplet.region) ?? 'null';
+  return `${openObject(members)},"image":${image},"size":${SIZES_JSON.get(droplet.size) ?? 'null'},"region":${region}}`;
 }
 
-export function serializeAction(action: SandboxDropletAction, now: number): string {
+export function serializeAction(action: DropletAction, now: number): string {
   const isCompleted = now >= action.completedAt;
   const members = {
     id: action.id,
     status: isCompleted ? 'completed' : 'in-progress',
     type: action.type,
-    started_at: formatTimestampInWholeSeconds(action.startedAt),
-    completed_at: isCompleted ? formatTimestampInWholeSeconds(action.completedAt) : null,
+    started_at: formatTimestamp(action.startedAt),
+    completed_at: isCompleted ? formatTimestamp(action.completedAt) : null,
     resource_id: action.droplet,
     resource_type: 'droplet',
     region_slug: action.region,
   };
-  return `${openObject(members)},"region":${SANDBOX_REGIONS_JSON.get(action.region) ?? 'null'}}`;
+  return `${openObject(members)},"region":${REGIONS_JSON.get(action.region) ?? 'null'}}`;
 }
 
 /** Formats a time in ISO 8601 with whole seconds, as in `2026-03-01T12:00:00Z`. */
-export function formatTimestampInWholeSeconds(milliseconds: number): string {
+export function formatTimestamp(milliseconds: number): string {
   return `${new Date(milliseconds).toISOString().slice(0, -5)}Z`;
 }
 
@@ -66,11 +59,11 @@ function openObject(members: object): string {
   return JSON.stringify(members).slice(0, -1);
 }
 
-function regionView({ slug, name }: SandboxRegion): object {
+function regionView({ slug, name }: Region): object {
   return { name, slug, features: REGION_FEATURES, available: true, sizes: SIZE_SLUGS };
 }
 
-function sizeView(size: SandboxDropletSize): object {
+function sizeView(size: DropletSize): object {
   const { slug, memory, vcpus, disk, transfer, priceMonthly, description } = size;
   return {
     slug,
@@ -86,7 +79,7 @@ function sizeView(size: SandboxDropletSize): object {
   };
 }
 
-function imageView({ id, slug, distribution, name }: SandboxDropletImage): object {
+function imageView({ id, slug, distribution, name }: DropletImage): object {
   return {
     id,
     name,
@@ -105,7 +98,7 @@ function imageView({ id, slug, distribution, name }: SandboxDropletImage): objec
 }
 
 /** The addresses are from the blocks that RFC 5737 reserves for documentation, so they belong to no host. */
-function networks({ id, features }: SandboxDroplet): object {
+function networks({ id, features }: Droplet): object {
   const host = (id % 254) + 1;
   const net = Math.floor(id / 254) % 256;
   const v4 = [
@@ -120,13 +113,13 @@ function networks({ id, features }: SandboxDroplet): object {
 
 const HOURS_PER_MONTH = 672;
 const REGION_FEATURES = ['backups', 'ipv6', 'metadata', 'install_agent', 'storage', 'image_transfer'];
-const REGION_SLUGS = [...SANDBOX_REGIONS.keys()];
-const SIZE_SLUGS = [...SANDBOX_SIZES.keys()];
+const REGION_SLUGS = [...REGIONS.keys()];
+const SIZE_SLUGS = [...SIZES.keys()];
 
 // The catalogue is serialized once, because it never changes and is the largest part of every response.
-export const SANDBOX_REGIONS_JSON = serializeAll(SANDBOX_REGIONS, regionView);
-export const SANDBOX_SIZES_JSON = serializeAll(SANDBOX_SIZES, sizeView);
-export const SANDBOX_IMAGES_JSON = serializeAll(SANDBOX_IMAGES_BY_ID, imageView);
+export const REGIONS_JSON = serializeAll(REGIONS, regionView);
+export const SIZES_JSON = serializeAll(SIZES, sizeView);
+export const IMAGES_JSON = serializeAll(IMAGES_BY_ID, imageView);
 
 function serializeAll<Key, Item>(
   items: ReadonlyMap<Key, Item>,

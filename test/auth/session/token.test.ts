@@ -7,7 +7,7 @@ import { encodeRecord, unknownExpiry } from '../../../src/auth/session/record.ts
 import { createFileStore } from '../../../src/auth/session/store.ts';
 import { runCliCommandLine } from '../../../src/main.ts';
 import type { SandboxServers } from '../../../src/sandbox/sandbox.ts';
-import { startSandboxServers } from '../../../src/sandbox/sandbox.ts';
+import { startServers } from '../../../src/sandbox/sandbox.ts';
 import { environment } from '../../fixtures/folders.ts';
 import { memoryKeychain, type TestHost, testHost } from '../../fixtures/host.ts';
 import { type Seeded, seedSession } from '../../fixtures/session.ts';
@@ -20,7 +20,7 @@ beforeAll(async () => {
     readTokenFast(process.argv.slice(2), process.env, process.platform, Date.now())
       .then((token) => process.stdout.write(token === undefined ? 'left to the program' : token.reveal()));`;
   program = await bundleProgram({ text }, 'cjs');
-  sandbox = await startSandboxServers();
+  sandbox = await startServers();
 });
 afterAll(async () => {
   program.remove();

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, unlinkSync, writeFileSync } from
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { tryAcquireFileLock } from '../../../src/platform/locks.ts';
-import type { SandboxServerOptions } from '../../../src/sandbox/sandbox.ts';
+import type { ServerOptions } from '../../../src/sandbox/sandbox.ts';
 import { fastClock } from '../../droplets/batch-fixtures.ts';
 import { closedOrigin, type RequestHandler, reply, serverFor } from '../../fixtures/fake-server.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
@@ -20,7 +20,7 @@ interface Row {
   readonly error?: string;
 }
 
-async function loggedIn(scope = 'read write', options: SandboxServerOptions = {}) {
+async function loggedIn(scope = 'read write', options: ServerOptions = {}) {
   const [host, sandbox] = [testHost(), await sandboxFor(options)];
   return { host, sandbox, ...(await seedSession(host, sandbox, { scope })) };
 }

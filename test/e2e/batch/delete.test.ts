@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { FaultSpec } from '../../../src/sandbox/faults/fault.ts';
-import type { SandboxDroplet } from '../../../src/sandbox/records.ts';
+import type { Droplet } from '../../../src/sandbox/records.ts';
 import { MAYA, userOf } from '../../sandbox/requests.ts';
 import { type BatchSetup, ndjsonRows, seededRandom, setUpBatch } from './batch-setup.ts';
 
@@ -11,7 +11,7 @@ const kept = ['keep-1', 'keep-2', 'cix', 'ci'];
 async function setUpDeletion(count: number) {
   const setup = await setUpBatch();
   const account = userOf(setup.sandbox, MAYA).uuid;
-  const droplets = (): readonly SandboxDroplet[] => setup.sandbox.world.droplets.of(account);
+  const droplets = (): readonly Droplet[] => setup.sandbox.world.droplets.of(account);
   for (const droplet of [...droplets()]) setup.sandbox.world.droplets.delete(droplet);
   setup.sandbox.world.droplets.create(account, kept, { ...spec, tags: [] });
   const names = Array.from({ length: count }, (_, at) => `ci-${at}`);

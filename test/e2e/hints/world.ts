@@ -6,7 +6,7 @@ import { profilePaths } from '../../../src/auth/session/paths.ts';
 import { encodeRecord, type SessionRecord } from '../../../src/auth/session/record.ts';
 import { createFileStore, writeClientSecret } from '../../../src/auth/session/store.ts';
 import { Secret } from '../../../src/base/secret.ts';
-import { type SandboxServerOptions, type SandboxServers, startSandboxServers } from '../../../src/sandbox/sandbox.ts';
+import { type SandboxServers, type ServerOptions, startServers } from '../../../src/sandbox/sandbox.ts';
 import { bin, node, type Ran, type Running, startProgram } from '../../fixtures/cli.ts';
 import { environment, type Folders, makeFolders } from '../../fixtures/folders.ts';
 import { authorizationUrl, visit } from '../../fixtures/login.ts';
@@ -94,7 +94,7 @@ export function redirectsWith(parameters: Readonly<Record<string, string>>): Bro
   };
 }
 
-export interface WorldOptions extends SandboxServerOptions {
+export interface WorldOptions extends ServerOptions {
   /** Without a profile and a session. */
   readonly isEmpty?: boolean;
 }
@@ -102,7 +102,7 @@ export interface WorldOptions extends SandboxServerOptions {
 /** A world with the profile `default`, logged in as Maya with a session in a file. */
 export async function makeWorld({ isEmpty = false, ...options }: WorldOptions = {}): Promise<World> {
   const folders = makeFolders();
-  const sandbox = await startSandboxServers(options);
+  const sandbox = await startServers(options);
   const ends: (() => unknown)[] = [];
   const tools = join(folders.home, 'bin');
   mkdirSync(tools);

@@ -11,8 +11,8 @@ import { readTextIfPresent } from '../../../src/platform/files.ts';
 import { createHelperKeychain } from '../../../src/platform/helper-keychain.ts';
 import { readKeychainQuickly } from '../../../src/platform/read-keychain-quickly.ts';
 import type { LoggedRequest } from '../../../src/sandbox/request-log.ts';
-import { type SandboxServers, startSandboxServers } from '../../../src/sandbox/sandbox.ts';
-import { advanceVirtualClock } from '../../../src/sandbox/virtual-clock.ts';
+import { type SandboxServers, startServers } from '../../../src/sandbox/sandbox.ts';
+import { advanceClock } from '../../../src/sandbox/virtual-clock.ts';
 import { node, type Ran, type Running, startProgram } from '../../fixtures/cli.ts';
 import { type Environment, type Folders, makeFolders } from '../../fixtures/folders.ts';
 import { profileNamed } from '../../fixtures/profile.ts';
@@ -71,7 +71,7 @@ export interface FaultFixtureOptions {
 export async function createFaultFixture(store: StoreKind, options: FaultFixtureOptions): Promise<FaultFixture> {
   const { service, profiles = ['default'] } = options;
   const folders = makeFolders();
-  const sandbox = await startSandboxServers();
+  const sandbox = await startServers();
   options.test.onTestFinished(async () => {
     await sandbox.close();
     folders.remove();
@@ -193,7 +193,7 @@ async function readStoredText(
 
 /** The server's clock goes past the life of every access token there is. */
 export function expireAtServer({ world }: SandboxServers): void {
-  world.setClock((now) => advanceVirtualClock(now, 31 * 86_400_000));
+  world.setClock((now) => advanceClock(now, 31 * 86_400_000));
 }
 
 function note({ secrets, highest }: FaultFixture, record: SessionRecord): void {

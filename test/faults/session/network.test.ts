@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { FaultActionName } from '../../../src/sandbox/faults/fault.ts';
+import type { ActionName } from '../../../src/sandbox/faults/fault.ts';
 import type { Running } from '../../fixtures/cli.ts';
 import { endOf, expectInvariants, killedAt, list, refreshCommits, runNextCommand } from './assertions.ts';
 import type { FaultFixture } from './fault-fixture.ts';
@@ -8,7 +8,7 @@ import { describeStores } from './stores.ts';
 
 const refreshing = { method: 'POST', path: '/v1/oauth/token', grant_type: 'refresh_token' };
 
-function spoil({ sandbox }: FaultFixture, action: FaultActionName, times: number): void {
+function spoil({ sandbox }: FaultFixture, action: ActionName, times: number): void {
   sandbox.faults.add({ match: refreshing, action, times, delay: action === 'slow_drip' ? 1 : 0 });
 }
 
@@ -35,7 +35,7 @@ describeStores('a refresh over a bad network', ({ store, make }) => {
     await expectInvariants(fixture);
   });
 
-  const gaveUp: readonly (readonly [FaultActionName, number, number])[] = [
+  const gaveUp: readonly (readonly [ActionName, number, number])[] = [
     ['drop_before_commit', 2, 6],
     ...(store === 'keychain'
       ? []

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { FaultActionName, FaultSpec } from '../../../src/sandbox/faults/fault.ts';
+import type { ActionName, FaultSpec } from '../../../src/sandbox/faults/fault.ts';
 import type { SandboxServers } from '../../../src/sandbox/sandbox.ts';
 import { exchange, openRawConnection, type ReceivedBytes, requestBytes } from '../raw-connection.ts';
 import { admin, callApi, errorOf, grantFor, refreshWith, sandboxFor, send, tokenFor } from '../requests.ts';
@@ -411,7 +411,7 @@ describe('connections', () => {
       expect((await callApi(sandbox, (await tokenFor(sandbox)).access_token, 'GET', PATH)).status).toBe(200);
     });
 
-    it.each<FaultActionName>(['status', 'html_502', 'bad_json', 'rate_limit', 'redirect_307'])(
+    it.each<ActionName>(['status', 'html_502', 'bad_json', 'rate_limit', 'redirect_307'])(
       'goes on after %s, which is a whole answer',
       async (action) => {
         const { sandbox, base_url, list } = await openFixture();
@@ -427,7 +427,7 @@ describe('connections', () => {
   });
 
   describe('pipelined requests', () => {
-    it.each<[FaultActionName, number]>([
+    it.each<[ActionName, number]>([
       ['drop_before_commit', 0],
       ['commit_then_drop', 1],
       ['reset', 0],

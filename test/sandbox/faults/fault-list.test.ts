@@ -1,14 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  type FaultMatchCriteria,
-  type FaultRequestProperties,
-  type FaultSpec,
-  isFaultMatchingRequest,
-} from '../../../src/sandbox/faults/fault.ts';
+import { type FaultMatch, type FaultRequest, type FaultSpec, matchesFault } from '../../../src/sandbox/faults/fault.ts';
 import { createFaultList } from '../../../src/sandbox/faults/fault-list.ts';
 
-const CREATE: FaultRequestProperties = { method: 'POST', path: '/v2/droplets', routePath: '/v2/droplets' };
+const CREATE: FaultRequest = { method: 'POST', path: '/v2/droplets', routePath: '/v2/droplets' };
 
 /** The id of the fault that applied to each of `count` equal requests; 0 for none. */
 function met(specs: readonly FaultSpec[], count: number): readonly number[] {
@@ -110,9 +105,9 @@ describe('a fault applies from its nth match to as many matches as `times`', () 
 });
 
 describe('a fault applies to requests that match all its conditions', () => {
-  const refresh: FaultRequestProperties = { method: 'POST', path: '/v1/oauth/token', grantType: 'refresh_token' };
-  const show: FaultRequestProperties = { method: 'GET', path: '/v2/droplets/7', routePath: '/v2/droplets/{id}' };
-  it.each<[FaultMatchCriteria, FaultRequestProperties, boolean]>([
+  const refresh: FaultRequest = { method: 'POST', path: '/v1/oauth/token', grantType: 'refresh_token' };
+  const show: FaultRequest = { method: 'GET', path: '/v2/droplets/7', routePath: '/v2/droplets/{id}' };
+  it.each<[FaultMatch, FaultRequest, boolean]>([
     [{ method: 'POST', path: '/v2/droplets' }, CREATE, true],
     [{ path: '/v2/droplets' }, CREATE, true],
     [{ method: 'GET', path: '/v2/droplets' }, CREATE, false],
@@ -130,5 +125,5 @@ describe('a fault applies to requests that match all its conditions', () => {
     [{ grant_type: 'authorization_code' }, refresh, false],
     [{ grant_type: 'refresh_token' }, CREATE, false],
     [{ method: 'POST', path: '/v1/oauth/token', grant_type: 'refresh_token' }, refresh, true],
-  ])('%j and %j: %s', (match, sign, expected) => expect(isFaultMatchingRequest(match, sign)).toBe(expected));
+  ])('%j and %j: %s', (match, sign, expected) => expect(matchesFault(match, sign)).toBe(expected));
 });

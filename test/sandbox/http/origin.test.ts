@@ -1,9 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  buildSandboxServerOriginAndHosts,
-  formatHttpOrigin,
-  parseSandboxPublicAddress,
-} from '../../../src/sandbox/http/origin.ts';
+import { buildOrigin, formatHttpOrigin, parsePublicAddress } from '../../../src/sandbox/http/origin.ts';
 import type { SandboxServers } from '../../../src/sandbox/sandbox.ts';
 import { admin, callApi, type Exchange, grantFor, sandboxFor, send, tokenFor } from '../requests.ts';
 
@@ -24,7 +20,7 @@ it.each([
   ['10.0.0.2:65535', { host: '10.0.0.2', port: 65_535 }],
   ['[fd00::2]:8080', { host: '[fd00::2]', port: 8080 }],
 ])('the public name %s', (text, name) => {
-  expect(parseSandboxPublicAddress(text)).toEqual(name);
+  expect(parsePublicAddress(text)).toEqual(name);
 });
 
 it.each([
@@ -48,7 +44,7 @@ it.each([
   'fd00::2:8080',
   'sändbox:8080',
 ])('%j is not a public name', (text) => {
-  expect(parseSandboxPublicAddress(text)).toBeUndefined();
+  expect(parsePublicAddress(text)).toBeUndefined();
 });
 
 describe('the names of an origin', () => {
@@ -57,7 +53,7 @@ describe('the names of an origin', () => {
     ['0.0.0.0', 'sandbox', 'http://sandbox:8080', ['127.0.0.1:8080', '[::1]:8080', 'localhost:8080', 'sandbox:8080']],
     ['10.0.0.2', 'sandbox', 'http://sandbox:8080', ['10.0.0.2:8080', 'sandbox:8080']],
   ])('that listens on %s with the public host %s', (host, publicHost, origin, authorities) => {
-    const names = buildSandboxServerOriginAndHosts(host, 8080, publicHost);
+    const names = buildOrigin(host, 8080, publicHost);
     expect(names.origin).toBe(origin);
     expect([...names.authorities].sort()).toEqual(authorities);
   });
@@ -67,11 +63,11 @@ describe('the names of an origin', () => {
     ['::', 'http://[::1]:8080'],
     ['10.0.0.2', 'http://10.0.0.2:8080'],
   ])('%s is reached from this machine at %s', (host, origin) => {
-    expect(buildSandboxServerOriginAndHosts(host, 8080, 'sandbox').localOrigin).toBe(origin);
+    expect(buildOrigin(host, 8080, 'sandbox').localOrigin).toBe(origin);
   });
 
   it('include the name with and without the default port', () => {
-    expect([...buildSandboxServerOriginAndHosts('10.0.0.2', 80, 'sandbox').authorities]).toEqual([
+    expect([...buildOrigin('10.0.0.2', 80, 'sandbox').authorities]).toEqual([
       '10.0.0.2',
       '10.0.0.2:80',
       'sandbox',

@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { closedPort } from '../../../scripts/free-port.mjs';
-import { checkHttpMessageFraming, DEFAULT_BODY_LIMIT } from '../../../src/sandbox/http/server.ts';
+import { BODY_LIMIT, checkFraming } from '../../../src/sandbox/http/server.ts';
 import type { SandboxServers } from '../../../src/sandbox/sandbox.ts';
 import { openRawConnection } from '../raw-connection.ts';
 import { admin, callApi, type Exchange, sandboxFor, send, sendBytes, tokenFor } from '../requests.ts';
@@ -52,7 +52,7 @@ describe('no input ends the process', () => {
       name: 'a',
       size: '1gb',
       image: 'debian-12-x64',
-      user_data: 'x'.repeat(times * DEFAULT_BODY_LIMIT),
+      user_data: 'x'.repeat(times * BODY_LIMIT),
     });
     const { status, headers } = await callApi(sandbox, access_token, 'POST', '/v2/droplets', body);
     expect([status, headers['content-type']]).toEqual([413, 'application/json; charset=utf-8']);
@@ -63,7 +63,7 @@ describe('no input ends the process', () => {
   it('a client that reads only after it has sent a body over the limit receives the 413', async () => {
     const sandbox = await sandboxFor();
     const { host } = new URL(sandbox.ready.base_url);
-    const size = 3 * DEFAULT_BODY_LIMIT;
+    const size = 3 * BODY_LIMIT;
     const connection = openRawConnection(sandbox.ready.base_url);
     connection.write(`POST /v2/droplets HTTP/1.1\r\nHost: ${host}\r\nContent-Length: ${size}\r\n\r\n`);
     connection.write('x'.repeat(size - 1));
@@ -83,8 +83,8 @@ describe('no input ends the process', () => {
       const socket = connect(Number(port), hostname, () => {
         socket.write(`POST /v2/droplets HTTP/1.1\r\nHost: ${host}\r\nContent-Length: ${2 ** 40}\r\n\r\n`);
         const more = (): void => {
-          bytes += DEFAULT_BODY_LIMIT;
-          socket.write(Buffer.alloc(DEFAULT_BODY_LIMIT), (error) => (error ? undefined : more()));
+          bytes += BODY_LIMIT;
+          socket.write(Buffer.alloc(BODY_LIMIT), (error) => (error ? undefined : more()));
         };
         more();
       });
@@ -93,8 +93,8 @@ describe('no input ends the process', () => {
       });
       socket.on('close', () => resolve(bytes));
     });
-    expect(sent).toBeGreaterThan(16 * DEFAULT_BODY_LIMIT);
-    expect(sent).toBeLessThan(64 * DEFAULT_BODY_LIMIT);
+    expect(sent).toBeGreaterThan(16 * BODY_LIMIT);
+    expect(sent).toBeLessThan(64 * BODY_LIMIT);
     expect(sandbox.requests().map(({ status }) => status)).toEqual([413]);
   });
 
@@ -123,7 +123,7 @@ describe('no input ends the process', () => {
   it('a large body within the limit is accepted', async () => {
     const sandbox = await sandboxFor();
     const { access_token } = await tokenFor(sandbox);
-    const body = { name: 'a', size: '1gb', image: 'debian-12-x64', user_data: '\\"\n'.repeat(DEFAULT_BODY_LIMIT / 8) };
+    const body = { name: 'a', size: '1gb', image: 'debian-12-x64', user_data: '\\"\n'.repeat(BODY_LIMIT / 8) };
     expect((await callApi(sandbox, access_token, 'POST', '/v2/droplets', body)).status).toBe(202);
   });
 
@@ -228,7 +228,7 @@ describe('the end of a message is unambiguous', () => {
     ['gzip, chunked', 0, 400],
   ])('Transfer-Encoding %j in HTTP/1.%i is %s', (codings, httpVersionMinor, status) => {
     const headers = codings === undefined ? {} : { 'transfer-encoding': codings };
-    expect(checkHttpMessageFraming({ headers, httpVersionMajor: 1, httpVersionMinor })).toBe(status);
+    expect(checkFraming({ headers, httpVersionMajor: 1, httpVersionMinor })).toBe(status);
   });
 });
 

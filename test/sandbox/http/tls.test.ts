@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { startSandboxServers } from '../../../src/sandbox/sandbox.ts';
+import { startServers } from '../../../src/sandbox/sandbox.ts';
 import { type Certificates, makeCertificates } from '../../platform/certificates.ts';
 import { MAYA, sandboxFor, userOf } from '../requests.ts';
 
@@ -100,7 +100,7 @@ describe('a sandbox with a certificate', () => {
     ['certificate and key exchanged', () => ({ cert: certificates.key, key: certificates.cert })],
   ])('does not start with %s', async (_, wrong) => {
     const state = join(mkdtempSync(join(tmpdir(), 'sandbox-tls-')), 'never');
-    await expect(startSandboxServers({ tls: wrong(), state })).rejects.toThrow('for TLS');
+    await expect(startServers({ tls: wrong(), state })).rejects.toThrow('for TLS');
     expect(existsSync(state)).toBe(false);
   });
 });

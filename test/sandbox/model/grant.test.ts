@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { type SandboxServers, startSandboxServers } from '../../../src/sandbox/sandbox.ts';
+import { type SandboxServers, startServers } from '../../../src/sandbox/sandbox.ts';
 import { admin, sandboxFor } from '../requests.ts';
 import { makeFolder } from '../state/state-folders.ts';
 import { EMPTY, findViolation, type Model, predict, type Step } from './model.ts';
@@ -20,11 +20,11 @@ describe('the grant', { timeout: 60_000 + runs * 500 }, () => {
 
   it('follows the specification across restarts', async () => {
     const state = makeFolder();
-    let sandbox = await startSandboxServers({ state });
+    let sandbox = await startServers({ state });
     onTestFinished(() => sandbox.close());
     const again = async (): Promise<void> => {
       await sandbox.close();
-      sandbox = await startSandboxServers({ state });
+      sandbox = await startServers({ state });
     };
     await fc.assert(
       fc.asyncProperty(acts, fc.integer({ min: 2, max: 5 }), (plan, every) =>

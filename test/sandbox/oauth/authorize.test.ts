@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { buildSandboxGrantOfAuthorization } from '../../../src/sandbox/oauth/authorize.ts';
+import { grantOf } from '../../../src/sandbox/oauth/authorize.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { pageText } from '../panel/page-text.ts';
 import {
@@ -434,6 +434,6 @@ it('a grant has the person, the application and the granted scope of its authori
   const person = userOf(sandbox, MAYA).uuid;
   const clientId = sandbox.ready.client_id;
   const authorization = sandbox.world.grants.authorize({ person, clientId, scope: 'read write' });
-  const grant = buildSandboxGrantOfAuthorization(authorization, 'read');
+  const grant = grantOf(authorization, 'read');
   expect(grant).toEqual({ authorization: authorization.id, person, clientId, scope: 'read' });
 });

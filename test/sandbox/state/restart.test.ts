@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { type SandboxServerOptions, type SandboxServers, startSandboxServers } from '../../../src/sandbox/sandbox.ts';
+import { type SandboxServers, type ServerOptions, startServers } from '../../../src/sandbox/sandbox.ts';
 import { SandboxStateFolderError } from '../../../src/sandbox/state/journal.ts';
 import {
   admin,
@@ -23,18 +23,14 @@ import {
 } from '../requests.ts';
 import { makeFolder } from './state-folders.ts';
 
-async function start(state: string, options: SandboxServerOptions = {}): Promise<SandboxServers> {
-  const sandbox = await startSandboxServers({ state, ...options });
+async function start(state: string, options: ServerOptions = {}): Promise<SandboxServers> {
+  const sandbox = await startServers({ state, ...options });
   onTestFinished(() => sandbox.close());
   return sandbox;
 }
 
 /** The sandbox that starts on the folder after this one has closed. */
-async function restarted(
-  sandbox: SandboxServers,
-  state: string,
-  options: SandboxServerOptions = {},
-): Promise<SandboxServers> {
+async function restarted(sandbox: SandboxServers, state: string, options: ServerOptions = {}): Promise<SandboxServers> {
   await sandbox.close();
   return start(state, options);
 }
@@ -164,7 +160,7 @@ describe('a sandbox with a state folder', () => {
 
   it('refuses a path where no folder can be created', async () => {
     const nowhere = existsSync('/proc/self') ? '/proc/cloudctl/state' : '/dev/null/state';
-    await expect(startSandboxServers({ state: nowhere })).rejects.toThrow(SandboxStateFolderError);
+    await expect(startServers({ state: nowhere })).rejects.toThrow(SandboxStateFolderError);
   });
 
   it('gives only its user access to its files', async () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { SandboxServers } from '../../../src/sandbox/sandbox.ts';
-import { decodeSandboxSnapshot, takeSandboxSnapshot } from '../../../src/sandbox/state/snapshot.ts';
+import { decodeSnapshot, takeSnapshot } from '../../../src/sandbox/state/snapshot.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import {
   admin,
@@ -22,7 +22,7 @@ it('GET /_sandbox/snapshot returns the whole state, secrets included', async () 
   const sandbox = await sandboxFor();
   await admin(sandbox, 'POST', '/_sandbox/clock', { freeze: true });
   const { status, body } = await admin(sandbox, 'GET', '/_sandbox/snapshot');
-  expect([status, JSON.parse(body)]).toEqual([200, takeSandboxSnapshot(sandbox.world)]);
+  expect([status, JSON.parse(body)]).toEqual([200, takeSnapshot(sandbox.world)]);
   expect(body).toContain(sandbox.ready.client_secret);
 });
 
@@ -103,8 +103,8 @@ describe('a snapshot', () => {
   });
 
   it.each([null, 7, 'text', undefined])('is refused when it is %j', (value) => {
-    expect(decodeSandboxSnapshot(value)).toBe(decodeSandboxSnapshot({}));
-    expectGolden('sandbox', String(decodeSandboxSnapshot(value)));
+    expect(decodeSnapshot(value)).toBe(decodeSnapshot({}));
+    expectGolden('sandbox', String(decodeSnapshot(value)));
   });
 
   it('can be restored after an edit when its digest is removed and its references are valid', async () => {

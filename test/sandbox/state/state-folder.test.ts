@@ -3,12 +3,12 @@ import fs, { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { temporaryJournalName } from '../../../src/sandbox/state/journal.ts';
+import { temporaryName } from '../../../src/sandbox/state/journal.ts';
 import {
-  listSandboxLockKinds,
-  lockSandboxStateFolder,
+  type LockKind,
+  listLockKinds,
+  lockStateFolder,
   openStateFolder,
-  type SandboxLockKind,
 } from '../../../src/sandbox/state/state-folder.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { lacks } from '../../fixtures/needs.ts';
@@ -108,21 +108,21 @@ it('a pipe in the place of the next journal is replaced and does not wait for a 
   const folder = makeFolder();
   const { journal, close } = await openWorld(folder);
   await close();
-  execFileSync('mkfifo', [join(folder, temporaryJournalName(journal))]);
+  execFileSync('mkfifo', [join(folder, temporaryName(journal))]);
   const again = await openWorld(folder);
   await again.close();
   expect(statSync(journal).isFile()).toBe(true);
 });
 
-function holdsOnce(kinds?: readonly SandboxLockKind[]): void {
+function holdsOnce(kinds?: readonly LockKind[]): void {
   const path = join(makeFolder(), 'lock');
-  const release = lockSandboxStateFolder(path, kinds);
-  expect(() => lockSandboxStateFolder(path, kinds)).toThrow(expect.objectContaining({ reason: 'busy' }));
+  const release = lockStateFolder(path, kinds);
+  expect(() => lockStateFolder(path, kinds)).toThrow(expect.objectContaining({ reason: 'busy' }));
   release();
-  lockSandboxStateFolder(path, kinds)();
+  lockStateFolder(path, kinds)();
 }
 
-const only = (name: string) => listSandboxLockKinds().filter((kind) => kind.name === name);
+const only = (name: string) => listLockKinds().filter((kind) => kind.name === name);
 
 describe('the lock of a state folder', () => {
   it('has one holder at a time, and is free after it was released', () => holdsOnce());
@@ -137,7 +137,7 @@ describe('the lock of a state folder', () => {
       vi.unstubAllEnvs();
     });
     const path = join(makeFolder(), 'lock');
-    expect(() => lockSandboxStateFolder(path)).toThrow(expect.objectContaining({ reason: 'unusable' }));
+    expect(() => lockStateFolder(path)).toThrow(expect.objectContaining({ reason: 'unusable' }));
   });
 
   it('is refused when the file was removed after it was opened', () => {
@@ -147,7 +147,7 @@ describe('the lock of a state folder', () => {
       writeFileSync(path, '');
       return true;
     };
-    expect(() => lockSandboxStateFolder(path, [{ name: 'fcntl', tryLock }])).toThrow(
+    expect(() => lockStateFolder(path, [{ name: 'fcntl', tryLock }])).toThrow(
       expect.objectContaining({ reason: 'busy' }),
     );
   });
@@ -156,7 +156,7 @@ describe('the lock of a state folder', () => {
     const tryLock = () => {
       throw new Error('no locks available');
     };
-    expect(() => lockSandboxStateFolder(join(makeFolder(), 'lock'), [{ name: 'fcntl', tryLock }])).toThrow(
+    expect(() => lockStateFolder(join(makeFolder(), 'lock'), [{ name: 'fcntl', tryLock }])).toThrow(
       expect.objectContaining({ reason: 'unusable', message: expect.stringContaining('no locks available') }),
     );
   });
@@ -168,46 +168,46 @@ describe.skipIf(process.platform !== 'linux' || lacks('flock'))('locks of two ki
     ['flock', 'fcntl'],
   ])('of which the first was %s: a sandbox that has only %s is refused, also later', (first, second) => {
     const path = join(makeFolder(), 'lock');
-    const release = lockSandboxStateFolder(path, only(first));
+    const release = lockStateFolder(path, only(first));
     const refused = expect.objectContaining({ reason: 'unusable', message: expect.stringContaining(first) });
-    expect(() => lockSandboxStateFolder(path, only(second))).toThrow(refused);
+    expect(() => lockStateFolder(path, only(second))).toThrow(refused);
     release();
-    expect(() => lockSandboxStateFolder(path, only(second))).toThrow(refused);
+    expect(() => lockStateFolder(path, only(second))).toThrow(refused);
     expect(readFileSync(path, 'utf8')).toBe(`${first}\n`);
   });
 
   it('a sandbox that has both takes the recorded one, and is excluded by it', () => {
     const path = join(makeFolder(), 'lock');
-    const release = lockSandboxStateFolder(path, only('flock'));
-    expect(() => lockSandboxStateFolder(path)).toThrow(expect.objectContaining({ reason: 'busy' }));
+    const release = lockStateFolder(path, only('flock'));
+    expect(() => lockStateFolder(path)).toThrow(expect.objectContaining({ reason: 'busy' }));
     release();
-    lockSandboxStateFolder(path)();
+    lockStateFolder(path)();
   });
 
   it('that are taken at the same time in an empty file: the first that recorded its kind has the lock', () => {
     const path = join(makeFolder(), 'lock');
     let release = (): void => {};
     const [flock] = only('flock');
-    const second: SandboxLockKind = {
+    const second: LockKind = {
       name: 'flock',
       tryLock: (descriptor) => {
         const isLocked = flock?.tryLock(descriptor) ?? false;
         beforeNextWrite(() => {
-          release = lockSandboxStateFolder(path, only('fcntl'));
+          release = lockStateFolder(path, only('fcntl'));
         });
         return isLocked;
       },
     };
-    expect(() => lockSandboxStateFolder(path, [second])).toThrow(expect.objectContaining({ reason: 'busy' }));
-    expect(() => lockSandboxStateFolder(path)).toThrow(expect.objectContaining({ reason: 'busy' }));
+    expect(() => lockStateFolder(path, [second])).toThrow(expect.objectContaining({ reason: 'busy' }));
+    expect(() => lockStateFolder(path)).toThrow(expect.objectContaining({ reason: 'busy' }));
     release();
-    lockSandboxStateFolder(path)();
+    lockStateFolder(path)();
   });
 
   it.each(['\0\0\0\0\0\0', 'fcnt'])('a damaged file (%j) is recorded anew', (content) => {
     const path = join(makeFolder(), 'lock');
     writeFileSync(path, content);
-    lockSandboxStateFolder(path, only('fcntl'))();
+    lockStateFolder(path, only('fcntl'))();
     expect(readFileSync(path, 'utf8')).toBe('fcntl\n');
   });
 });

@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { createSeed } from '../../../src/sandbox/data.ts';
-import { LiveSandboxState } from '../../../src/sandbox/live-sandbox-state.ts';
 import { systemRandom } from '../../../src/sandbox/random.ts';
 import type { ServerIdentity } from '../../../src/sandbox/state/saved-state.ts';
 import { openStateFolder } from '../../../src/sandbox/state/state-folder.ts';
 import type { StateWriter } from '../../../src/sandbox/state/state-writer.ts';
-import type { SandboxState } from '../../../src/sandbox/state/tables.ts';
+import type { State } from '../../../src/sandbox/state/tables.ts';
+import { World } from '../../../src/sandbox/world.ts';
 
 /** A folder that is removed at the end of the test. */
 export function makeFolder(): string {
@@ -38,7 +38,7 @@ export const SEED = await createSeed(
 );
 
 export interface OpenedWorld {
-  readonly world: LiveSandboxState;
+  readonly world: World;
   readonly writer: StateWriter;
   readonly folder: string;
   /** The path of the journal. */
@@ -49,7 +49,7 @@ export interface OpenedWorld {
 /** Opens a world with a state folder and a given system time. */
 export async function openWorld(folder: string, systemTime: () => number = () => 1_000_000): Promise<OpenedWorld> {
   const state = openStateFolder(folder);
-  const world = new LiveSandboxState(state.saved?.seed ?? SEED, systemRandom(), systemTime, state.saved?.world);
+  const world = new World(state.saved?.seed ?? SEED, systemRandom(), systemTime, state.saved?.world);
   const writer = await state.startWriter(world, IDENTITY);
   const close = async (): Promise<void> => {
     await writer.close();
@@ -59,14 +59,14 @@ export async function openWorld(folder: string, systemTime: () => number = () =>
 }
 
 /** The saved state of a folder that is not in use. */
-export function readFolder(folder: string): SandboxState | undefined {
+export function readFolder(folder: string): State | undefined {
   const state = openStateFolder(folder);
   state.release();
   return state.saved?.world;
 }
 
 /** The state that a restart would find after a kill at this moment; reads a copy of the folder. */
-export function readAfterKill(folder: string): SandboxState | undefined {
+export function readAfterKill(folder: string): State | undefined {
   const copy = mkdtempSync(join(tmpdir(), 'sandbox-state-'));
   try {
     cpSync(folder, copy, { recursive: true });

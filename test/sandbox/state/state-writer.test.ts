@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSyn
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { captureRunningSandboxState } from '../../../src/sandbox/state/world-state.ts';
+import { captureState } from '../../../src/sandbox/state/world-state.ts';
 import { makeFolder, openWorld, readAfterKill, readFolder, SEED } from './state-folders.ts';
 import { WORLD_CHANGES } from './world-changes.ts';
 
@@ -22,17 +22,17 @@ describe('the state folder', { timeout: 60_000 + runs * 500 }, () => {
           WORLD_CHANGES[change]?.(opened.world, pick);
           if (isAwaited) {
             await opened.writer.whenSaved();
-            expect(readAfterKill(folder)).toEqual(captureRunningSandboxState(opened.world.state));
+            expect(readAfterKill(folder)).toEqual(captureState(opened.world.state));
           }
           if (at === restartAt) {
-            const before = captureRunningSandboxState(opened.world.state);
+            const before = captureState(opened.world.state);
             await opened.close();
             opened = await openWorld(folder);
-            expect(captureRunningSandboxState(opened.world.state)).toEqual(before);
+            expect(captureState(opened.world.state)).toEqual(before);
           }
         }
         await opened.writer.whenSaved();
-        expect(readAfterKill(folder)).toEqual(captureRunningSandboxState(opened.world.state));
+        expect(readAfterKill(folder)).toEqual(captureState(opened.world.state));
         await opened.close();
         rmSync(folder, { recursive: true });
       }),
@@ -44,11 +44,11 @@ describe('the state folder', { timeout: 60_000 + runs * 500 }, () => {
     await fc.assert(
       fc.asyncProperty(steps, fc.infiniteStream(fc.nat(3)), async (plan, pauses) => {
         const opened = await openWorld(makeFolder());
-        const history = [captureRunningSandboxState(opened.world.state)];
+        const history = [captureState(opened.world.state)];
         let answered = 0;
         for (const { change, pick, isAwaited } of plan.filter((step) => step.change !== 'reset')) {
           WORLD_CHANGES[change]?.(opened.world, pick);
-          history.push(captureRunningSandboxState(opened.world.state));
+          history.push(captureState(opened.world.state));
           const now = history.length - 1;
           void Promise.resolve(opened.writer.whenSaved()).then(() => {
             answered = Math.max(answered, now);
@@ -72,7 +72,7 @@ describe('the state folder', { timeout: 60_000 + runs * 500 }, () => {
     }
     await first.close();
     const second = await openWorld(folder);
-    const { pairs, authorizations, migrations } = captureRunningSandboxState(first.world.state);
+    const { pairs, authorizations, migrations } = captureState(first.world.state);
     expect(pairs.length * authorizations.length * migrations.length).toBeGreaterThan(0);
     for (const { person, clientId } of authorizations)
       expect(second.world.grants.latestAuthorization(person, clientId)).toEqual(
@@ -97,11 +97,11 @@ describe('the state folder', { timeout: 60_000 + runs * 500 }, () => {
     WORLD_CHANGES.authorize?.(world, 8);
     WORLD_CHANGES.issueCode?.(world, 0);
     await writer.whenSaved();
-    const before = captureRunningSandboxState(world.state);
+    const before = captureState(world.state);
     const start = statSync(journal).size;
     WORLD_CHANGES.exchange?.(world, 0);
     await writer.whenSaved();
-    const after = captureRunningSandboxState(world.state);
+    const after = captureState(world.state);
     await close();
     const bytes = readFileSync(journal);
     expect(bytes.length).toBeGreaterThan(start + 100);
@@ -111,17 +111,17 @@ describe('the state folder', { timeout: 60_000 + runs * 500 }, () => {
     }
     truncateSync(journal, start + 50);
     const again = await openWorld(folder);
-    expect(captureRunningSandboxState(again.world.state)).toEqual(before);
+    expect(captureState(again.world.state)).toEqual(before);
     WORLD_CHANGES.signIn?.(again.world, 0);
     await again.close();
-    expect(readAfterKill(folder)).toEqual(captureRunningSandboxState(again.world.state));
+    expect(readAfterKill(folder)).toEqual(captureState(again.world.state));
   });
 
   it('treats a last line with zeros, as of a block that was not written, as torn', async () => {
     const { folder, world, writer, journal, close } = await openWorld(makeFolder());
     WORLD_CHANGES.authorize?.(world, 8);
     await writer.whenSaved();
-    const [start, before] = [statSync(journal).size, captureRunningSandboxState(world.state)];
+    const [start, before] = [statSync(journal).size, captureState(world.state)];
     WORLD_CHANGES.signIn?.(world, 0);
     await close();
     const bytes = readFileSync(journal);
@@ -147,7 +147,7 @@ describe('the state folder', { timeout: 60_000 + runs * 500 }, () => {
     writeFileSync(join(folder, '.journal.tmp'), 'half');
     const again = await openWorld(folder);
     expect(count()).toBe(atStart);
-    expect(captureRunningSandboxState(again.world.state)).toEqual(captureRunningSandboxState(opened.world.state));
+    expect(captureState(again.world.state)).toEqual(captureState(opened.world.state));
     WORLD_CHANGES.signIn?.(again.world, 1);
     await again.writer.whenSaved();
     again.world.reset();
@@ -155,7 +155,7 @@ describe('the state folder', { timeout: 60_000 + runs * 500 }, () => {
     expect(count()).toBe(atStart);
     WORLD_CHANGES.signIn?.(again.world, 1);
     await again.close();
-    expect(readFolder(folder)).toEqual(captureRunningSandboxState(again.world.state));
+    expect(readFolder(folder)).toEqual(captureState(again.world.state));
     expect(readdirSync(folder).sort()).toEqual(['journal', 'lock']);
   });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { SANDBOX_IMAGES, SANDBOX_REGIONS, SANDBOX_SIZES } from '../../../src/sandbox/v2/catalogue.ts';
-import { replaceDropletAliasesInRequestBody } from '../../../src/sandbox/v2/droplet-creation.ts';
+import { IMAGES, REGIONS, SIZES } from '../../../src/sandbox/v2/catalogue.ts';
+import { replaceAliases } from '../../../src/sandbox/v2/droplet-creation.ts';
 import { admin, callApi, MAYA, sandboxFor, send, TOMAS, tokenFor, userOf } from '../requests.ts';
 
 const ATTRIBUTES = { size: 's-1vcpu-1gb', image: 'ubuntu-24-04-x64', region: 'ams3' };
@@ -356,23 +356,23 @@ it.each([
   ['values that are not in the catalogue', { region: 'moon', size: 1, image: null }, undefined],
   ['no attribute', { name: 'a' }, undefined],
 ])('%s', (_what, sent, stored) => {
-  expect(JSON.parse(replaceDropletAliasesInRequestBody(JSON.stringify({ name: 'a', ...sent })))).toEqual({
+  expect(JSON.parse(replaceAliases(JSON.stringify({ name: 'a', ...sent })))).toEqual({
     name: 'a',
     ...(stored ?? sent),
   });
 });
 
 it.each(['', '[1]', '{"size":"1gb","size":"2gb"}', '{'])('the body %j stays as it is', (body) => {
-  expect(replaceDropletAliasesInRequestBody(body)).toBe(body);
+  expect(replaceAliases(body)).toBe(body);
 });
 
 it('what is stored is stored as it is when it is sent again', () => {
-  for (const [size, region, image] of [...SANDBOX_SIZES.keys()].map((slug, at) => [
+  for (const [size, region, image] of [...SIZES.keys()].map((slug, at) => [
     slug,
-    [...SANDBOX_REGIONS.keys()][at % SANDBOX_REGIONS.size],
-    [...SANDBOX_IMAGES.keys()][at % SANDBOX_IMAGES.size],
+    [...REGIONS.keys()][at % REGIONS.size],
+    [...IMAGES.keys()][at % IMAGES.size],
   ])) {
-    const once = replaceDropletAliasesInRequestBody(JSON.stringify({ size, region, image }));
-    expect(replaceDropletAliasesInRequestBody(once)).toBe(once);
+    const once = replaceAliases(JSON.stringify({ size, region, image }));
+    expect(replaceAliases(once)).toBe(once);
   }
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { getStorableSourceHost, SOURCE_FIELD_NOT_STORED } from '../../../src/sandbox/v2/migrations.ts';
+import { NOT_STORED, storableHost } from '../../../src/sandbox/v2/migrations.ts';
 import { admin, callApi, MAYA, sandboxFor, send, signIn, TOMAS, tokenFor, userOf } from '../requests.ts';
 
 const SOURCE = { host: 'db.example.com', port: 5432, dbname: 'shop', username: 'mover', password: "p'w d%22é" };
@@ -194,16 +194,16 @@ it.each([
   ['rediss://:p%40w@[2001:db8::1]:6380/0', 'rediss://[2001:db8::1]:6380'],
   [' postgres://u:p@h/db', 'postgres://h'],
   ["password='a host=b' host=real dbname = shop", 'real'],
-  ["host='real' password='it''s'", SOURCE_FIELD_NOT_STORED],
-  ['dbname=shop service=x', SOURCE_FIELD_NOT_STORED],
-  ['fe80::1%text', SOURCE_FIELD_NOT_STORED],
-  ['mysql://h/db', SOURCE_FIELD_NOT_STORED],
+  ["host='real' password='it''s'", NOT_STORED],
+  ['dbname=shop service=x', NOT_STORED],
+  ['fe80::1%text', NOT_STORED],
+  ['mysql://h/db', NOT_STORED],
 ])('%j is stored as %j', (host, stored) => {
-  expect(getStorableSourceHost(host)).toBe(stored);
+  expect(storableHost(host)).toBe(stored);
 });
 
 it.each(FORMS_WITH_PASSWORD)('%j is stored without its password', (host) => {
-  expect(getStorableSourceHost(host)).not.toContain(SECRET);
+  expect(storableHost(host)).not.toContain(SECRET);
 });
 
 it('no text contains the password, whatever is around it', () => {
@@ -236,7 +236,7 @@ it('no text contains the password, whatever is around it', () => {
       .map(([h, w]) => `password='${w.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}' host=${h}`),
   );
   fc.assert(
-    fc.property(hostField, (text) => !getStorableSourceHost(text).includes(SECRET)),
+    fc.property(hostField, (text) => !storableHost(text).includes(SECRET)),
     { numRuns: 20_000 },
   );
 });
@@ -259,7 +259,7 @@ it('neither panel nor snapshot show the password, and a managed cluster in any f
   expect((await callApi(sandbox, access_token, 'PUT', path, { source: { host: 'h', dbname } })).status).toBe(200);
   const cookie = await signIn(sandbox, MAYA);
   const panel = (await send(sandbox.ready.auth_url, '/panel/migrations', { headers: { cookie } })).body;
-  expect(panel).toContain(SOURCE_FIELD_NOT_STORED);
+  expect(panel).toContain(NOT_STORED);
   expect(panel).not.toContain(SECRET);
   expect((await admin(sandbox, 'GET', '/_sandbox/snapshot')).body).not.toContain(SECRET);
 });

@@ -4,7 +4,7 @@ import type { CommandSpec, ParsedArgs } from '../../../cli/command.ts';
 import { parseDurationToMillisecondsOrThrow, requireWholeNumber, shortenInputForError } from '../../../cli/values.ts';
 
 import type { CommandContext } from '../../../context.ts';
-import { DELAY_REQUIRING_FAULT_ACTION_NAMES, FAULT_ACTION_NAMES } from '../../../sandbox/faults/fault.ts';
+import { ACTION_NAMES, DELAY_ACTIONS } from '../../../sandbox/faults/fault.ts';
 import { sandboxAdminUrlOption } from '../sandbox-admin-url-option.ts';
 import { faultFields, faultListView } from './list.ts';
 
@@ -24,7 +24,7 @@ export const sandboxFaultsAddCommand: CommandSpec<CommandContext> = {
       description: 'only token requests with this grant type, such as refresh_token',
       completion: ['authorization_code', 'refresh_token'],
     },
-    { name: 'action', valueName: 'ACTION', description: 'fault to inject', choices: FAULT_ACTION_NAMES },
+    { name: 'action', valueName: 'ACTION', description: 'fault to inject', choices: ACTION_NAMES },
     { name: 'nth', valueName: 'N', description: 'first matching request that the fault applies to (default: 1)' },
     { name: 'times', valueName: 'N', description: 'number of requests that the fault applies to (default: 1)' },
     {
@@ -70,7 +70,7 @@ function readFault(args: ParsedArgs): object {
   const times = args.value('times');
   const delay = args.value('delay');
   const status = args.value('status');
-  if (DELAY_REQUIRING_FAULT_ACTION_NAMES.some((name) => name === action) && delay === undefined)
+  if (DELAY_ACTIONS.some((name) => name === action) && delay === undefined)
     throw usageError('missing option --delay', `pass a duration, such as \`--action ${action} --delay 2s\``);
   if (action !== 'status' && status !== undefined) {
     throw usageError(`cannot use --status with --action ${action}`, 'remove `--status`, or use `--action status`');

@@ -1,58 +1,42 @@
 import type { IncomingMessage } from 'node:http';
-import { applyFault, applyHandlerInputAlteringFault } from './faults/apply.ts';
-import { type Fault, type FaultLogFields, isHandlerInputAlteringFaultAction } from './faults/fault.ts';
-
-import type { SandboxHandlerContext } from './handler-context.ts';
-import { hasHostHeaderOfOrigin, type SandboxServerOriginAndHosts } from './http/origin.ts';
-import { CORS_HEADERS, CORS_PREFLIGHT_REPLY, isCorsPreflight, type SandboxHttpReply } from './http/reply.ts';
-
-import { parseSandboxHttpRequest, type SandboxHttpRequest } from './http/request.ts';
+import { alterInput, applyFault } from './faults/apply.ts';
+import { type Fault, type FaultFields, isInputAction } from './faults/fault.ts';
+import { hasOwnHost, type ServerOrigin } from './http/origin.ts';
+import { CORS_HEADERS, isCorsPreflight, PREFLIGHT_REPLY, type Reply } from './http/reply.ts';
+import { type HttpRequest, parseRequest } from './http/request.ts';
 import { createRouter, type RouteMatch, type Router } from './http/router.ts';
-
-import { addRedirectToLoginCorrelation } from './login-timeline.ts';
-import { type RequestLogFields, redactLoggedRequest, type SandboxLoginCorrelation } from './request-log.ts';
+import { addRedirect } from './login-timeline.ts';
+import { type LogFields, type LoginCorrelation, redactRequest } from './request-log.ts';
 import { SANDBOX_ROUTES, type SandboxRoute } from './routes.ts';
+import type { Service } from './service.ts';
 
 /** The functions with which the pipeline answers requests to one origin: the authorization server or the resource API. */
-export interface SandboxOriginHandlers<R extends SandboxRoute> {
+export interface OriginHandlers<R extends SandboxRoute> {
   readonly router: Router<R>;
   /**
    * Checks the credentials of the request. The returned function processes the request and creates the reply, also when no
    * route matches.
    */
-  readonly admit: (
-    match: RouteMatch<R>,
-    request: SandboxHttpRequest,
-    service: SandboxHandlerContext,
-  ) => SandboxRequestProcessor;
+  readonly admit: (match: RouteMatch<R>, request: HttpRequest, service: Service) => RequestProcessor;
   /** Creates an error reply in the error format of the origin. */
-  readonly errorReply: (
-    status: HttpRejectionStatus,
-    message: string,
-    request: SandboxHttpRequest,
-    service: SandboxHandlerContext,
-  ) => SandboxHttpReply;
-  readonly logFields: (match: RouteMatch<R>, request: SandboxHttpRequest) => RequestLogFields;
-  readonly trace: (
-    match: RouteMatch<R>,
-    request: SandboxHttpRequest,
-    service: SandboxHandlerContext,
-  ) => SandboxLoginCorrelation | undefined;
+  readonly errorReply: (status: RejectionStatus, message: string, request: HttpRequest, service: Service) => Reply;
+  readonly logFields: (match: RouteMatch<R>, request: HttpRequest) => LogFields;
+  readonly trace: (match: RouteMatch<R>, request: HttpRequest, service: Service) => LoginCorrelation | undefined;
   /**
    * Whether pages of every origin may send requests to the path and read the responses (CORS). No such path may depend on
    * cookies or on the client secret.
    */
   readonly allowsCrossOrigin: (path: string) => boolean;
   /** The URL of the other origin (authorization server or resource API). */
-  readonly otherOrigin: (service: SandboxHandlerContext) => string;
+  readonly otherOrigin: (service: Service) => string;
 }
 
 const routeOfBothOrigins = createRouter(SANDBOX_ROUTES.both);
 
 /** Processes a request and returns its reply. */
-export type SandboxRequestProcessor = () => SandboxHttpReply | Promise<SandboxHttpReply>;
+export type RequestProcessor = () => Reply | Promise<Reply>;
 
-export type HttpRejectionStatus = keyof typeof ERRORS;
+export type RejectionStatus = keyof typeof ERRORS;
 
 const ERRORS = {
   413: 'The request is too large.',
@@ -66,14 +50,14 @@ const ERRORS = {
  * A handler changes the state of the sandbox in one synchronous step, so its reply exists after the change and before the
  * delivery.
  */
-export function handleSandboxRequest<R extends SandboxRoute>(
-  server: SandboxOriginHandlers<R>,
-  service: SandboxHandlerContext,
-  names: SandboxServerOriginAndHosts,
+export function handleRequest<R extends SandboxRoute>(
+  server: OriginHandlers<R>,
+  service: Service,
+  names: ServerOrigin,
   message: IncomingMessage,
   body: Buffer | undefined,
-): SandboxHttpReply | Promise<SandboxHttpReply> {
-  const request = parseSandboxHttpRequest(
+): Reply | Promise<Reply> {
+  const request = parseRequest(
     message,
     body ?? Buffer.alloc(0),
     names.origin.startsWith('https:') ? 'https' : 'http',
@@ -82,11 +66,11 @@ export function handleSandboxRequest<R extends SandboxRoute>(
   const shared = routeOfBothOrigins(request.method, request.path);
   if (shared.found === 'route') return shared.route.handle();
   const allowsCrossOrigin = server.allowsCrossOrigin(request.path);
-  const reject = (status: HttpRejectionStatus, match?: RouteMatch<R>): SandboxHttpReply => {
+  const reject = (status: RejectionStatus, match?: RouteMatch<R>): Reply => {
     const received = { request, logFields: {}, ...(match === undefined ? {} : { match, allowsCrossOrigin }) };
     return logReply(service, received, server.errorReply(status, ERRORS[status], request, service));
   };
-  if (!hasHostHeaderOfOrigin(message, names)) return reject(421);
+  if (!hasOwnHost(message, names)) return reject(421);
   const match = server.router(request.method, request.path);
   if (body === undefined) return reject(413, match);
   // Compressed request bodies are refused: they are not decompressed, and must not be read as plain text (RFC 9110 §15.5.16).
@@ -95,7 +79,7 @@ export function handleSandboxRequest<R extends SandboxRoute>(
   // Browsers send preflight requests by themselves, so that faults and rate limits must not count them.
   if (allowsCrossOrigin && isCorsPreflight(request)) {
     const received = { request, logFields: {}, match, allowsCrossOrigin, isPreflight: true };
-    return logReply(service, received, CORS_PREFLIGHT_REPLY);
+    return logReply(service, received, PREFLIGHT_REPLY);
   }
 
   const routed = match.found === 'route' ? { ...request, captures: match.captures } : request;
@@ -108,11 +92,11 @@ export function handleSandboxRequest<R extends SandboxRoute>(
     ...(trace === undefined ? {} : { trace }),
   };
   const faults = takeFaults(received, service);
-  const fault = faults.find(({ action }) => !isHandlerInputAlteringFaultAction(action)) ?? faults[0];
+  const fault = faults.find(({ action }) => !isInputAction(action)) ?? faults[0];
   if (fault !== undefined) {
     return applyFault(fault, {
       admit: () => {
-        const changed = faults.reduce(applyHandlerInputAlteringFault, { request: routed, service });
+        const changed = faults.reduce(alterInput, { request: routed, service });
         return admitSafely(server, match, changed.request, changed.service);
       },
       log: (reply, outcome) => logReply(service, received, reply, outcome),
@@ -127,19 +111,19 @@ export function handleSandboxRequest<R extends SandboxRoute>(
 }
 
 interface ReceivedRequest {
-  readonly request: SandboxHttpRequest;
-  readonly logFields: RequestLogFields;
+  readonly request: HttpRequest;
+  readonly logFields: LogFields;
   /** Absent for a request with the Host header of another server. */
   readonly match?: RouteMatch<SandboxRoute>;
   readonly allowsCrossOrigin?: boolean;
   readonly isPreflight?: boolean;
-  readonly trace?: SandboxLoginCorrelation;
+  readonly trace?: LoginCorrelation;
 }
 
 /** Faults never apply to the admin API, because the admin API is used to remove faults. */
 function takeFaults(
   { request: { method, path }, logFields, match }: ReceivedRequest,
-  { faults }: SandboxHandlerContext,
+  { faults }: Service,
 ): readonly Fault[] {
   if (path.startsWith(ADMIN_PREFIX)) return [];
   const routePath = match?.found === 'route' ? match.route.path : undefined;
@@ -148,12 +132,12 @@ function takeFaults(
 
 /** An exception in a handler gives its request status 500 and does not end the process. */
 function admitSafely<R extends SandboxRoute>(
-  server: SandboxOriginHandlers<R>,
+  server: OriginHandlers<R>,
   match: RouteMatch<R>,
-  request: SandboxHttpRequest,
-  service: SandboxHandlerContext,
-): SandboxRequestProcessor {
-  const failed = (): SandboxHttpReply => server.errorReply(500, ERRORS[500], request, service);
+  request: HttpRequest,
+  service: Service,
+): RequestProcessor {
+  const failed = (): Reply => server.errorReply(500, ERRORS[500], request, service);
   try {
     const handling = server.admit(match, request, service);
     return () => {
@@ -170,18 +154,18 @@ function admitSafely<R extends SandboxRoute>(
 }
 
 function logReply(
-  service: SandboxHandlerContext,
+  service: Service,
   { request, logFields, match, trace, allowsCrossOrigin, isPreflight }: ReceivedRequest,
-  reply: SandboxHttpReply,
-  outcome?: FaultLogFields,
-): SandboxHttpReply {
+  reply: Reply,
+  outcome?: FaultFields,
+): Reply {
   const now = new Date(service.world.now());
   const { method, path } = request;
   // The Date header contains the virtual time, because clients compute deadlines from it.
   const headers = { date: now.toUTCString(), ...(allowsCrossOrigin === true ? CORS_HEADERS : {}), ...reply.headers };
-  const completed: SandboxHttpReply = { ...reply, headers };
+  const completed: Reply = { ...reply, headers };
   if (path.startsWith(ADMIN_PREFIX)) return completed;
-  const entry = redactLoggedRequest(
+  const entry = redactRequest(
     {
       at: now.toISOString(),
       method,
@@ -194,11 +178,7 @@ function logReply(
   );
   const unrouted = isPreflight === true ? PREFLIGHT : NO_ENDPOINT;
   const endpoint = `${method} ${match?.found === 'route' ? match.route.path : unrouted}`;
-  const sent = service.log.add(
-    entry,
-    endpoint,
-    outcome?.committed === false ? trace : addRedirectToLoginCorrelation(trace, reply),
-  );
+  const sent = service.log.add(entry, endpoint, outcome?.committed === false ? trace : addRedirect(trace, reply));
   return outcome === undefined ? completed : { ...completed, sent };
 }
 

@@ -1,27 +1,27 @@
-import type { SandboxClusterMigrator } from './cluster-migrator.ts';
+import type { ClusterMigrator } from './cluster-migrator.ts';
 import type { FaultList } from './faults/fault-list.ts';
-import type { SandboxHttpReply } from './http/reply.ts';
-import type { SandboxHttpRequest } from './http/request.ts';
-import type { LiveSandboxState } from './live-sandbox-state.ts';
-import type { SandboxAccessDetails } from './ready-line.ts';
-import type { SandboxRequestLog } from './request-log.ts';
-import type { SandboxRateLimiter } from './v2/rate-limit.ts';
+import type { Reply } from './http/reply.ts';
+import type { HttpRequest } from './http/request.ts';
+import type { ReadyLine } from './ready-line.ts';
+import type { RequestLog } from './request-log.ts';
+import type { RateLimiter } from './v2/rate-limit.ts';
+import type { World } from './world.ts';
 
 /** The dependencies that every request handler receives. */
-export interface SandboxHandlerContext {
-  readonly world: LiveSandboxState;
-  readonly log: SandboxRequestLog;
-  readonly limiter: SandboxRateLimiter;
+export interface Service {
+  readonly world: World;
+  readonly log: RequestLog;
+  readonly limiter: RateLimiter;
   readonly faults: FaultList;
-  readonly planes: SandboxClusterMigrator;
+  readonly planes: ClusterMigrator;
   readonly settings: SandboxSettings;
-  readonly ready: SandboxAccessDetails;
+  readonly ready: ReadyLine;
   /** A signal that is aborted when the sandbox closes. */
   readonly closing: AbortSignal;
 }
 
 /** Replies to a request of a public or an admin route. */
-export type SandboxRequestHandler = (request: SandboxHttpRequest, service: SandboxHandlerContext) => SandboxHttpReply;
+export type PublicHandler = (request: HttpRequest, service: Service) => Reply;
 
 export interface SandboxSettings {
   readonly adminToken: string;
