@@ -59,7 +59,7 @@ const rules: Readonly<Record<string, readonly (readonly [name: string, rule: Rul
     ['a message of the API names no option', text.apiMessagesNameNoOption],
   ],
   citations: [
-    ['what a comment cites exists', citations.citationsResolve],
+    ['what a comment or a page cites exists', citations.citationsResolve],
     ['a rule of the service that is named exists', citations.rulesOfTheServiceExist],
     ['each rule of the login helper has its test', citations.rulesOfTheHelperAreTested],
   ],

@@ -2,12 +2,17 @@ import { posix } from 'node:path';
 import { parseSync } from 'oxc-parser';
 import type { Project, Rule } from './project.ts';
 
-/** What a comment cites exists: files, rules of docs/service.md and of SECURITY.md, decisions. */
+/**
+ * What a comment cites exists: files, rules of docs/service.md and of SECURITY.md, decisions; and what a page names in
+ * backquotes as a path of the sources and tests. The changelog tells of files that are gone.
+ */
 export const citationsResolve: Rule = (project) => {
   const known = collect(project);
-  return Object.keys(project.files)
-    .filter((path) => /^(src|test|scripts|bench)\/.*\.(ts|mts|mjs|cjs)$/.test(path))
-    .flatMap((path) => commentsOf(path, project.files[path]!).flatMap((comment) => unresolved(path, comment, known)));
+  return Object.entries(project.files).flatMap(([path, text]) => {
+    if (path.endsWith('.md')) return path === 'CHANGELOG.md' ? [] : unresolvedInPage(path, text, known.paths);
+    if (!/^(src|test|scripts|bench)\/.*\.(ts|mts|mjs|cjs)$/.test(path)) return [];
+    return commentsOf(path, text).flatMap((comment) => unresolved(path, comment, known));
+  });
 };
 
 /** A statement, a choice or a check names its rule of docs/service.md in a literal, a page after the name of the page. */
@@ -98,17 +103,33 @@ function unresolved(path: string, { line, text }: Comment, known: Known): readon
   return missing.map((name) => `${path}:${line}: a comment cites ${name}, which is not in the project`);
 }
 
+function unresolvedInPage(path: string, text: string, paths: readonly string[]): readonly string[] {
+  // A block is code, which its own test runs; the lines keep their numbers.
+  const prose = text.replaceAll(/^```[\s\S]*?^```/gm, (block) => block.replaceAll(/.+/g, ''));
+  return prose.split('\n').flatMap((line, at) =>
+    [...line.matchAll(/`((?:src|test|scripts|bench)\/[^\s`]+|[^\s`]+\.(?:ts|mts|mjs))`/g)]
+      .map(([, name = '']) => name.replace(/(?::\d+|\/)$/, ''))
+      .filter(
+        (name) => !name.includes('<') && !isFile(name, '', paths) && !paths.some((one) => one.startsWith(`${name}/`)),
+      )
+      .map((name) => `${path}:${at + 1}: a page cites ${name}, which is not in the project`),
+  );
+}
+
 /** A section is cited together with the name of its document, as in `RFC 6749 §4.1.2 and §4.2.2`. */
 const hasDocument = /(?:RFC \d+|OpenID Connect Core|MPL-2\.0|CommonMark|SARIF 2\.1\.0)(?: §[\d.]+(?:,| and))* $/;
 
-/** A path, or the end of one; `*` stands for any text. A name that many rooms have is meant as the file nearby. */
+/**
+ * A path, or the end of one; `*` stands for any text. A name that many rooms have is meant as the file nearby.
+ * @param from the file that cites it; empty for a page, which names the room in its text
+ */
 function isFile(name: string, from: string, paths: readonly string[]): boolean {
   const clean = name.replace(/^(?:\.\.?\/)+/, '');
   const found = clean.includes('*')
     ? paths.filter((path) => new RegExp(`(?:^|/)${clean.replaceAll('.', '\\.').replaceAll(/\*+/g, '.*')}$`).test(path))
     : paths.filter((path) => path === clean || path.endsWith(`/${clean}`));
   if (found.length < 2 || found.includes(clean) || /[*/]|^index\.ts$/.test(clean)) return found.length > 0;
-  return found.some((path) => isNearby(posix.dirname(path), posix.dirname(from)));
+  return from === '' || found.some((path) => isNearby(posix.dirname(path), posix.dirname(from)));
 }
 
 /** A folder above or below, also that of the sources for a test. */

@@ -28,7 +28,7 @@ export function makeProject(files: Readonly<Record<string, string>>): Project {
 
 /** Reads the checkout. The folders are listed here, because git may not be installed. */
 export function readProject(root: string): Project {
-  const folders = ['src', 'test', 'scripts', 'bench', 'bin', 'docs', 'completions', '.ci', '.github'];
+  const folders = ['src', 'test', 'scripts', 'bench', 'bin', 'docs', 'completions', 'docker', '.ci', '.github'];
   // In a linked work tree .git is a file.
   const alone = readdirSync(root, { withFileTypes: true }).filter((entry) => entry.isFile() && entry.name !== '.git');
   const paths = [...alone.map((entry) => entry.name), ...folders.flatMap((folder) => below(root, folder))];

@@ -47,6 +47,8 @@ const samples: readonly Sample[] = [
       'src/db/cutover/index.ts': '',
       'src/db/cutover/view.ts': '// run.ts',
       'test/db/view.test.ts': '// run.ts',
+      'docs/a.md': 'See `src/db/run.ts:3`, `db/*.ts` and `test/db`.\n```sh\nnode src/gone.ts\n```\n',
+      'CHANGELOG.md': '- `src/gone.ts` went',
     },
     bad: {
       'src/a.ts': '/** docs/gone.md, gone.ts,\n * docs/service.md S4.9 */',
@@ -54,6 +56,7 @@ const samples: readonly Sample[] = [
       'src/db/run.ts': '',
       'src/api/list.ts': '// as run.ts does',
       'test/auth/login.test.ts': '// as run.ts does',
+      'docs/a.md': 'See `src/gone.ts` and\n`test/gone`, `gone.mjs`.',
       'scripts/b.mjs': '// decision 099 and SECURITY.md rule 50\n\n// spec §3',
     },
     says: [
@@ -63,6 +66,9 @@ const samples: readonly Sample[] = [
       'src/a.ts:1: a comment cites S4.9, which is not in the project',
       'src/api/list.ts:1: a comment cites run.ts, which is not in the project',
       'test/auth/login.test.ts:1: a comment cites run.ts, which is not in the project',
+      'docs/a.md:1: a page cites src/gone.ts, which is not in the project',
+      'docs/a.md:2: a page cites test/gone, which is not in the project',
+      'docs/a.md:2: a page cites gone.mjs, which is not in the project',
       'scripts/b.mjs:1: a comment cites SECURITY.md, which is not in the project',
       'scripts/b.mjs:1: a comment cites SECURITY.md rule 50, which is not in the project',
       'scripts/b.mjs:1: a comment cites decision 099, which is not in the project',
