@@ -44,9 +44,10 @@ interface EnvironmentVariableSpec {
 }
 
 const login = ['auth setup', 'auth login'];
-const sourceCommands = ['preflight', 'migrate', 'watch', 'cutover', 'rehearse', 'compare', 'sequences'].map(
-  (name) => `db ${name}`,
-);
+const sourceCommands = [
+  ...['preflight', 'migrate', 'watch', 'cutover', 'stop', 'rehearse', 'compare', 'sequences', 'grants'],
+].map((name) => `db ${name}`);
+const targetCommands = ['preflight', 'migrate', 'cutover', 'compare', 'grants'].map((name) => `db ${name}`);
 const adminCommands = ['env', 'clock', 'faults', 'requests', 'token', 'snapshot', 'restore', 'reset'].map(
   (name) => `sandbox ${name}`,
 );
@@ -85,11 +86,11 @@ export const environmentVariableSpecs: readonly EnvironmentVariableSpec[] = [
     description: 'password for the server that --into names',
     commands: ['db rehearse'],
   },
-  { name: 'CLOUDCTL_TARGET', description: 'same as --target', commands: ['db cutover', 'db compare'] },
+  { name: 'CLOUDCTL_TARGET', description: 'same as --target', commands: targetCommands },
   {
     name: 'CLOUDCTL_TARGET_PASSWORD',
     description: 'password for the server that --target names',
-    commands: ['db cutover', 'db compare'],
+    commands: targetCommands,
   },
   {
     name: 'CLOUDCTL_CLUSTER_NAME',

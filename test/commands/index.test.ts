@@ -31,6 +31,18 @@ test.each(
   expect(examples.map(({ command }) => command).filter((line) => pattern.test(line))).not.toEqual([]);
 });
 
+test.each([
+  ['source', 'CLOUDCTL_SOURCE'],
+  ['target', 'CLOUDCTL_TARGET'],
+])('every database command with --%s lists %s', (option, variable) => {
+  const taking = commands.filter(
+    ({ words, options }) => words[1] === 'db' && options.some(({ name }) => name === option),
+  );
+  expect(taking.length).toBeGreaterThan(4);
+  const silent = taking.filter(({ environment }) => !environment.some(({ name }) => name === variable));
+  expect(silent.map(({ words }) => words.join(' '))).toEqual([]);
+});
+
 test('__commands prints the whole table as JSON', async () => {
   const ran = await runCloudctl(testHost(), ['__commands']);
   expect(ran).toMatchObject({ code: 0, err: '' });

@@ -136,7 +136,9 @@ async function showReport(
     const styles = await createTerminalStyles(isColored);
     const isStartable = report.ok && report.method === 'continuous';
     const nextCommand = isStartable ? nextMigrationCommand(context) : undefined;
-    await output.prose(renderTerminal(modelOf(report), styles, { changes, ...files, nextCommand }));
+    // A file or a pipe has no columns, and keeps the whole row.
+    const columns = host.stdout.columns ?? maxSanitizedTextLength;
+    await output.prose(renderTerminal(modelOf(report), styles, { changes, ...files, columns, nextCommand }));
     return;
   }
   if (

@@ -29,7 +29,7 @@ import {
   findSourceRemains,
   type MigrationMarks,
 } from '../../db/cutover/index.ts';
-import { type DbSource, readSource, sourceOptionSpecs } from '../../db/source/index.ts';
+import { type DbSource, namesSource, readSource, sourceOptionSpecs } from '../../db/source/index.ts';
 import { listStarted } from '../../db/watch/record.ts';
 import { runUntilSignal } from '../../platform/waiting.ts';
 import { formatProfileAndServerOptions } from '../profile-options.ts';
@@ -46,7 +46,7 @@ import {
 
 export const dbStopCommand: CommandSpec<CommandContext> = {
   description:
-    'Stops the migration into a cluster, after a confirmation: `--yes` confirms in a script. Then waits until every database has ended: the service copies sequences and materialized views last. The data that was copied stays on the target, and nothing that is written to the source later arrives there. A stopped migration cannot be continued, only started again into an empty target. If every database has already ended, nothing is sent and the exit code is 0. With --source, reads whether the migration left a replication slot, a publication or a Redis replica on the source: exit code 1 if it did; without it, prints the query for that. A service that does not stop migrations through its API is an error; the migration can then be stopped in the control panel.',
+    'Stops the migration into a cluster, after a confirmation: `--yes` confirms in a script. Then waits until every database has ended: the service copies sequences and materialized views last. The data that was copied stays on the target, and nothing that is written to the source later arrives there. A stopped migration cannot be continued, only started again into an empty target. If every database has already ended, nothing is sent and the exit code is 0. With a source (--source or CLOUDCTL_SOURCE), reads whether the migration left a replication slot, a publication or a Redis replica on the source: exit code 1 if it did; without it, prints the query for that. A service that does not stop migrations through its API is an error; the migration can then be stopped in the control panel.',
   arguments: [clusterArgument],
   options: [
     {
@@ -79,7 +79,7 @@ export const dbStopCommand: CommandSpec<CommandContext> = {
         'nothing was sent to the service',
       );
     }
-    const source = isSourceGiven(args) ? await readSource(context, args) : undefined;
+    const source = namesSource(context, args) ? await readSource(context, args) : undefined;
     const api = await context.api(settings);
     const identity = await readStoredAccountAndServerOrigins(context, settings);
     await resolveInterruptedMigrationRequest(context, api, cluster);
@@ -119,10 +119,6 @@ export const dbStopCommand: CommandSpec<CommandContext> = {
     return 0;
   },
 };
-
-function isSourceGiven(args: ParsedArgs): boolean {
-  return args.value('source') !== undefined || args.value('host') !== undefined;
-}
 
 interface StoppingMigration {
   readonly cluster: string;

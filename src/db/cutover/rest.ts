@@ -116,7 +116,9 @@ async function sayFence(attempt: Attempt, { activity, sessions }: Sighting): Pro
   const fence: Fence | string | undefined = await attempt.fence();
   const listed = writersOf({ activity, sessions }).map((one) => `  ${sanitizeReportLine(one)}`);
   await view.say([
-    `Sessions on the source that could write (${listed.length}):`,
+    listed.length === 0
+      ? 'No session on the source could write now. Clients that connect for each transaction are not seen.'
+      : `Sessions on the source that could write (${listed.length}):`,
     ...listed.slice(0, 20),
     ...(listed.length > 20 ? [`  and ${listed.length - 20} more`] : []),
     ...(fence === undefined

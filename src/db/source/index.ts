@@ -1,4 +1,4 @@
-export { type DbSource, promptForDbPassword, readSource, sourceOptionSpecs } from './options.ts';
+export { type DbSource, namesSource, promptForDbPassword, readSource, sourceOptionSpecs } from './options.ts';
 export {
   manualCopyCommands,
   quotedSourceArgs,

@@ -68,6 +68,12 @@ export async function readSource(io: CommandIo, args: ParsedArgs): Promise<DbSou
   return { engine, source: await readRedisDbSource(io, args, environment) };
 }
 
+/** Whether the options or CLOUDCTL_SOURCE name a source, for commands that can do without one. */
+export function namesSource({ host }: CommandIo, args: ParsedArgs): boolean {
+  const environment = normalizeEnvironmentVariableValue(host.env.CLOUDCTL_SOURCE);
+  return [args.value('source'), args.value('host'), environment].some((one) => one !== undefined);
+}
+
 function readEngine(typed: string | undefined, address: string | undefined): DbSource['engine'] {
   if (address === undefined) {
     throw usageError(

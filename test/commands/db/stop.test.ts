@@ -47,6 +47,18 @@ describe('without a terminal', () => {
   });
 });
 
+it('CLOUDCTL_SOURCE names the source, which is checked before anything is sent', async () => {
+  const server = await serverFor((_request, response) => reply(response, 500, {}));
+  const host = dbTestHost({
+    CLOUDCTL_BASE_URL: server.origin,
+    CLOUDCTL_ACCESS_TOKEN: 'token',
+    CLOUDCTL_SOURCE: 'mysql://127.0.0.1/shop',
+  });
+  const ran = await runCloudctl(host, ['db', 'stop', cluster, '--yes']);
+  expect([ran.code, server.seen]).toEqual([2, []]);
+  expect(ran.err).toContain('mysql');
+});
+
 describe('the response', () => {
   it.each<[string, RequestHandler]>([
     ['was lost', (_request, response) => void response.destroy()],

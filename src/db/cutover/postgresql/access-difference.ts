@@ -133,7 +133,7 @@ class Comparison {
     this.statements.push(...ends);
     if (keptNow.length > 0)
       this.notes.push(
-        `${keptNow.length} ${keptNow.length === 1 ? 'object' : 'objects'} of superusers in ${this.source.database} keep their owner (${[...new Set(keptNow)].join(', ')})${isRisky ? ', because views and functions run with the rights of their owner; `--allow-superuser-owners` changes it' : ''}`,
+        `${keptNow.length} ${keptNow.length === 1 ? 'object' : 'objects'} of superusers in ${this.source.database} keep their owner (${[...new Set(keptNow)].join(', ')})${isRisky ? ', because views and functions run with the rights of their owner; `cloudctl db grants --allow-superuser-owners` changes it' : ''}`,
       );
   }
 

@@ -14,6 +14,8 @@ export interface TerminalOptions {
   readonly fixFile?: string | undefined;
   /** The files that the whole report was written to; absent if the command has no option for them. */
   readonly reportFiles?: readonly string[] | undefined;
+  /** The columns in which a warning has one row (default: 80). */
+  readonly columns?: number | undefined;
   /** The command that the report suggests when the migration is possible. */
   readonly nextCommand?: string | undefined;
 }
@@ -31,7 +33,7 @@ export function renderTerminal(model: Model, ink: Ink, options: TerminalOptions 
     [ink.bold(line(sentence)), first, ...(totals.length === 0 ? [] : [totals.join(', ')])],
     blockedBy(model),
     whatToRun(model, options, fresh),
-    [...consequences(model), ...warningRows(model, ink), ...furtherFacts(model, options)],
+    [...consequences(model), ...warningRows(model, ink, options.columns), ...furtherFacts(model, options)],
     databases(model),
     // The titles of the first blockers are above.
     ...blockers.map((one, at) => [
@@ -92,16 +94,15 @@ function consequences({ premises, losses }: Model): readonly string[] {
   return [
     ...premises.flatMap(({ text, settledBy, objects }) => [
       line(`Open premise: ${text}: ${settledBy}`),
-      ...objects.map((row) => `  ${sanitizeReportLine(row, columns - 2)}`),
+      ...objects.map((row) => `  ${sanitizeReportLine(row, defaultColumns - 2)}`),
     ]),
     ...(losses.length === 0 ? [] : [line(`Not migrated: ${losses.join('; ')}`)]),
   ];
 }
 
-/** The columns of the terminal in which a warning has one row. */
-const columns = 80;
+const defaultColumns = 80;
 
-function warningRows({ warnings, report }: Model, ink: Ink): readonly string[] {
+function warningRows({ warnings, report }: Model, ink: Ink, columns = defaultColumns): readonly string[] {
   return warnings.map(({ ids, title, place, status, first, parts }) => {
     const seen = parts.flatMap(({ observations }) => observations);
     const width = columns - status.length - 2;

@@ -271,7 +271,9 @@ test('objects of a superuser keep their owner when code in them would run with i
     'GRANT SELECT ON TABLE "public"."v" TO "app"',
     'REVOKE EXECUTE ON ROUTINE "public"."f"() FROM PUBLIC CASCADE',
   ]);
-  expect(kept.access.databases[0]?.notes).toEqual([expect.stringMatching(/^3 .*--allow-superuser-owners/)]);
+  expect(kept.access.databases[0]?.notes).toEqual([
+    expect.stringMatching(/^3 .*cloudctl db grants --allow-superuser-owners/),
+  ]);
   expect(kept.statements[1]).toMatchObject({ isPublicExcess: true });
   const given = await compareShop(side, { database: 'shop', allowSuperuserOwners: true });
   expect(given.statements.map(({ sql }) => sql)).toContain('ALTER VIEW "public"."v" OWNER TO "postgres"');
@@ -304,7 +306,9 @@ test.each([
   await run(target, 'create role engine; alter table t owner to engine');
   const { statements, access } = await compareShop({ source, target }, { database: 'shop' });
   expect(statements).toEqual([]);
-  expect(access.databases[0]?.notes).toEqual([expect.stringMatching(/^1 .*--allow-superuser-owners/)]);
+  expect(access.databases[0]?.notes).toEqual([
+    expect.stringMatching(/^1 .*cloudctl db grants --allow-superuser-owners/),
+  ]);
 });
 
 test('a database that the fence of the source makes read-only stays writable on the target', async () => {

@@ -62,5 +62,5 @@ function databaseFix({ dbname, username }: PostgresqlFacts, why: FailedConnectio
       text: 'Allow connections to the database, or use another database in --dbname. A database reported as invalid can only be dropped.',
     };
   }
-  return { text: 'Correct --dbname: names are case-sensitive; psql -l lists them.' };
+  return { text: 'Correct the name of the database in the source: names are case-sensitive; psql -l lists them.' };
 }
