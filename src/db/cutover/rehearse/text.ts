@@ -56,10 +56,14 @@ export function formatLeftover({ side, database, object, statement, reason }: Re
 function outcome(report: RehearsalReport): string {
   const { ok, engine, method, failures, not_proven: unproven, databases, seconds } = report;
   const tables = databases.flatMap((one) => one.tables);
-  const equal = tables.filter(({ state }) => state === 'equal');
+  const partly = tables.filter(({ state }) => state === 'partly_equal').length;
+  const equal = tables.filter(({ state }) => state === 'equal' || state === 'partly_equal');
   const rows = equal.reduce((total, { rows_target: count }) => total + (count ?? 0), 0);
   const left = tables.length - equal.length;
-  const others = left === 0 ? '' : `; ${countOf(left, 'table')} could not be compared, or not in full`;
+  const others = [
+    partly === 0 ? '' : `, ${countOf(partly, 'table')} except generated columns`,
+    left === 0 ? '' : `; ${countOf(left, 'table')} could not be compared`,
+  ].join('');
   const took = `in ${seconds.toFixed(1)} s`;
   const how = method === 'dump' ? 'dump' : 'migration';
   if (failures.length === 0 && unproven.length > 0)
