@@ -37,6 +37,7 @@ export const catalogOids = {
   pg_namespace: 2615,
   pg_statistic_ext: 3381,
   pg_extension: 3079,
+  pg_collation: 3456,
   pg_event_trigger: 3466,
   pg_ts_dict: 3600,
   pg_ts_parser: 3601,

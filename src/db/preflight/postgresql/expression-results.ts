@@ -32,6 +32,11 @@ export function findUnproven(
       ...replacedObjects(expression, library, callables.isOrderKnown),
       ...removedOperators(expression, library),
       ...differingResults(expression, library, servers.isOtherRelease),
+      ...(servers.hasOtherLetters === true && classesOf(expression, library).has('search')
+        ? [
+            'since PostgreSQL 18 text search takes letter case from the collation provider of the database, not from libc',
+          ]
+        : []),
       ...swayedResults(expression, library, servers.settings),
       ...(callables.alteredSearch.length > 0 && classesOf(expression, library).has('search')
         ? [
@@ -47,6 +52,8 @@ export function findUnproven(
 interface Servers {
   /** Whether the target has another major version than the source, or one that is not known. */
   readonly isOtherRelease: boolean;
+  /** Whether text search changes other letters to lower case on the target. */
+  readonly hasOtherLetters?: boolean;
   /** The settings of the source that a target does not have. */
   readonly settings: readonly SourceSetting[];
 }
@@ -347,6 +354,10 @@ const swayedBy: Readonly<Partial<Record<SourceSetting['name'], (one: Swayed, val
     !/#variable_conflict/.test(text),
   quote_all_identifiers: ({ text }) => /quote_ident|\bformat\s*\(|\breg[a-z]+\b|pg_get_|format_type/.test(text),
   standard_conforming_strings: ({ text, body }) => body !== undefined && text.includes('\\'),
+  // An abbreviation is read with a date, or by AT TIME ZONE.
+  timezone_abbreviations: (one) =>
+    /time\s?zone/.test(one.text) ||
+    (one.body !== undefined && /\btime|date/.test(`${one.text} ${one.body.types.join(' ')}`)),
   transform_null_equals: ({ text, body }) => body !== undefined && /=\s*null\b|\bnull\s*=/.test(text),
   xmlbinary: ({ text }) => /\bxml/.test(text),
   xmloption: ({ text }) => /\bxml/.test(text),

@@ -300,6 +300,7 @@ const usualValues: readonly (readonly [SettingName, RegExp])[] = [
   ['plpgsql.variable_conflict', /^error$/i],
   ['quote_all_identifiers', off],
   ['standard_conforming_strings', on],
+  ['timezone_abbreviations', /^default$/i],
   ['transform_null_equals', off],
   ['xmlbinary', /^base64$/i],
   ['xmloption', /^content$/i],

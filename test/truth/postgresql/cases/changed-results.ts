@@ -200,6 +200,24 @@ const unprovenCases: readonly PostgresCase[] = [
       "INSERT INTO n VALUES (1, 'system_user')",
     ],
   },
+  ...(['builtin', 'icu'] as const).map(
+    (provider): PostgresCase => ({
+      name: `another release: full-text search with the ${provider} provider, to 18`,
+      verdict: 'continuous',
+      unproven: ['computed-again'],
+      differs: unevaluatedExpression,
+      from: 17,
+      to: 18,
+      quiet: ['docs'],
+      create: {
+        d1: `TEMPLATE template0 LOCALE_PROVIDER ${provider} ${provider === 'icu' ? "ICU_LOCALE 'tr'" : "BUILTIN_LOCALE 'C.UTF-8'"} LC_COLLATE 'C' LC_CTYPE 'C'`,
+      },
+      setup: [
+        "CREATE TABLE docs (id int PRIMARY KEY, body text, words tsvector GENERATED ALWAYS AS (to_tsvector('simple', body)) STORED)",
+        "INSERT INTO docs VALUES (1, 'ISTANBUL ÄRGER ÖL')",
+      ],
+    }),
+  ),
 ];
 
 /** What the catalogs prove, and what is right although it is computed again. */

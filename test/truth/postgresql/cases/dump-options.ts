@@ -171,4 +171,25 @@ export const dumpOptionsCases: readonly PostgresCase[] = [
       'ALTER DEFAULT PRIVILEGES FOR ROLE clerk IN SCHEMA office GRANT SELECT ON TABLES TO "the reader"',
     ],
   },
+  {
+    name: 'options of pg_dump: names that the client_encoding of the database has not',
+    verdict: 'continuous',
+    unproven: ['dump-options'],
+    differs: {
+      truth: 'blocked',
+      why: 'the engine of the sandbox reads names as UTF8; whether the service does is not known, and the report says so',
+    },
+    setup: [
+      'CREATE TABLE t (id int PRIMARY KEY, "preis€" int)',
+      "COMMENT ON TABLE t IS 'Ж'",
+      'INSERT INTO t VALUES (1, 1), (2, 2)',
+    ],
+    last: ["ALTER DATABASE d1 SET client_encoding = 'LATIN1'"],
+  },
+  {
+    name: 'options of pg_dump: names of ASCII, and a client_encoding of the database',
+    verdict: 'continuous',
+    setup: ['CREATE TABLE t (id int PRIMARY KEY, price int)', 'INSERT INTO t VALUES (1, 1), (2, 2)'],
+    last: ["ALTER DATABASE d1 SET client_encoding = 'LATIN1'"],
+  },
 ];

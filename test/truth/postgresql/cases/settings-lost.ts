@@ -269,4 +269,18 @@ export const settingsLostCases: readonly PostgresCase[] = [
       'INSERT INTO ev VALUES (1)',
     ],
   },
+  {
+    name: 'a generated column that reads an abbreviation of a time zone',
+    ...computed(
+      "timezone_abbreviations = 'Australia'",
+      "CREATE FUNCTION f(text) RETURNS timestamp LANGUAGE sql IMMUTABLE AS $$SELECT ($1::timestamptz) AT TIME ZONE 'UTC'$$; CREATE TABLE t (id int PRIMARY KEY, a text, g timestamp GENERATED ALWAYS AS (f(a)) STORED); INSERT INTO t VALUES (1, '2026-01-01 00:00 EST'), (2, '2026-01-01 00:00 UTC')",
+    ),
+  },
+  {
+    name: 'a generated column at a time zone with an abbreviation',
+    ...computed(
+      "timezone_abbreviations = 'India'",
+      "CREATE TABLE t (id int PRIMARY KEY, at timestamptz, g timestamp GENERATED ALWAYS AS (at AT TIME ZONE 'IST') STORED); INSERT INTO t VALUES (1, '2026-01-01 00:00+00'), (2, '2026-01-02 00:00+00')",
+    ),
+  },
 ];

@@ -176,6 +176,25 @@ export const targetCases: readonly PostgresCase[] = [
     target: {},
     before: withExtensions(['jobs', '1.4'], ['jobs', '1.6', "requires = 'hstore'"]),
   },
+  {
+    name: 'a collation of the operating system that the target lacks',
+    verdict: 'blocked',
+    reasons: ['collation'],
+    target: {},
+    before: async (_source, target) => {
+      await target.query("UPDATE pg_database SET datallowconn = true WHERE datname = 'template0'");
+      for (const one of ['template0', 'template1', 'postgres'])
+        await target.query('DROP COLLATION IF EXISTS pg_catalog."C.utf8"', one);
+      await target.query("UPDATE pg_database SET datallowconn = false WHERE datname = 'template0'");
+      return {};
+    },
+    setup: ['CREATE TABLE t (id int PRIMARY KEY, a text COLLATE "C.utf8")', "INSERT INTO t VALUES (1, 'a'), (2, 'b')"],
+  },
+  {
+    name: 'a collation of the operating system that the target has',
+    verdict: 'continuous',
+    setup: ['CREATE TABLE t (id int PRIMARY KEY, a text COLLATE "C.utf8")', "INSERT INTO t VALUES (1, 'a'), (2, 'b')"],
+  },
 ];
 
 type ExtensionFiles = readonly [name: string, version: string, ...control: readonly string[]];

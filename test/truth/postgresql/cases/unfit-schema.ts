@@ -550,6 +550,77 @@ const lucky: readonly PostgresCase[] = [
     ],
     app: ["UPDATE t SET b = 'new' WHERE id = 3"],
   },
+  {
+    name: 'a partition by a list of a domain whose function reads a table',
+    verdict: 'continuous',
+    unproven: ['reading-functions'],
+    differs: unevaluatedExpression,
+    empty: true,
+    setup: [
+      'CREATE TABLE kinds (kind text PRIMARY KEY)',
+      "INSERT INTO kinds VALUES ('a'), ('b')",
+      'CREATE FUNCTION is_kind(text) RETURNS boolean LANGUAGE sql STABLE AS $$SELECT EXISTS (SELECT FROM public.kinds WHERE kind = $1)$$',
+      'CREATE DOMAIN kind AS text CHECK (is_kind(VALUE))',
+      'CREATE TABLE things (id int, k kind, PRIMARY KEY (id, k)) PARTITION BY LIST (k)',
+      "CREATE TABLE things_a PARTITION OF things FOR VALUES IN ('a')",
+    ],
+  },
+  {
+    name: 'a partition by a list of a domain with an ordinary CHECK',
+    verdict: 'continuous',
+    setup: [
+      "CREATE DOMAIN kind AS text CHECK (VALUE IN ('a', 'b'))",
+      'CREATE TABLE things (id int, k kind, PRIMARY KEY (id, k)) PARTITION BY LIST (k)',
+      "CREATE TABLE things_a PARTITION OF things FOR VALUES IN ('a')",
+      "INSERT INTO things VALUES (1, 'a')",
+    ],
+  },
+  {
+    name: 'a NOT NULL domain that was added to a composite type',
+    verdict: 'continuous',
+    unproven: ['not-valid'],
+    differs: unevaluatedExpression,
+    quiet: ['t'],
+    setup: [
+      'CREATE DOMAIN nn AS int NOT NULL',
+      'CREATE TYPE pair AS (a int)',
+      'CREATE TABLE t (id int PRIMARY KEY, p pair)',
+      'INSERT INTO t VALUES (1, ROW(1)), (2, ROW(2)), (3, ROW(3))',
+      'ALTER TYPE pair ADD ATTRIBUTE b nn',
+    ],
+  },
+  {
+    name: 'a table that is wider than a page when every column is stored',
+    verdict: 'blocked',
+    reasons: ['large-values'],
+    quiet: ['t'],
+    setup: [
+      'CREATE TABLE t (id int PRIMARY KEY)',
+      'INSERT INTO t VALUES (1), (2)',
+      "DO $$BEGIN EXECUTE (SELECT 'ALTER TABLE t ' || string_agg('ADD c' || i || ' bigint NOT NULL DEFAULT 0', ', ') FROM generate_series(1, 1200) i); END$$",
+    ],
+  },
+  {
+    name: 'a loop of a domain, its default and its table',
+    verdict: 'blocked',
+    reasons: ['removed-types'],
+    setup: [
+      'CREATE DOMAIN num AS int',
+      'CREATE TABLE t (id int PRIMARY KEY, n num)',
+      'INSERT INTO t VALUES (1, 1), (2, 2), (3, 3)',
+      'CREATE FUNCTION next_num() RETURNS int STABLE BEGIN ATOMIC SELECT max(n)::int + 1 FROM t; END',
+      'ALTER DOMAIN num SET DEFAULT next_num()',
+    ],
+  },
+  {
+    name: 'a view of all columns of pg_stat_statements()',
+    verdict: 'continuous',
+    unproven: ['removed-types'],
+    setup: [
+      'CREATE EXTENSION pg_stat_statements',
+      'CREATE VIEW v AS SELECT s.query, s.wal_bytes FROM pg_stat_statements(true) s',
+    ],
+  },
 ];
 
 /** Schemas that a server takes today and a newer or an empty one does not, and their like that it does. */

@@ -1,4 +1,4 @@
-import { type PostgresCase, pgcopydbLimits } from '../case.ts';
+import { type PostgresCase, pgcopydbLimits, unevaluatedExpression } from '../case.ts';
 
 const kinds = ['CREATE TABLE kinds (kind text PRIMARY KEY)', "INSERT INTO kinds VALUES ('a'), ('b')"];
 
@@ -660,6 +660,68 @@ export const unresolvedNameCases: readonly PostgresCase[] = [
       "INSERT INTO c VALUES (1, 'X')",
       'CREATE VIEW v AS SELECT DISTINCT a, count(*) AS n FROM t WHERE a = b OR a IN (SELECT b FROM t) OR (a, id) IN ((b, 1)) GROUP BY a UNION SELECT b, 1 FROM t ORDER BY 2',
       'CREATE VIEW w AS SELECT t IS DISTINCT FROM t AS x, ARRAY[a] IS DISTINCT FROM ARRAY[b] AS y, CASE WHEN a = b THEN 1 END AS z FROM t',
+    ],
+  },
+  {
+    name: 'without a schema: a collation of the user',
+    verdict: 'blocked',
+    reasons: ['search-path'],
+    quiet: ['t'],
+    setup: [
+      "CREATE COLLATION ci (provider = icu, locale = 'und-u-ks-level2', deterministic = false)",
+      "CREATE FUNCTION f(a text) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$SELECT a COLLATE ci = 'x'$$",
+      'CREATE TABLE t (id int PRIMARY KEY, a text, CHECK (f(a)))',
+      "INSERT INTO t VALUES (1, 'x'), (2, 'X')",
+    ],
+  },
+  {
+    name: 'collations of the server, and one of the user with its schema',
+    verdict: 'continuous',
+    setup: [
+      "CREATE COLLATION ci (provider = icu, locale = 'und-u-ks-level2', deterministic = false)",
+      `CREATE FUNCTION f(a text) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$SELECT a COLLATE public.ci = 'x' AND a COLLATE "C" < 'y'$$`,
+      'CREATE TABLE t (id int PRIMARY KEY, a text, CHECK (f(a)))',
+      "INSERT INTO t VALUES (1, 'x'), (2, 'X')",
+    ],
+    quiet: ['t'],
+  },
+  {
+    name: 'the schema of the role: a function that another role finds elsewhere',
+    verdict: 'continuous',
+    unproven: ['function-results'],
+    differs: unevaluatedExpression,
+    quiet: ['t'],
+    first: ['CREATE ROLE shop SUPERUSER'],
+    setup: [
+      'CREATE SCHEMA shop',
+      'CREATE FUNCTION shop.rate() RETURNS int LANGUAGE sql IMMUTABLE AS $$SELECT 5$$',
+      'CREATE FUNCTION public.rate() RETURNS int LANGUAGE sql IMMUTABLE AS $$SELECT 9$$',
+      'CREATE FUNCTION f(int) RETURNS int LANGUAGE plpgsql IMMUTABLE SET search_path = "$user", public AS $$BEGIN RETURN rate() + $1; END$$',
+      'CREATE TABLE t (id int PRIMARY KEY, g int GENERATED ALWAYS AS (f(id)) STORED)',
+      'SET ROLE shop; INSERT INTO t VALUES (1), (2); RESET ROLE',
+    ],
+  },
+  {
+    name: 'the schema of the role: a path with "$user", and a name of public',
+    verdict: 'continuous',
+    first: ['CREATE ROLE shop SUPERUSER'],
+    setup: [
+      'CREATE SCHEMA shop',
+      'CREATE FUNCTION public.rate() RETURNS int LANGUAGE sql IMMUTABLE AS $$SELECT 9$$',
+      'CREATE FUNCTION f(int) RETURNS int LANGUAGE plpgsql IMMUTABLE SET search_path = "$user", public AS $$BEGIN RETURN rate() + $1; END$$',
+      'CREATE TABLE t (id int PRIMARY KEY, g int GENERATED ALWAYS AS (f(id)) STORED)',
+      'SET ROLE shop; INSERT INTO t VALUES (1), (2); RESET ROLE',
+    ],
+  },
+  {
+    name: 'without a schema: a temporary table that the function creates, beside a table of the name',
+    verdict: 'continuous',
+    quiet: ['t', 'scratch'],
+    setup: [
+      'CREATE FUNCTION f(text) RETURNS boolean LANGUAGE plpgsql AS $$BEGIN CREATE TEMP TABLE IF NOT EXISTS scratch (x text) ON COMMIT DROP; INSERT INTO scratch VALUES ($1); RETURN true; END$$',
+      'CREATE TABLE scratch (x text PRIMARY KEY)',
+      'CREATE TABLE t (id int PRIMARY KEY, a text CHECK (f(a)))',
+      "INSERT INTO t VALUES (1, 'a'), (2, 'b')",
     ],
   },
 ];

@@ -1,10 +1,18 @@
 import { countOf } from '../../../../base/text.ts';
-import { firstNormalOid } from '../../../../postgresql/catalog-oids.ts';
+import { catalogOids, firstNormalOid } from '../../../../postgresql/catalog-oids.ts';
 import { quoteIdentifier, requoteName } from '../../../../postgresql/quote.ts';
 import { decodeOptionalText, decodeText } from '../../../../postgresql/rows.ts';
 
-import { type CheckOutcome, infoOutcome, passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
+import {
+  type CheckOutcome,
+  failOutcome,
+  infoOutcome,
+  passOutcome,
+  unknownOutcome,
+  warnOutcome,
+} from '../../finding.ts';
 import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
+import { quoteName } from '../owner-queries.ts';
 import { databasesQuery, findDatabase } from '../queries/cluster.ts';
 
 import { featureCondition } from '../queries/database-overview.ts';
@@ -12,10 +20,12 @@ import { featureCondition } from '../queries/database-overview.ts';
 import { type SuperuserFunction, superuserFunctionsQuery } from '../queries/superuser-created-functions.ts';
 import type { PostgresqlQuery } from '../query.ts';
 
-/** A collation that was created by a user, not by initdb or an extension. */
+/** A collation that a user created, or that initdb took from the operating system and an object uses. */
 interface UserCollation {
   /** Qualified and quoted. */
   readonly name: string;
+  /** The name of a collation that initdb took from the operating system. */
+  readonly imported?: string | undefined;
   readonly provider: string;
   readonly version: string | undefined;
   readonly libraryVersion: string | undefined;
@@ -31,17 +41,25 @@ const userCollationsQuery: PostgresqlQuery<readonly UserCollation[]> = {
       : `
         SELECT
           quote_ident(n.nspname) || '.' || quote_ident(c.collname) AS name,
+          CASE WHEN c.oid < ${firstNormalOid} THEN c.collname END AS imported,
           c.collprovider AS provider,
           c.collversion AS version,
           pg_collation_actual_version(c.oid) AS library_version
         FROM pg_collation c
         JOIN pg_namespace n ON n.oid = c.collnamespace
         WHERE c.oid >= ${firstNormalOid}
+          OR EXISTS (
+            SELECT FROM pg_depend d
+            WHERE d.refclassid = '${catalogOids.pg_collation}'
+              AND d.refobjid = c.oid
+              AND d.deptype = 'n'
+          )
         ORDER BY 1
       `,
   decode: (rows) =>
     rows.map((row) => ({
       name: decodeText(row, 'name'),
+      imported: decodeOptionalText(row, 'imported'),
       provider: decodeText(row, 'provider'),
       version: decodeOptionalText(row, 'version'),
       libraryVersion: decodeOptionalText(row, 'library_version'),
@@ -71,7 +89,10 @@ export const collationCheck = declareDatabaseCheck({
     const staleOwn = collations.filter(({ version, libraryVersion }) => isStale(version, libraryVersion));
     const uncommon =
       found.provider === 'c' ? [found.collate, found.ctype].filter((name) => !commonLocale.test(name)) : [];
-    const libc = collations.filter(({ provider }) => provider === 'c').map(({ name }) => name);
+    const isRead = target?.postgresql !== undefined;
+    const libc = collations
+      .filter(({ provider, imported }) => provider === 'c' && (imported === undefined || !isRead))
+      .map(({ name }) => name);
     if (stale || staleOwn.length > 0) {
       return warnOutcome(observed, {
         headline: 'A collation version differs from that of the indexes',
@@ -93,6 +114,14 @@ export const collationCheck = declareDatabaseCheck({
     const read = target?.postgresql;
     const provided = new Set([...(read?.locales ?? [])].map(normalizeLocale));
     const isProvided = (name: string) => provided.has(normalizeLocale(name));
+    const missing = collations.filter(
+      ({ imported }) => imported !== undefined && read?.locales.has(imported) === false,
+    );
+    if (missing.length > 0)
+      return lackingCollations(
+        missing.map(({ name }) => name),
+        observed,
+      );
     const lacking = found.provider === 'c' ? [found.collate, found.ctype].filter((name) => !isProvided(name)) : [];
     if (read !== undefined && lacking.length > 0) return lackingLocales([...new Set(lacking)], observed);
     const isOpen = (setting: string) =>
@@ -114,6 +143,18 @@ export const collationCheck = declareDatabaseCheck({
 /** Servers list the locales of the operating system in this form: en_US.utf8 for en_US.UTF-8. */
 function normalizeLocale(name: string): string {
   return name.toLowerCase().replace(/utf-8$/, 'utf8');
+}
+
+function lackingCollations(names: readonly string[], observed: string): CheckOutcome {
+  return failOutcome(['continuous', 'dump'], observed, {
+    headline: 'The target lacks a collation that objects use',
+    required: 'collations that the target has',
+    detail: `Collations in pg_catalog come from the operating system of a server and are in no dump, so the schema cannot be restored: "collation ${quoteName(names[0] ?? '')} for encoding … does not exist".${unlistedNote(names)}`,
+    objects: limitObjects(names),
+    fix: {
+      text: 'Install the locales on the target and run pg_import_system_collations there, or use a collation that it has (ALTER TABLE … ALTER COLUMN … TYPE text COLLATE …).',
+    },
+  });
 }
 
 function lackingLocales(names: readonly string[], observed: string): CheckOutcome {

@@ -3,12 +3,13 @@ import { passOutcome, unknownOutcome } from '../../finding.ts';
 import { declareDatabaseCheck, unlistedNote } from '../check.ts';
 import { describeUnproven, findUnproven } from '../expression-results.ts';
 import { callableObjectsQuery } from '../queries/callables.ts';
+import { databasesQuery, findDatabase, type PostgresqlDatabase } from '../queries/cluster.ts';
 import { bodiesQuery } from '../queries/function-bodies.ts';
 import { roleSettingsQuery } from '../queries/roles.ts';
 import { settingsQuery } from '../queries/settings.ts';
 import { storedExpressionsQuery } from '../queries/stored-expressions.ts';
 import { listSettingsOfSource } from '../settings.ts';
-import { isOtherMajor } from '../source-facts.ts';
+import { isOtherMajor, sourceVersionNumber, targetVersionNumber } from '../source-facts.ts';
 
 /** Whether values can change without an error; the check `checked-again` asks whether the migration can fail. */
 export const computedAgainCheck = declareDatabaseCheck({
@@ -22,11 +23,16 @@ export const computedAgainCheck = declareDatabaseCheck({
     functionBodies: bodiesQuery,
     settings: settingsQuery,
     roleSettings: roleSettingsQuery,
+    databases: databasesQuery,
   },
-  evaluate({ expressions, callables, functionBodies, settings, roleSettings }, database, facts, options) {
+  evaluate({ expressions, callables, functionBodies, settings, roleSettings, databases }, database, facts, options) {
     const generated = expressions.filter(({ kind }) => kind === 'generated');
     const found = findUnproven(generated, callables, functionBodies, {
       isOtherRelease: isOtherMajor(facts, options),
+      hasOtherLetters:
+        sourceVersionNumber(facts) < 180_000 &&
+        (targetVersionNumber(options) ?? 180_000) >= 180_000 &&
+        hasOtherLetters(findDatabase(databases, database)),
       settings: listSettingsOfSource(database, settings, roleSettings, facts),
     });
     if (found.length === 0) return passOutcome(generated.length === 0 ? 'none' : 'the same functions on both servers');
@@ -45,3 +51,14 @@ export const computedAgainCheck = declareDatabaseCheck({
     };
   },
 });
+
+/**
+ * Whether the collation provider of the database knows other letters than its LC_CTYPE, which text search used before
+ * PostgreSQL 18. Turkish, Azerbaijani and Lithuanian have rules of their own in ICU.
+ */
+function hasOtherLetters(found: PostgresqlDatabase | undefined): boolean {
+  if (found === undefined || found.provider === 'c') return false;
+  const isPlain = (locale: string) => /^(?:c|posix)$/i.test(locale);
+  const { ctype, locale = '' } = found;
+  return isPlain(ctype) !== isPlain(locale) || (found.provider === 'i' && /^(?:tr|az|lt)\b/i.test(locale));
+}

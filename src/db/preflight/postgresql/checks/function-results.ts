@@ -1,7 +1,7 @@
 import { countOf } from '../../../../base/text.ts';
 import { passOutcome, unknownOutcome } from '../../finding.ts';
 import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
-import { findReferences } from '../function-body/names.ts';
+import { findReferences, type NameReference } from '../function-body/names.ts';
 import { isSqlSymbol, tokenizeBody } from '../function-body/tokenize.ts';
 import { createRelationReader, type FunctionReads, findUnresolved } from '../function-body/unresolved-names.ts';
 
@@ -57,7 +57,8 @@ export const functionResultsCheck = declareDatabaseCheck({
   evaluate({ functionUses, functionBodies, meanings, lostOperators, textSettings }, database, _facts, options) {
     const reach = createRelationReader(functionBodies);
     // Changes that are applied later fire a trigger too.
-    const uses = functionUses.filter(({ filled, kind }) => kind === 'trigger' || (filled && storedKinds.has(kind)));
+    const isStored = ({ filled, kind }: FunctionUse) => kind === 'trigger' || (filled && storedKinds.has(kind));
+    const uses = functionUses.filter((use) => isStored(use) || (use.filled && use.kind === 'index'));
     // If a name is not found and an exception handler catches the error, the function returns another result.
     const unresolved = findUnresolved(uses, functionBodies, meanings, lostOperators);
     const namesOf = (isReplaced: boolean) =>
@@ -71,6 +72,9 @@ export const functionResultsCheck = declareDatabaseCheck({
     const own = textSettings.filter((one) => one.database === undefined || one.database === database);
     const found = uses.flatMap((use) => {
       const reached = reach(use.calls);
+      const ofUser = nameOfUser(reached, meanings);
+      if (ofUser !== undefined) return [`${use.name} (${ofUser} of the schema "$user")`];
+      if (!isStored(use)) return [];
       const isCaught = reached.bodies.some(({ text }) => exceptionHandler.test(text));
       const because =
         environmentUseOf(reached) ??
@@ -169,6 +173,25 @@ function hiddenNameOf({ bodies }: FunctionReads, hidden: readonly NamedObject[])
   return references.find(
     ({ kind, schema, name }) => schema === undefined && hidden.some((one) => one.kind === kind && one.name === name),
   )?.name;
+}
+
+/**
+ * A name that a search_path finds in the schema of the role alone, or in that schema first: the role that copies the
+ * rows has another one. A function without a search_path is called with that of its caller.
+ */
+function nameOfUser({ bodies }: FunctionReads, meanings: readonly NamedObject[]): string | undefined {
+  const paths = bodies.flatMap(({ userPath }) => (userPath === undefined ? [] : tokenizeBody(userPath)));
+  if (paths.length === 0) return undefined;
+  const isElsewhere = ({ kind, name, schema }: NameReference) =>
+    schema === undefined &&
+    meanings.some(
+      (one) =>
+        one.kind === kind && one.name === name && !one.isReplaced && !paths.some(({ text }) => text === one.schema),
+    );
+  return bodies
+    .filter(({ hasPath, userPath }) => !hasPath || userPath !== undefined)
+    .flatMap(({ text, language }) => findReferences(text, language))
+    .find(isElsewhere)?.name;
 }
 
 /** Without a search_path, PostgreSQL finds the operators of text for citext, and letter case counts. */

@@ -5,16 +5,17 @@ import { declareDatabaseCheck, incompleteScanOutcome, limitObjects, unlistedNote
 import type { UnreadTable } from '../deep/results.ts';
 
 import { suggestLengthQueries } from '../owner-queries.ts';
-import { largeValuesQuery } from '../queries/tables.ts';
+import { largeValuesQuery, type WideTable, wideTablesQuery } from '../queries/tables.ts';
 
 export const largeValuesCheck = declareDatabaseCheck({
   id: 'large-values',
   title: 'no row can be longer than 1 GB',
   headline: 'A row may be longer than 1 GB',
   severity: { continuous: 'blocker', dump: 'blocker' },
-  queries: { large: largeValuesQuery },
+  queries: { large: largeValuesQuery, wide: wideTablesQuery },
   readsRows: true,
-  evaluate({ large: suspected }, database, { scans }) {
+  evaluate({ large: suspected, wide }, database, { scans }) {
+    if (wide.length > 0) return wideRows(wide, database);
     const scan = scans?.get(database);
     const tooLarge = scan?.unread.filter(({ reason }) => reason === 'row_too_large') ?? [];
     if (tooLarge.length > 0) return tooLargeRows(tooLarge, database);
@@ -41,6 +42,26 @@ export const largeValuesCheck = declareDatabaseCheck({
 
 const splitValues =
   'Before the migration, split values that make a row longer than 1 GB into several rows, or move them to files.';
+
+function wideRows(tables: readonly WideTable[], database: string): CheckOutcome {
+  const certain = tables.filter(({ isCertain }) => isCertain);
+  const named = certain.length > 0 ? certain : tables;
+  const observed = `${countOf(named.length, 'table')} with rows that are longer than a page`;
+  const more = {
+    headline: 'A row is longer than a page',
+    required: 'rows that fit into a page of 8 kB without values that can be moved to TOAST',
+    detail: `Columns that were added with a constant DEFAULT are not stored in older rows, but in every row of the target: "row is too big". The copy fails on every attempt.${unlistedNote(named)}`,
+    objects: limitObjects(named).map(({ table, bytes }) => `${table} (${formatBytes(bytes)} and more)`),
+    fix: {
+      database,
+      by: 'the owner of the tables',
+      text: 'Split the table before the migration, or drop the DEFAULT and set the columns to NULL where they have its value.',
+    },
+  };
+  return certain.length > 0
+    ? failOutcome(['continuous', 'dump'], observed, more)
+    : { ...unknownOutcome(observed), ...more, premise: 'every row of these tables fits into a page' };
+}
 
 function tooLargeRows(tables: readonly UnreadTable[], database: string): CheckOutcome {
   return failOutcome(['continuous', 'dump'], `${countOf(tables.length, 'table')} with a row that is too long`, {

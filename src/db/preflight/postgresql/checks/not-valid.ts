@@ -1,6 +1,7 @@
 import { countOf } from '../../../../base/text.ts';
+import { firstNormalOid } from '../../../../postgresql/catalog-oids.ts';
 import { requoteName } from '../../../../postgresql/quote.ts';
-import { decodeBoolean } from '../../../../postgresql/rows.ts';
+import { decodeBoolean, decodeText } from '../../../../postgresql/rows.ts';
 import { isNullField } from '../../../../postgresql/table-rows.ts';
 import {
   type CheckOutcome,
@@ -14,7 +15,6 @@ import {
 
 import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
 import { alterPrefix, dropConstraintSql, dropConstraintsFix, quoteName } from '../owner-queries.ts';
-
 import {
   constraintColumnsSql,
   decodeConstraint,
@@ -27,8 +27,10 @@ import { featureCondition } from '../queries/database-overview.ts';
 import {
   completeBySearch,
   constraintRowsSql,
+  containingTypesSql,
   decodeSearchedTable,
   domainRowsSql,
+  filledTableSql,
   type PreliminaryResult,
   searchedTableSql,
   type ViolationResult,
@@ -87,13 +89,82 @@ export const unvalidatedConstraintsQuery: PostgresqlQuery<readonly UnvalidatedCo
   absent: [],
 };
 
+/** A column whose rows may have a composite value without the attribute that is a domain which refuses NULL. */
+interface ShortComposite {
+  readonly table: string;
+  readonly column: string;
+  readonly attribute: string;
+}
+
+/**
+ * ALTER TYPE … ADD ATTRIBUTE does not look at stored rows. An attribute that was there from the start was written by the
+ * same command as the first one; pg_upgrade writes all of them together.
+ */
+export const shortCompositesQuery: PostgresqlQuery<readonly ShortComposite[]> = {
+  id: 'short-composites',
+  scope: 'database',
+  when: featureCondition('domains'),
+  sql: (version) => `
+    WITH RECURSIVE d (oid) AS (
+      SELECT t.oid
+      FROM pg_type t
+      WHERE t.typtype = 'd'
+        AND t.oid >= '${firstNormalOid}'
+        AND (
+          t.typnotnull
+            OR EXISTS (SELECT FROM pg_constraint k WHERE k.contypid = t.oid AND k.conbin::text ~ 'NULLTEST')
+        )
+      UNION
+      SELECT t.oid FROM d JOIN pg_type t ON t.typbasetype = d.oid
+    ), h AS (${containingTypesSql(version)}), w (attribute, whole) AS (
+      SELECT c.oid::regclass || '.' || quote_ident(a.attname), c.reltype
+      FROM d
+      JOIN pg_attribute a ON a.atttypid = d.oid
+      JOIN pg_class c ON c.oid = a.attrelid
+      JOIN pg_attribute f ON f.attrelid = a.attrelid AND f.attnum = 1
+      WHERE c.reltype <> '0'
+        AND a.attnum > 0
+        AND NOT a.attisdropped
+        AND (
+          f.xmin <> a.xmin
+            OR f.cmin::text <> a.cmin::text
+            OR NOT EXISTS (
+              SELECT FROM pg_class
+              WHERE oid < '${firstNormalOid}'
+                AND relkind IN ('r', 'm', 't')
+                AND xmin::text::bigint <= 2
+            )
+        )
+      UNION
+      SELECT w.attribute, h.whole FROM w JOIN h ON h.part = w.whole
+    )
+    SELECT DISTINCT c.oid::regclass AS name, quote_ident(a.attname) AS attname, w.attribute
+    FROM w
+    JOIN pg_attribute a ON a.atttypid = w.whole AND NOT a.attisdropped
+    JOIN pg_class c ON c.oid = a.attrelid AND c.relkind = 'r'
+    WHERE ${filledTableSql}
+    ORDER BY 1, 2
+  `,
+  decode: (rows) =>
+    rows.map((row) => ({
+      table: decodeText(row, 'name'),
+      column: decodeText(row, 'attname'),
+      attribute: decodeText(row, 'attribute'),
+    })),
+  absent: [],
+};
+
 export const notValidCheck = declareDatabaseCheck({
   id: 'not-valid',
   title: 'every row satisfies every constraint',
   headline: 'A constraint is not validated for every row',
   severity: { continuous: 'blocker', dump: 'blocker' },
-  queries: { unvalidated: unvalidatedConstraintsQuery, looserColumns: inheritedColumnsQuery },
-  evaluate({ unvalidated, looserColumns }, database) {
+  queries: {
+    unvalidated: unvalidatedConstraintsQuery,
+    looserColumns: inheritedColumnsQuery,
+    shortComposites: shortCompositesQuery,
+  },
+  evaluate({ unvalidated, looserColumns, shortComposites }, database) {
     const copied = unvalidated.filter(({ foreignKey }) => !foreignKey);
     const seen = (result: ViolationResult) => ({
       constraints: copied.filter(({ rows }) => rows === result),
@@ -102,6 +173,7 @@ export const notValidCheck = declareDatabaseCheck({
     const [violated, unseen] = [seen('violate'), seen('unseen')];
     if (violated.constraints.length > 0) return violatedOutcome(violated.constraints, unvalidated, database);
     if (violated.columns.length > 0) return nullableOutcome('violate', violated.columns, database);
+    if (shortComposites.length > 0) return shortOutcome(shortComposites, database);
     if (unseen.constraints.length > 0) return uncheckedOutcome(unseen.constraints, unvalidated, database);
     if (unseen.columns.length > 0) return nullableOutcome('unseen', unseen.columns, database);
     if (looserColumns.length > 0) return nullableOutcome('fit', looserColumns, database);
@@ -112,6 +184,22 @@ export const notValidCheck = declareDatabaseCheck({
     });
   },
 });
+
+function shortOutcome(found: readonly ShortComposite[], database: string): CheckOutcome {
+  return {
+    ...unknownOutcome(`${countOf(found.length, 'column')} of a composite type that got an attribute later`),
+    headline: 'A composite type got an attribute that refuses NULL',
+    premise: 'no stored value lacks an attribute that refuses NULL',
+    required: 'composite types whose values have every attribute',
+    detail: `ALTER TYPE … ADD ATTRIBUTE does not look at stored values. A value that was stored before has NULL there, and makes the copy fail on every attempt: "domain … does not allow null values".${unlistedNote(found)}`,
+    objects: limitObjects(found).map(({ table, column, attribute }) => `${column} of ${table} (${attribute})`),
+    fix: {
+      database,
+      by: 'the owner of the tables',
+      text: 'Set the attribute in the rows where it is NULL, or drop the NOT NULL of the domain until the cut-over (ALTER DOMAIN … DROP NOT NULL). If no row has NULL there, use --accept not-valid.',
+    },
+  };
+}
 
 function violatedOutcome(
   violated: readonly UnvalidatedConstraint[],

@@ -1,7 +1,14 @@
 import { countOf } from '../../../../base/text.ts';
 import { singleLineSql } from '../../../../postgresql/psql-script.ts';
 import { requoteName } from '../../../../postgresql/quote.ts';
-import { type CheckOutcome, failOutcome, passOutcome, removalEffect, warnOutcome } from '../../finding.ts';
+import {
+  type CheckOutcome,
+  failOutcome,
+  passOutcome,
+  removalEffect,
+  unknownOutcome,
+  warnOutcome,
+} from '../../finding.ts';
 
 import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
 
@@ -15,6 +22,7 @@ import {
 import {
   incompatibleDefinitionsQuery,
   incompatibleViewsQuery,
+  movedColumnsNeed,
   type RemovedTypeUse,
   removedTypesQuery,
 } from '../queries/incompatible-definitions.ts';
@@ -47,7 +55,9 @@ export const removedTypesCheck = declareDatabaseCheck({
       ...outdated.outdatedDefinitions,
       ...outdated.outdatedFunctions,
     ].filter(({ since }) => target === undefined || since * 10_000 <= target);
+    const isMoved = ({ needs }: IncompatibleObject) => needs.startsWith(movedColumnsNeed);
     if (found.length === 0) return passOutcome('none');
+    if (found.every(isMoved)) return movedColumns(found, database);
     const objects = [...new Set(found.map(({ object }) => object))];
     const named = (object: string) => found.filter((one) => one.object === object);
     const more = {
@@ -71,6 +81,22 @@ export const removedTypesCheck = declareDatabaseCheck({
     return isKnown ? failOutcome(['continuous', 'dump'], observed, more) : warnOutcome(observed, more);
   },
 });
+
+function movedColumns(found: readonly IncompatibleObject[], database: string): CheckOutcome {
+  return {
+    ...unknownOutcome(`${countOf(found.length, 'view')} of a function that has other columns on the target`),
+    headline: 'A view of a function may show other columns',
+    premise: 'the views show the same columns of the function on the target',
+    required: 'views of the system view, whose columns are found by name',
+    detail: `A view has the columns of a function by their position, and the newer version of the extension has others between them: the view is created without an error and shows them under the old names.${unlistedNote(found)}`,
+    objects: limitObjects(found).map(({ object, needs, since }) => `${object} (${needs}, since ${since})`),
+    fix: {
+      database,
+      by: 'the owner of the views',
+      text: 'Select from the view pg_stat_statements instead of the function, or create the views again on the target.',
+    },
+  };
+}
 
 /** Examples of DROP statements for objects, by kind and name. */
 function dropExamples(objects: readonly string[]): string {

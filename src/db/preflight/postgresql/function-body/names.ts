@@ -70,6 +70,7 @@ function createContextTracker(): ContextTracker {
     read(tokens, at, end, names) {
       const before = tokens[at - 1];
       if (isSqlSymbol(before, '::') || (top().isCast && isSqlKeyword(before, 'as'))) return { kind: 'type', names };
+      if (isSqlKeyword(before, 'collate')) return { kind: 'collation', names };
       if (isSqlSymbol(tokens[end], '(') && !isSqlKeyword(before, 'into')) {
         const { text } = tokens[at]!;
         // In MERGE, the INSERT of WHEN NOT MATCHED THEN INSERT (a, b) is not followed by a table name.
@@ -454,10 +455,17 @@ function isPercent(tokens: readonly SqlToken[], end: number): boolean {
   return isSqlSymbol(tokens[end], '%') && (isSqlKeyword(next, 'type') || isSqlKeyword(next, 'rowtype'));
 }
 
-/** Names that WITH queries define: `q AS (`, `q AS MATERIALIZED (`, `q (a, b) AS (`. */
+/**
+ * Names that WITH queries define: `q AS (`, `q AS MATERIALIZED (`, `q (a, b) AS (`; and those of temporary tables that the
+ * body creates, which count before the search_path.
+ */
 function queriesIn(tokens: readonly SqlToken[]): ReadonlySet<string> {
   const names = new Set<string>();
   for (const [at, token] of tokens.entries()) {
+    if (/^temp(?:orary)?$/.test(token.text) && isSqlKeyword(tokens[at + 1], 'table')) {
+      const name = tokens[at + (isSqlKeyword(tokens[at + 2], 'if') ? 5 : 2)];
+      if (name?.kind === 'word') names.add(name.text);
+    }
     if (!isSqlKeyword(token, 'as')) continue;
     const opens = [1, 2, 3].some(
       (far) =>

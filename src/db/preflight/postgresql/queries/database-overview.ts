@@ -96,6 +96,9 @@ export const hasDumpedExpressions = featureCondition(
   ...(['publications', 'other-expressions'] as const),
 );
 
+/** A row of this many columns fits into a page: the widest type of fixed length, name, has 64 bytes. */
+export const narrowColumns = 125;
+
 const databaseFeatures = [
   /**
    * Whether the database has a relation other than an ordinary table with a primary key: of another kind or
@@ -115,7 +118,9 @@ const databaseFeatures = [
   /** Whether the database has extensions other than plpgsql, which every new database has. */
   'extensions',
   'publications',
+  /** Whether users created collations, or use those of the operating system. */
   'collations',
+  'domains',
   'large-objects',
   'invalid-indexes',
   /** Whether a system schema contains tables of users. */
@@ -166,6 +171,8 @@ const databaseFeatures = [
   'changed-casts',
   /** Columns, tables, arguments or schemas with the name of a keyword of a later release. */
   'keyword-names',
+  /** Tables with so many columns that a row may not fit into a page. */
+  'wide-tables',
 ] as const;
 
 type SchemaFeature = (typeof databaseFeatures)[number];
@@ -187,6 +194,7 @@ function relationTests(version: number): FeatureTests {
         AND (${uncommonRelationSql} OR (c.relkind = 'r' AND (c.relreplident <> 'd' OR NOT ${primaryKeySql})))
     `,
     'system-tables': misplacedTableSql,
+    'wide-tables': `relnatts > ${narrowColumns} AND relkind = 'r'`,
     ...(reserved === undefined ? {} : { 'keyword-names': `relname = ANY (${reserved})` }),
   };
 }
@@ -218,6 +226,7 @@ function catalogScans(
         callables: isOneOfSql(featureTypes, 'typbasetype'),
         'system-objects': inSystemSchema('typnamespace'),
         defaults: 'typdefaultbin IS NOT NULL',
+        domains: "typtype = 'd'",
       },
     },
     {
@@ -280,7 +289,7 @@ function databaseTests(version: number): FeatureTests {
   return {
     extensions: hasUser('pg_extension'),
     ...(version < 100_000 ? {} : { publications: 'EXISTS (SELECT FROM pg_publication)' }),
-    collations: hasUser('pg_collation'),
+    collations: `${hasUser('pg_collation')} OR EXISTS (SELECT FROM pg_depend WHERE refclassid = '${catalogOids.pg_collation}' AND deptype = 'n')`,
     'large-objects': 'EXISTS (SELECT FROM pg_largeobject_metadata)',
     heirs: 'EXISTS (SELECT FROM pg_inherits)',
     views: hasUser('pg_rewrite'),

@@ -23,6 +23,8 @@ export interface ObjectBody {
   readonly bound: string;
   /** Whether the function has a SET search_path clause, which also applies to functions that it calls. */
   readonly hasPath: boolean;
+  /** A search_path with `"$user"`, which is another schema on the target; absent for any other path, and where no role has a schema. */
+  readonly userPath?: string;
   /** Whether the function has a SET timezone clause. */
   readonly hasZone: boolean;
   /** Whether the planner may inline the function, and so parses its text even if there is no row. */
@@ -51,6 +53,13 @@ export const bodiesQuery: PostgresqlQuery<readonly ObjectBody[]> = {
       ${bound(version)} AS bound,
       p.proconfig IS NOT NULL
         AND EXISTS (SELECT FROM unnest(p.proconfig) g WHERE left(g, 12) = 'search_path=') AS has_path,
+      (
+        SELECT substr(g, 13)
+        FROM unnest(p.proconfig) g
+        WHERE left(g, 12) = 'search_path='
+          AND strpos(g, '$user') > 0
+          AND EXISTS (SELECT FROM pg_namespace s JOIN pg_roles r ON r.rolname = s.nspname)
+      ) AS user_path,
       EXISTS (SELECT FROM unnest(p.proconfig) g WHERE lower(left(g, 9)) = 'timezone=') AS has_zone,
       l.lanname = 'sql'
         AND NOT p.prosecdef
@@ -81,6 +90,7 @@ export const bodiesQuery: PostgresqlQuery<readonly ObjectBody[]> = {
       text: decodeText(row, 'body'),
       bound: decodeText(row, 'bound'),
       hasPath: decodeBoolean(row, 'has_path'),
+      ...(row.user_path == null ? {} : { userPath: decodeText(row, 'user_path') }),
       hasZone: decodeBoolean(row, 'has_zone'),
       inlined: decodeBoolean(row, 'inlined'),
       calls: decodeTextArray(row, 'calls'),
@@ -101,6 +111,7 @@ const viewBodiesSql = `
     '',
     '',
     false,
+    NULL,
     false,
     false,
     array_agg(b.refobjid::text),
@@ -152,7 +163,13 @@ function boundCalls(version: number): string {
 
 /** An object outside of pg_catalog to which a name in a function body may refer. */
 export interface NamedObject {
-  readonly kind: 'relation' | 'function' | 'type' | 'text search configuration' | 'text search dictionary';
+  readonly kind:
+    | 'relation'
+    | 'function'
+    | 'type'
+    | 'collation'
+    | 'text search configuration'
+    | 'text search dictionary';
   readonly schema: string;
   readonly name: string;
   /**
@@ -193,6 +210,10 @@ export const namedObjectsQuery: PostgresqlQuery<readonly NamedObject[]> = {
       WHERE EXISTS (SELECT FROM d)
         AND t.typcategory <> 'A'
         AND (t.typrelid = '0' OR EXISTS (SELECT FROM pg_class c WHERE c.oid = t.typrelid AND c.relkind = 'c'))
+      UNION ALL
+      SELECT 'collation', s.collnamespace, s.collname::text, NULL
+      FROM pg_collation s
+      WHERE EXISTS (SELECT FROM d)
       UNION ALL
       SELECT 'text search configuration', s.cfgnamespace, s.cfgname::text, NULL
       FROM pg_ts_config s
@@ -257,6 +278,7 @@ export const namedObjectsQuery: PostgresqlQuery<readonly NamedObject[]> = {
 const namedObjectKinds: readonly NamedObject['kind'][] = [
   'function',
   'type',
+  'collation',
   'text search configuration',
   'text search dictionary',
 ];

@@ -176,8 +176,22 @@ function filledDomains(version: number): string {
   return `SELECT root FROM (${filledDomainsSql(version, roots)}) f`;
 }
 
+/** Condition: bounds of partitions are values of the column `a`; they are read when the partitions are created. */
+const isBoundSql = `
+  (
+    c.relkind = 'p'
+      AND EXISTS (
+        SELECT FROM pg_partitioned_table p
+        JOIN pg_inherits i ON i.inhparent = p.partrelid
+        WHERE p.partrelid = c.oid
+          AND p.partstrat <> 'h'
+          AND a.attnum = ANY (p.partattrs::int2[])
+      )
+  )
+`;
+
 /**
- * Which of the domains `roots` rows can contain (`root`): in a column, or inside another domain, an array, a composite
+ * Which of the domains `roots` rows can contain (`root`): in a column, in the bound of a partition, or inside another domain, an array, a composite
  * type or a range. `tables` and `columns` are those whose type is the domain itself. One query reads all domains,
  * because it must read every column.
  */
@@ -200,7 +214,8 @@ export function filledDomainsSql(version: number, roots: string): string {
     ) w
     JOIN pg_attribute a ON a.atttypid = w.oid
     JOIN pg_class c ON c.oid = a.attrelid
-    WHERE NOT a.attisdropped AND ${hasRowsSql}
+    WHERE NOT a.attisdropped
+      AND ((${hasRowsSql})${version < 100_000 ? '' : ` OR ${isBoundSql}`})
     GROUP BY w.root
   `;
 }

@@ -333,6 +333,7 @@ export const incompatibleFunctionsQuery: PostgresqlQuery<readonly IncompatibleOb
         WHERE ${own}
           AND (m.since IS NOT NULL OR p.probin = '$libdir/' || x.extname)
       `,
+      ...(version < 140_000 ? [] : [functionLoopsSql(object)]),
       ...removedSettings.filter(later).map(
         ({ since, settings, says }) => `
             SELECT
@@ -353,6 +354,44 @@ export const incompatibleFunctionsQuery: PostgresqlQuery<readonly IncompatibleOb
   decode: decodeIncompatible,
   absent: [],
 };
+
+/**
+ * A dump can create an object before what it depends on if it can add that later: constraints, defaults of tables, views.
+ * It cannot do so with defaults of domains, generated columns, partition keys and SQL-standard bodies.
+ */
+function functionLoopsSql(object: string): string {
+  const { pg_attrdef, pg_class, pg_proc, pg_type } = catalogOids;
+  return `
+    SELECT
+      ${object},
+      'a body that does not depend on itself' AS needs,
+      format('function %s or what it uses does not exist', p.oid::regprocedure) AS says,
+      0 AS since
+    FROM pg_proc p
+    WHERE p.prosqlbody IS NOT NULL
+      AND EXISTS (
+        WITH RECURSIVE e (classid, objid, refclassid, refobjid) AS (
+          SELECT d.classid, d.objid, d.refclassid, d.refobjid
+          FROM pg_depend d
+          WHERE d.classid IN ('${pg_class}', '${pg_proc}', '${pg_type}')
+            AND d.refclassid IN ('${pg_class}', '${pg_proc}', '${pg_type}')
+            AND d.deptype IN ('n', 'i')
+            AND d.refobjid >= '${firstNormalOid}'
+          UNION ALL
+          SELECT '${pg_class}', f.adrelid, d.refclassid, d.refobjid
+          FROM pg_attrdef f
+          JOIN pg_attribute a ON a.attrelid = f.adrelid AND a.attnum = f.adnum AND a.attgenerated <> ''
+          JOIN pg_depend d ON d.classid = '${pg_attrdef}' AND d.objid = f.oid
+          WHERE d.refobjid >= '${firstNormalOid}'
+        ), r (classid, objid) AS (
+          SELECT e.refclassid, e.refobjid FROM e WHERE e.classid = '${pg_proc}' AND e.objid = p.oid
+          UNION
+          SELECT e.refclassid, e.refobjid FROM r JOIN e ON e.classid = r.classid AND e.objid = r.objid
+        )
+        SELECT FROM r WHERE r.classid = '${pg_proc}' AND r.objid = p.oid
+      )
+  `;
+}
 
 const sharedPartnersSql = [
   ['negator', 'oprnegate'],

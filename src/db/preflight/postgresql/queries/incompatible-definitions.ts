@@ -165,7 +165,8 @@ export const incompatibleViewsQuery: PostgresqlQuery<readonly IncompatibleObject
     const gone = removedColumns.flatMap(({ relation, columns, since }) =>
       since > version / 10_000 ? columns.map((column) => `('${relation}', '${column}', ${since})`) : [],
     );
-    if (gone.length === 0) return `${ownViews} ORDER BY 1`;
+    const others = [ownViews, ...movedColumns(version)].join(' UNION ALL ');
+    if (gone.length === 0) return `${others} ORDER BY 1`;
     const views = `
       SELECT
         CASE c.relkind WHEN 'm' THEN 'materialized view ' ELSE 'view ' END || c.oid::regclass AS object,
@@ -217,13 +218,39 @@ export const incompatibleViewsQuery: PostgresqlQuery<readonly IncompatibleObject
               )
           )
       )
-      UNION ALL ${ownViews}
+      UNION ALL ${others}
       ORDER BY 1, 2
     `.replace(version < 120_000 ? 'MATERIALIZED ' : '', '');
   },
   decode: decodeIncompatible,
   absent: [],
 };
+
+/** The alias of a function has all its columns by position, and a later version of the extension has others between them. */
+function movedColumns(version: number): readonly string[] {
+  const since = [13, 14, 15, 17, 18].find((one) => one > version / 10_000);
+  if (since === undefined) return [];
+  return [
+    `
+      SELECT DISTINCT
+        CASE c.relkind WHEN 'm' THEN 'materialized view ' ELSE 'view ' END || c.oid::regclass,
+        '${movedColumnsNeed}' || p.oid::regprocedure,
+        ${since},
+        NULL
+      FROM pg_rewrite r
+      JOIN pg_class c ON c.oid = r.ev_class
+      JOIN pg_depend d ON d.classid = '${catalogOids.pg_rewrite}'
+        AND d.objid = r.oid
+        AND d.refclassid = '${catalogOids.pg_proc}'
+      JOIN pg_proc p ON p.oid = d.refobjid AND p.proname = 'pg_stat_statements'
+      WHERE ${isMemberSql('pg_proc', 'p.oid')}
+        AND ${isNotMemberSql('pg_class', 'c.oid')}
+    `,
+  ];
+}
+
+/** The beginning of `needs` of an object that a later release creates, with other columns. */
+export const movedColumnsNeed = 'the order of the columns of function ';
 
 /**
  * After CREATE OR REPLACE VIEW a view can select from itself, which CREATE VIEW rejects. Only a reference to a column

@@ -85,6 +85,7 @@ const settingNames = [
   'synchronous_commit',
   'synchronous_standby_names',
   'temp_file_limit',
+  'timezone_abbreviations',
   'transaction_timeout',
   'transform_null_equals',
   'wal_keep_size',

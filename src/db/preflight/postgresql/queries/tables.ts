@@ -10,7 +10,8 @@ import {
 import { isCopiedSql } from '../../../../postgresql/table-rows.ts';
 import type { PostgresqlQuery } from '../query.ts';
 import { lockedRelationsSql } from './catalog-predicates.ts';
-import { type FeatureOverview, featuresQuery } from './database-overview.ts';
+import { type FeatureOverview, featureCondition, featuresQuery, narrowColumns } from './database-overview.ts';
+import { hasRowsSql } from './function-uses.ts';
 
 export interface TableSize {
   readonly database: string;
@@ -256,6 +257,56 @@ export const largeValuesQuery: PostgresqlQuery<readonly LargeTable[]> = {
       bytes: decodeNumber(row, 'bytes'),
       binaries: decodeTextArray(row, 'binaries'),
       texts: decodeTextArray(row, 'texts'),
+    })),
+  absent: [],
+};
+
+/** A table with rows that are too long for a page when every column is written. */
+export interface WideTable {
+  readonly table: string;
+  /** The least bytes of a row. */
+  readonly bytes: number;
+  /** Whether every row is too long, and not only a row without NULL. */
+  readonly isCertain: boolean;
+}
+
+/**
+ * Rows that are older than a column with a constant default do not contain it (since PostgreSQL 11). Columns of fixed
+ * length, which TOAST does not move, decide.
+ */
+export const wideTablesQuery: PostgresqlQuery<readonly WideTable[]> = {
+  id: 'wide-tables',
+  scope: 'database',
+  when: featureCondition('wide-tables'),
+  sql: (version) =>
+    version < 110_000
+      ? undefined
+      : `
+        SELECT name, bytes, certain + 24 > page AS is_certain
+        FROM (
+          SELECT
+            c.oid::regclass AS name,
+            sum(CASE WHEN a.attlen > 0 THEN a.attlen ELSE 1 END) + 24 AS bytes,
+            sum(CASE WHEN a.attlen > 0 THEN a.attlen ELSE 1 END) FILTER (WHERE a.attnotnull) AS certain,
+            current_setting('block_size')::int - 32 AS page
+          FROM pg_class c
+          JOIN pg_attribute a ON a.attrelid = c.oid
+          WHERE c.relnatts > ${narrowColumns}
+            AND c.oid >= '${firstNormalOid}'
+            AND a.attnum > 0
+            AND NOT a.attisdropped
+            AND (a.attnotnull OR a.atthasmissing)
+            AND ${hasRowsSql}
+          GROUP BY c.oid
+        ) t
+        WHERE bytes > page
+        ORDER BY 1
+      `,
+  decode: (rows) =>
+    rows.map((row) => ({
+      table: decodeText(row, 'name'),
+      bytes: decodeNumber(row, 'bytes'),
+      isCertain: decodeBoolean(row, 'is_certain'),
     })),
   absent: [],
 };

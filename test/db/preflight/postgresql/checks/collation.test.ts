@@ -42,3 +42,23 @@ test.each([
   const target = { host: 'staging', port: 5432, postgresql: postgresqlTarget({ locales: new Set(locales) }) };
   expect(short(collationCheck.evaluate(values, 'd1', sourceFacts(), preflightOptions({ target })))).toBe(verdict);
 });
+
+test.each([
+  { locales: ['C', 'de_AT.utf8'], verdict: 'pass' },
+  { locales: ['C'], verdict: 'fail continuous+dump' },
+  { locales: undefined, verdict: 'warn' },
+])(
+  'a column in the collation de_AT.utf8 of the operating system, and a target with $locales: $verdict',
+  ({ locales, verdict }) => {
+    const used = { name: 'pg_catalog."de_AT.utf8"', imported: 'de_AT.utf8', provider: 'c' };
+    const values = {
+      databases: [database('d1')],
+      collations: [{ ...used, version: undefined, libraryVersion: undefined }],
+      markedFunctions: [],
+    };
+    const postgresql = locales === undefined ? undefined : postgresqlTarget({ locales: new Set(locales) });
+    const options = preflightOptions({ target: { host: 'staging', port: 5432, postgresql } });
+    const outcome = collationCheck.evaluate(values, 'd1', sourceFacts(), options);
+    expect(short(outcome)).toBe(verdict);
+  },
+);

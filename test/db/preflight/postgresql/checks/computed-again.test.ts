@@ -21,6 +21,7 @@ function evaluate(more: Partial<StoredExpression>, targetVersion?: string) {
       functionBodies: [],
       settings: settings({}),
       roleSettings: [],
+      databases: [],
     },
     'd1',
     sourceFacts(),
@@ -66,6 +67,7 @@ test('the version of an extension that is not part of PostgreSQL is not that of 
       functionBodies: [],
       settings: settings({}),
       roleSettings: [],
+      databases: [],
     };
     return computedAgainCheck.evaluate(values, 'd1', sourceFacts(), preflightOptions({ targetVersion: '17' }));
   };

@@ -23,9 +23,21 @@ test.each([
   { keywordNames: [], builtInGrants: dropped, targetVersion: '18', verdict: 'unknown' },
   { keywordNames: names, builtInGrants: grants, targetVersion: undefined, verdict: 'unknown' },
 ])('$keywordNames $builtInGrants to $targetVersion: $verdict', ({ targetVersion, verdict, ...values }) => {
-  const outcome = dumpOptionsCheck.evaluate(values, 'd1', sourceFacts(), preflightOptions({ targetVersion }));
+  const outcome = dumpOptionsCheck.evaluate(
+    { ...values, encodedTexts: { encoding: '', objects: [] } },
+    'd1',
+    sourceFacts(),
+    preflightOptions({ targetVersion }),
+  );
   expect(short(outcome)).toBe(verdict);
   if (verdict !== 'pass') expectOutcomeText(outcome);
+});
+
+test('names that the client_encoding of the role has not are a question of the options too', () => {
+  const values = { keywordNames: [], builtInGrants: [], encodedTexts: { encoding: 'LATIN1', objects: ['table t'] } };
+  const outcome = dumpOptionsCheck.evaluate(values, 'd1', sourceFacts(), preflightOptions());
+  expect(short(outcome)).toBe('unknown');
+  expectOutcomeText(outcome);
 });
 
 describe.each([12, 15] as const)('on PostgreSQL %i', (version) => {

@@ -10,7 +10,7 @@ const table = { table: 'public.t', bytes: 700 * 1024 ** 2, binaries: ['data'], t
 
 test('a TOAST table that can hold such a row leaves it open, with the query for its owner', () => {
   const evaluate = (large: readonly (typeof table)[]) =>
-    largeValuesCheck.evaluate({ large }, 'd1', sourceFacts(), preflightOptions());
+    largeValuesCheck.evaluate({ large, wide: [] }, 'd1', sourceFacts(), preflightOptions());
   expect(short(evaluate([]))).toBe('pass');
   const outcome = evaluate([table]);
   expect(short(outcome)).toBe('unknown');
@@ -18,6 +18,16 @@ test('a TOAST table that can hold such a row leaves it open, with the query for 
   expect(outcome.detail).toContain(
     `SELECT count(*) FROM ONLY "public"."t" WHERE coalesce(2 * octet_length("data")::bigint, 0) + coalesce(octet_length("Title"::text)::bigint, 0) >= 1073741824;`,
   );
+});
+
+test.each([
+  { isCertain: true, verdict: 'fail continuous+dump' },
+  { isCertain: false, verdict: 'unknown' },
+])('rows longer than a page, certain $isCertain: $verdict', ({ isCertain, verdict }) => {
+  const wide = [{ table: 'public.t', bytes: 9600, isCertain }];
+  const outcome = largeValuesCheck.evaluate({ large: [], wide }, 'd1', sourceFacts(), preflightOptions());
+  expect(short(outcome)).toBe(verdict);
+  expectOutcomeText(outcome);
 });
 
 const tooLong = { table: 'public.t', reason: 'row_too_large', message: 'invalid memory alloc request size' } as const;
@@ -35,7 +45,7 @@ test.each([
   },
   { what: 'no table was listed', large: [table], scan: { failure: 'denied' }, verdict: 'unknown' },
 ])('with --deep, $what: $verdict', ({ large, scan, verdict }) => {
-  const outcome = largeValuesCheck.evaluate({ large }, 'd1', ...deepRun(scan));
+  const outcome = largeValuesCheck.evaluate({ large, wide: [] }, 'd1', ...deepRun(scan));
   expect(short(outcome)).toBe(verdict);
   expectOutcomeText(outcome);
 });
