@@ -71,4 +71,20 @@ export const releaseCases: readonly RedisCase[] = [
     target: () => ({ program: 'redis-8.0' }),
     last: [['hexpire', 'hash', '10000', 'fields', '1', 'a']],
   },
+  {
+    name: 'a library of functions that asks for its release',
+    verdict: 'continuous',
+    unproven: ['functions-etc'],
+    differs: {
+      truth: 'scan',
+      why: 'the code of a library is not run on another release; the report says so, with the command that does',
+    },
+    last: [
+      [
+        'FUNCTION',
+        'LOAD',
+        "#!lua name=version\nif redis.REDIS_VERSION:sub(1, 3) ~= '7.0' then error('tested with 7.0 only') end\nredis.register_function('f', function(keys, args) return 1 end)",
+      ],
+    ],
+  },
 ];

@@ -1,5 +1,6 @@
-import { parseKeyspace } from '../../../../redis/info.ts';
-import { infoOutcome, passOutcome, warnOutcome } from '../../finding.ts';
+import { parseKeyspace, type RedisInfo } from '../../../../redis/info.ts';
+import { parseServerVersion, parseTargetVersion } from '../../../../redis/version.ts';
+import { infoOutcome, passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
 import { markOptional, valueOr } from '../../query.ts';
 import { declareRedisCheck } from '../check.ts';
 import { outcomeWithoutValue } from '../commands.ts';
@@ -10,9 +11,9 @@ export const functionsStreamsEtcCheck = declareRedisCheck({
   title: 'there are no functions, streams, vector sets or expiring hash fields',
   headline: 'There are functions, streams, vector sets or expiring hash fields',
   needs: 'connection',
-  severity: { continuous: 'info', scan: 'warning' },
+  severity: { continuous: 'blocker', scan: 'warning' },
   queries: { info: infoQuery, functions: markOptional(functionCountQuery) },
-  evaluate({ info, functions }, { sample }, { method }) {
+  evaluate({ info, functions }, { sample }, { method, targetVersion }) {
     if (functions.kind === 'denied' || functions.kind === 'failed') return outcomeWithoutValue(functions);
     const count = valueOr(functions, 0);
     const types = new Set(sample.kind === 'known' ? sample.value.keys.map(({ type }) => type) : []);
@@ -32,9 +33,36 @@ export const functionsStreamsEtcCheck = declareRedisCheck({
         fix: { text: 'Copy the functions with FUNCTION DUMP on the source and FUNCTION RESTORE on the target.' },
       });
     }
+    if (count > 0 && isOtherRelease(info, targetVersion)) {
+      return {
+        ...unknownOutcome(found.join(', ')),
+        headline: 'A library of functions may not load on the target',
+        premise: 'the libraries of functions load on the target',
+        settledBy: 'FUNCTION RESTORE on an empty server of its release',
+        required: 'libraries that do not depend on the release of the server',
+        detail:
+          'A server runs the code of each library when it loads a copy. If the code raises an error there, for example because it asks for REDIS_VERSION, the target ends with "Failed creating the library", and ends again after each start.',
+        fix: {
+          text: 'Take FUNCTION DUMP on the source, and run FUNCTION RESTORE on an empty server of the release of the target. If it succeeds, use --accept functions-etc; a library that fails can be deleted until the cut-over (FUNCTION DELETE).',
+        },
+      };
+    }
     return infoOutcome(found.join(', '), {
       detail:
         'Replication copies functions, streams, vector sets and expiring hash fields to a target of the same or a later version. A scan does not copy functions (FUNCTION DUMP, FUNCTION RESTORE).',
     });
   },
 });
+
+/** Whether the target is known to be another product or release than the source. */
+function isOtherRelease(info: RedisInfo, targetVersion: string | undefined): boolean {
+  const source = parseServerVersion(info);
+  const target = targetVersion === undefined ? undefined : parseTargetVersion(targetVersion);
+  if (source === undefined || target === undefined) return false;
+  const family = source.product === 'valkey' ? 'valkey' : 'redis';
+  return (
+    (target.product ?? family) !== family ||
+    target.major !== source.major ||
+    (target.minor ?? source.minor) !== source.minor
+  );
+}

@@ -4,7 +4,16 @@ import { healthy } from '../recordings.ts';
 
 checkCases(functionsStreamsEtcCheck, {
   none: { status: 'pass' },
-  functions: { server: healthy({ more: { functions: 2 } }), status: 'info' },
+  functions: {
+    server: healthy({ more: { functions: 2 } }),
+    options: { targetVersion: undefined },
+    status: 'info',
+  },
+  'functions, to another release': {
+    server: healthy({ more: { functions: 2 } }),
+    options: { targetVersion: 'valkey-9' },
+    status: 'unknown',
+  },
   'FUNCTION STATS denied': {
     server: healthy({ more: { replies: { 'FUNCTION STATS': `-${denied} 'function|stats'` } } }),
     status: 'unknown',
