@@ -42,6 +42,7 @@ import {
 import { type FailureCommands, helpWithFailures, saveWatchedTarget, sourceAddress } from '../../db/watch/index.ts';
 import { loadBaseline, pathOfBaseline, pathOfRecord, readRecord } from '../../db/watch/record.ts';
 import { runUntilSignal } from '../../platform/waiting.ts';
+import { quoteIdentifier } from '../../postgresql/quote.ts';
 import { formatProfileAndServerOptions } from '../profile-options.ts';
 import { clusterArgument, readClusterUuid, resolveInterruptedMigrationRequest, undoScriptNote } from './migration.ts';
 
@@ -292,7 +293,9 @@ type NextCommands = FailureCommands &
       | 'grants'
       | 'script'
       | 'psql'
-      | 'accept',
+      | 'accept'
+      // Makes the login of the target a member of the owners; empty if it is one.
+      | 'join',
       string
     >
   >;
@@ -338,6 +341,7 @@ function nextStep(
         ? `wait for the end with \`${commands.follow}\`, then run \`${commands.again}\``
         : `run \`${commands.stop}\``;
     case 'materialized_views':
+      if (commands.join !== '') return `run \`${commands.join}\`, then \`${commands.again}\``;
       return `run REFRESH MATERIALIZED VIEW for each in \`${commands.psql}\`, then \`${commands.again}\``;
     case 'grants':
     case 'defaults':
@@ -346,6 +350,7 @@ function nextStep(
         ? `let a superuser of the target run the comments of \`${commands.grants}\`, or run \`${commands.accept} ${id}\``
         : `run \`${commands.script}\`, then \`${commands.again}\``;
     case 'statistics':
+      if (commands.join !== '') return `run \`${commands.join} -c ANALYZE\`, then \`${commands.again}\``;
       return `run ANALYZE in \`${commands.psql}\`, then \`${commands.again}\``;
     default:
       return id satisfies never;
@@ -390,6 +395,10 @@ function commandsOf(
       ? { engine: 'postgresql', source: { ...target.source, dbname } }
       : target;
   const psql = targetPsqlCommand(target, context.host.env);
+  const open = typeof access === 'object' ? access.databases.find(isOpen)?.state : undefined;
+  const owners = open?.foreignOwners ?? [];
+  const login = target.engine === 'postgresql' ? target.source.username : '';
+  const grant = `GRANT ${owners.map(quoteIdentifier).join(', ')} TO ${quoteIdentifier(login)}`;
   const command = (...words: readonly string[]): string => ['cloudctl db', ...words].join(' ');
   const again = command(
     'cutover',
@@ -408,6 +417,7 @@ function commandsOf(
     grants: command('grants', ...from, '--target', to),
     script: `${command('grants', ...from, '--target', to)} | ${psql}`,
     psql: targetPsqlCommand(inside, context.host.env),
+    join: owners.length === 0 ? '' : `${targetPsqlCommand(inside, context.host.env)} -c ${quoteShellArg(grant)}`,
     accept: `${again} --accept`,
     compare: command('compare', ...from, '--target', to),
     status: command('status', cluster, ...profile),

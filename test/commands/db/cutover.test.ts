@@ -71,7 +71,7 @@ const masked = (text: string) =>
     .replaceAll(/\d+ s\b/g, 'N s');
 
 it('names the next command until every line is done', { timeout: 240_000 }, async () => {
-  const { cluster, db, options, to, checklist } = await openFixture();
+  const { cluster, db, options, to, checklist, host } = await openFixture();
   const started = await db('migrate', cluster, ...options, '--skip-preflight', '-o', 'json');
   expect([started.code, started.err]).toEqual([0, expect.stringContaining('db watch')]);
   await waitUntil(
@@ -135,7 +135,21 @@ it('names the next command until every line is done', { timeout: 240_000 }, asyn
   expect(lacking).toMatchObject({ code: 5, states: { stopped: 'done', grants: 'open', statistics: 'open' } });
   // Only the owner of a table may analyze it.
   expect(lacking.error().hint).toMatch(/^run ANALYZE in `/);
-  await target.query('ANALYZE', 'shop');
+  // A login without SUPERUSER that may become a member of the owner is told how.
+  await target.query(
+    `CREATE ROLE "the owner"; ALTER TABLE t OWNER TO "the owner"; CREATE ROLE keeper LOGIN CREATEROLE PASSWORD 'secret';
+     GRANT pg_read_all_data, pg_read_all_settings TO keeper; GRANT "the owner" TO keeper WITH ADMIN OPTION`,
+    'shop',
+  );
+  await target.query('REVOKE INHERIT OPTION FOR "the owner" FROM keeper', 'shop').catch(() => {});
+  const keeper = dbTestHost({ ...(host.env as Record<string, string>), CLOUDCTL_TARGET_PASSWORD: 'secret' });
+  const byKeeper = ['cutover', cluster, ...options, '--target', (to[1] ?? '').replace('postgres@', 'keeper@')];
+  const asKeeper = await runCloudctl(keeper, ['db', ...byKeeper, '--accept', 'passwords', '-o', 'json']);
+  const join = /^run `(PGPASSWORD=[^`]*)`/.exec(asKeeper.error().hint ?? '')?.[1] ?? '';
+  expect(join).toContain(`'GRANT "the owner" TO "keeper"' -c ANALYZE`);
+  const joined = join.replace(`:${target.port}/`, `:${target.ownPort ?? target.port}/`);
+  expect(await runShell(joined, '', { CLOUDCTL_TARGET_PASSWORD: 'secret' })).toBe(0);
+  await target.query('ALTER TABLE t OWNER TO postgres; DROP ROLE keeper; DROP ROLE "the owner"', 'shop');
   expect((await checklist()).error().hint).toMatch(/run `cloudctl db grants --source .* \| PGPASSWORD=/);
   const grants = await db('grants', ...options, ...to);
   expect(await runShell(psql.replace(`:${target.port}/`, `:${target.ownPort ?? target.port}/`), grants.out)).toBe(0);
@@ -203,8 +217,9 @@ async function withWrites<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /** Not synchronous, because a proxy of this process is in front of the server. */
-async function runShell(command: string, input: string): Promise<number | null> {
-  const env = { PATH: process.env.PATH, PGPASSWORD: source.password, CLOUDCTL_TARGET_PASSWORD: target.password };
+async function runShell(command: string, input: string, own: Record<string, string> = {}): Promise<number | null> {
+  const passwords = { PGPASSWORD: source.password, CLOUDCTL_TARGET_PASSWORD: target.password };
+  const env = { PATH: process.env.PATH, ...passwords, ...own };
   const child = spawn('sh', ['-c', command], { env, stdio: ['pipe', 'ignore', 'inherit'] });
   child.stdin.end(input);
   const [code] = await once(child, 'exit');

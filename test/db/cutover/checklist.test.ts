@@ -21,6 +21,7 @@ const nothing: StateDifference = {
   materializedViews: [],
   largeObjects: [],
   unanalyzed: [],
+  foreignOwners: [],
 };
 const same: ServerAccess = {
   databases: [{ database: 'shop', statements: [], notes: [], state: nothing }],

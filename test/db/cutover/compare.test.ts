@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type CompareDatabasesOptions, compareDatabases } from '../../../src/db/cutover/compare.ts';
+import { acceptTables, listAcceptable } from '../../../src/db/cutover/comparison.ts';
 import { systemClock } from '../../../src/platform/waiting.ts';
 import type { Postgres } from '../../fixtures/postgres.ts';
 import { postgresEndpointOf, startSource, startTarget } from '../engine/servers.ts';
@@ -266,7 +267,7 @@ test('before the stop, the report says what the stop will still copy', async () 
   });
   const stopped = await compare();
   expect(stopped.databases[0]).not.toHaveProperty('left_to_stop');
-  expect(statesOf(stopped)).toEqual({ 'public.t': 'equal', 'public.u': 'differs', 'large objects': 'differs' });
+  expect(statesOf(stopped)).toEqual({ 'public.t': 'equal', 'public.u': 'not_comparable', 'large objects': 'differs' });
 });
 
 test('nothing is written on either server, and no function of a user runs', async () => {
@@ -282,4 +283,14 @@ test('nothing is written on either server, and no function of a user runs', asyn
 test('the same server twice, and an unknown name in ignoreDbs, are usage errors', async () => {
   await expect(compare({ target: endpoint(source) })).rejects.toMatchObject({ code: 'usage' });
   await expect(compare({ ignoreDbs: ['nothere'] })).rejects.toMatchObject({ code: 'usage' });
+});
+
+test('an unlogged table whose rows are only on the source is settled by the word of a user', async () => {
+  await onBoth('CREATE UNLOGGED TABLE sessions (id int PRIMARY KEY); CREATE UNLOGGED TABLE kept (id int PRIMARY KEY)');
+  await source.query('INSERT INTO sessions VALUES (1)', 'shop');
+  await onBoth('INSERT INTO kept VALUES (1)');
+  const report = await compare();
+  expect(statesOf(report)).toEqual({ 'public.kept': 'equal', 'public.sessions': 'not_comparable' });
+  expect(listAcceptable(report)).toEqual(['shop:public.sessions']);
+  expect(acceptTables(report, ['shop:public.sessions']).state).toBe('equal');
 });

@@ -283,8 +283,11 @@ function withTargetColumns(
   target: TableWithCopiedColumns | undefined,
 ): TableComparison {
   if (source === undefined) return found;
-  if (source.isUnlogged && found.state === 'differs' && found.rows_target === 0)
-    return { ...found, error: 'the table is unlogged, so its rows are not replicated' };
+  // Waiting brings no row of an unlogged table: its owner copies them, or says that they are not needed.
+  if (source.isUnlogged && target !== undefined && found.state === 'differs' && found.rows_target === 0) {
+    const error = 'the table is unlogged, so its rows are not replicated';
+    return { ...found, state: 'not_comparable', error, acceptable: true };
+  }
   // A table that one server refuses to show may be missing on the other.
   const there = new Set(columnsOf(target));
   const missing = columnsOf(source).filter((one) => !there.has(one));

@@ -11,6 +11,8 @@ interface DatabaseState {
   readonly largeObjects: number;
   /** Tables with rows that were never analyzed, as `schema.name`. */
   readonly unanalyzed: readonly string[];
+  /** The owners, whose members this login is not, of such tables and of views without rows. */
+  readonly foreignOwners: readonly string[];
   /** What guards, computes and changes rows, by a name such as `policy p on public.t`. */
   readonly definitions: ReadonlyMap<string, Definition>;
   /** server_version_num. */
@@ -32,6 +34,7 @@ export async function readDatabaseState(session: PostgresqlSession, version: num
     materializedViews: new Map(of('view').map((row) => [decodeText(row, 'name'), decodeBoolean(row, 'value')])),
     largeObjects: decodeNumber(of('large objects')[0], 'value'),
     unanalyzed: of('unanalyzed').map((row) => decodeText(row, 'name')),
+    foreignOwners: [...new Set(rows.flatMap((row) => decodeOptionalText(row, 'owner') ?? []))],
     definitions: new Map(
       definitions.map((row) => [
         decodeText(row, 'name'),
@@ -46,13 +49,16 @@ export async function readDatabaseState(session: PostgresqlSession, version: num
   };
 }
 
+const foreignOwner = "CASE WHEN NOT pg_has_role(c.relowner, 'USAGE') THEN pg_get_userbyid(c.relowner)::text END";
+
 /** A crash of the server loses the time of ANALYZE, so reltuples, which is -1 before the first one (since 14), counts too. */
 export const stateSql = `
-  SELECT 'extension' AS kind, extname::text AS name, extversion AS value FROM pg_extension
-  UNION ALL SELECT 'view', n.nspname || '.' || c.relname, CASE WHEN c.relispopulated THEN 't' ELSE 'f' END
+  SELECT 'extension' AS kind, extname::text AS name, extversion AS value, NULL::text AS owner FROM pg_extension
+  UNION ALL SELECT 'view', n.nspname || '.' || c.relname, CASE WHEN c.relispopulated THEN 't' ELSE 'f' END,
+      CASE WHEN NOT c.relispopulated THEN ${foreignOwner} END
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind = 'm'
-  UNION ALL SELECT 'large objects', '', count(*)::text FROM pg_largeobject_metadata
-  UNION ALL SELECT 'unanalyzed', n.nspname || '.' || c.relname, ''
+  UNION ALL SELECT 'large objects', '', count(*)::text, NULL FROM pg_largeobject_metadata
+  UNION ALL SELECT 'unanalyzed', n.nspname || '.' || c.relname, '', ${foreignOwner}
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace LEFT JOIN pg_stat_all_tables s ON s.relid = c.oid
     WHERE c.relkind IN ('r', 'm') AND c.relpersistence = 'p' AND n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'
       AND c.reltuples <= 0 AND s.last_analyze IS NULL AND s.last_autoanalyze IS NULL AND pg_relation_size(c.oid) > 0
@@ -139,6 +145,8 @@ export interface StateDifference {
   readonly materializedViews: readonly string[];
   readonly largeObjects: readonly string[];
   readonly unanalyzed: readonly string[];
+  /** The roles of which the login must be a member to analyze these tables and to refresh these views. */
+  readonly foreignOwners: readonly string[];
   readonly definitions: readonly string[];
 }
 
@@ -159,6 +167,7 @@ export function findStateDifference(source: DatabaseState, target: DatabaseState
     materializedViews,
     largeObjects: here === there ? [] : [`${there} instead of ${here}`],
     unanalyzed: target.unanalyzed,
+    foreignOwners: target.unanalyzed.length + materializedViews.length === 0 ? [] : target.foreignOwners,
     definitions: differingDefinitions(source, target),
   };
 }

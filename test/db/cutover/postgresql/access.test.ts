@@ -385,6 +385,7 @@ test('materialized views that cannot be refreshed, large objects, extensions and
     materializedViews: ['public.counts is empty', 'public.word_stats is empty'],
     largeObjects: ['0 instead of 1'],
     unanalyzed: ['public.documents', 'public.software'],
+    foreignOwners: [],
   });
   await target.query(
     `alter function mentions() set search_path = public; refresh materialized view counts;
@@ -398,6 +399,7 @@ test('materialized views that cannot be refreshed, large objects, extensions and
     materializedViews: ['public.word_stats is empty'],
     largeObjects: [],
     unanalyzed: [],
+    foreignOwners: [],
   });
 });
 
