@@ -8,6 +8,7 @@ import {
   extentText,
   fixedBy,
   placeText,
+  printedFindings,
   resultSentence,
   stepPlacesText,
   summaryText,
@@ -82,10 +83,18 @@ function unchecked(report: InventoryReport): string {
   return `<h2>Not checked</h2><section class="card"><ul>${items.join('')}</ul></section>`;
 }
 
-function findings({ findings: all }: InventoryReport): string {
+function findings(report: InventoryReport): string {
+  const { findings: all } = report;
   if (all.length === 0) return '<h2>Findings</h2><p>Every check passed.</p>';
   const first = new Set(all.filter(({ id }, at) => all.findIndex((other) => other.id === id) === at));
-  return `<h2>Findings</h2>${all.map((one) => findingPart(one, first.has(one))).join('\n')}`;
+  const sections = printedFindings(report).map(({ title, first: { status }, parts }) => {
+    if (parts.length === 1) return parts.map(({ finding }) => findingPart(finding, first.has(finding))).join('');
+    const own = parts.map(({ finding, reason }) =>
+      findingPart({ ...finding, title: reason ?? '' }, first.has(finding)),
+    );
+    return `<section class="finding ${status}"><h3><span class="tag">${status}</span>${escapeHtml(title)}</h3>${own.join('\n')}</section>`;
+  });
+  return `<h2>Findings</h2>${sections.join('\n')}`;
 }
 
 /** Several findings of a check may have different titles; only the first of them has the id that the steps link to. */

@@ -1,12 +1,14 @@
 import { escapeMarkdown, markdownCodeCell } from '../../../base/sanitize.ts';
 import { formatCount } from '../../../base/text.ts';
 import { gridOf } from '../../preflight/formats/markdown.ts';
-import type { InventoryReport } from '../report.ts';
+import type { InventoryReport, ReportFinding } from '../report.ts';
 import {
   commonMethod,
   extentText,
   fixedBy,
+  type PrintedFinding,
   placeText,
+  printedFindings,
   resultSentence,
   stepPlacesText,
   summaryText,
@@ -74,17 +76,23 @@ function unchecked(report: InventoryReport): readonly string[] {
   return ['## Not checked', gridOf(['Reason', 'Number', 'Sources'], rows)];
 }
 
-function findings({ findings: all }: InventoryReport): readonly string[] {
+function findings(report: InventoryReport): readonly string[] {
+  const all = printedFindings(report);
   if (all.length === 0) return [];
-  const rows = all.map((finding) => [
-    markdownCodeCell(finding.id),
-    `${finding.status}${finding.is_blocker ? ', blocks' : ''}`,
-    escapeMarkdown(finding.title),
-    extentText(finding),
-    finding.places
-      .slice(0, shownPlaces)
-      .map((place) => escapeMarkdown(placeText(place, shownNames)))
-      .join('<br>') + (finding.place_count > shownPlaces ? '<br>…' : ''),
-  ]);
+  const rows = all.map(({ title, first, parts }) => {
+    const cellOf = (textOf: (part: PrintedFinding['parts'][number]) => string) => parts.map(textOf).join('<br>');
+    return [
+      cellOf(({ finding }) => markdownCodeCell(finding.id)),
+      `${first.status}${first.is_blocker ? ', blocks' : ''}`,
+      escapeMarkdown(title),
+      cellOf(({ finding }) => extentText(finding)),
+      cellOf(({ finding, reason }) => `${reason === undefined ? '' : `${reason}:<br>`}${placesOf(finding)}`),
+    ];
+  });
   return ['## Findings', gridOf(['Check', 'Status', 'Finding', 'Extent', 'Where'], rows)];
+}
+
+function placesOf({ places, place_count: count }: ReportFinding): string {
+  const shown = places.slice(0, shownPlaces).map((place) => escapeMarkdown(placeText(place, shownNames)));
+  return `${shown.join('<br>')}${count > shownPlaces ? '<br>…' : ''}`;
 }

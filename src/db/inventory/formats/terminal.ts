@@ -9,7 +9,9 @@ import {
   firstFixSentence,
   fixedBy,
   gainText,
+  type PrintedFinding,
   placeText,
+  printedFindings,
   resultSentence,
   stepPlacesText,
   summaryText,
@@ -118,7 +120,7 @@ function unchecked(report: InventoryReport, ink: TerminalStyles): readonly strin
 }
 
 function findings(report: InventoryReport, ink: TerminalStyles): readonly string[] {
-  const { findings: all } = report;
+  const all = printedFindings(report);
   if (all.length === 0) return [];
   const more = all.length - shownFindings;
   return [
@@ -129,14 +131,26 @@ function findings(report: InventoryReport, ink: TerminalStyles): readonly string
   ];
 }
 
-function findingLines(finding: ReportFinding, ink: TerminalStyles): string[] {
-  const { id, status, title, places, place_count: count, is_blocker: isBlocker } = finding;
+function findingLines({ title, first, parts }: PrintedFinding, ink: TerminalStyles): string[] {
+  const { status, is_blocker: isBlocker } = first;
   const mark = status === 'fail' ? ink.red(status) : ink.yellow(status);
+  const blocks = isBlocker ? ' (blocks)' : '';
+  if (parts.length === 1)
+    return [line(`${mark} ${first.id}: ${extentText(first)}${blocks}`), line(`   ${title}`), ...placeLines(first)];
+  return [
+    line(`${mark} ${title}${blocks}`),
+    ...parts.flatMap(({ finding, reason }) => [
+      line(`   ${reason}: ${extentText(finding)}`),
+      ...placeLines(finding).map((text) => `   ${text}`),
+    ]),
+  ];
+}
+
+function placeLines(finding: ReportFinding): string[] {
+  const { places, place_count: count } = finding;
   const rest = count - shownPlaces;
   const fix = firstFixSentence(finding);
   return [
-    line(`${mark} ${id}: ${extentText(finding)}${isBlocker ? ' (blocks)' : ''}`),
-    line(`   ${title}`),
     ...(fix === undefined ? [] : [line(`   Fix: ${fix}`)]),
     ...places.slice(0, shownPlaces).map((place) => line(`   ${placeText(place, shownNames)}`)),
     ...(rest > 0 ? [line(`   and ${formatCount(rest)} more places`)] : []),

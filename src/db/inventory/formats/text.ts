@@ -1,5 +1,6 @@
 import { countOf, formatCount } from '../../../base/text.ts';
 import type { MigrationMethod } from '../../preflight/finding.ts';
+import { groupBy, reasonOf, reasons, titleOfReasons } from '../../preflight/formats/entries.ts';
 import {
   type FixStep,
   groupByKey,
@@ -94,6 +95,27 @@ export function stepPlacesText({ servers, databases }: FixStep, most: number): s
   const rest = servers.length - named.length;
   const list = rest > 0 ? `${named.join(', ')} and ${formatCount(rest)} more` : named.join(', ');
   return `${where}${countOf(servers.length, 'server')}: ${list}`;
+}
+
+/** Findings that answer one question, as the report of one source prints them; each with its reason, if there are several. */
+export interface PrintedFinding {
+  readonly title: string;
+  readonly first: ReportFinding;
+  readonly parts: readonly { readonly finding: ReportFinding; readonly reason: string | undefined }[];
+}
+
+export function printedFindings({ findings }: InventoryReport): readonly PrintedFinding[] {
+  return groupBy(findings, ({ id, status, is_blocker: isBlocker, title }) =>
+    reasons.has(id) ? [status, isBlocker] : [id, status, isBlocker, title],
+  ).map((group) => {
+    const [first] = group;
+    const isOne = group.every(({ id }) => id === first.id);
+    return {
+      title: isOne ? first.title : titleOfReasons(first.status),
+      first,
+      parts: group.map((finding) => ({ finding, reason: isOne ? undefined : reasonOf(finding) })),
+    };
+  });
 }
 
 /** Formats the number of sources and servers that a finding is about: `12 sources on 3 servers`. */

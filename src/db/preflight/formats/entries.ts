@@ -98,11 +98,10 @@ export function entriesOf(parts: readonly Part[]): readonly Entry[] {
     const [{ first }] = group;
     if (group.every((part) => part.first.id === first.id))
       return group.map((part) => entryOf(first, part.title, [part]));
-    const title = first.status === 'unknown' ? `It is not known whether ${sameEvaluation}` : otherEvaluation;
     return [
       entryOf(
         first,
-        title,
+        titleOfReasons(first.status),
         group.map((part) => ({ ...part, reason: reasonOf(part.first) })),
       ),
     ];
@@ -116,7 +115,11 @@ function entryOf(first: CheckFinding, title: string, parts: readonly Part[]): En
   return { ids, first, status, title, databases, place: placeOf(databases), parts };
 }
 
-export function reasonOf({ id, accepted }: Pick<CheckFinding, 'id' | 'accepted'>): string {
+export function titleOfReasons(status: FindingStatus): string {
+  return status === 'unknown' ? `It is not known whether ${sameEvaluation}` : otherEvaluation;
+}
+
+export function reasonOf({ id, accepted }: { readonly id: string; readonly accepted?: boolean }): string {
   return `${reasons.get(id)} (${id}${accepted === true ? ', accepted' : ''})`;
 }
 

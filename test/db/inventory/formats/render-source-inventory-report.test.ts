@@ -80,3 +80,15 @@ it('names and messages of a server change nothing in any format', () => {
   expect(renderReport('r.md', report)).not.toMatch(/^# x/m);
   expect(renderReport('r.html', report)).not.toContain('<img');
 });
+
+it('checks that answer one question are one finding, with a reason for each', () => {
+  const open = (id: string, line: number) =>
+    outcome(line, `db${line}`, [databaseFinding(id, 'shop', { status: 'unknown', is_blocker: false })]);
+  const report = reportOf([open('setting-checks', 1), open('session-checks', 2), open('table-oids', 1)]);
+  const texts = [renderTerminal(report, styles), renderReport('r.md', report), renderReport('r.html', report)];
+  for (const text of texts) {
+    expect(text.split('It is not known whether the target evaluates expressions as the source did')).toHaveLength(2);
+    for (const reason of ['by settings', 'by session, role or server', 'by object ids']) expect(text).toContain(reason);
+  }
+  expect(texts[0]).toContain('by settings (setting-checks): 1 source on 1 server\n');
+});

@@ -20,7 +20,7 @@ import {
 export interface FeatureOverview {
   /** Bytes of the whole database, with indexes and system catalogs. */
   readonly bytes: number;
-  /** Number of tables and materialized views, without temporary ones. */
+  /** Number of ordinary tables, without temporary ones: a migration copies no rows of a materialized view. */
   readonly tables: number;
   readonly sequences: number;
   readonly present: ReadonlySet<SchemaFeature>;
@@ -52,7 +52,7 @@ export const featuresQuery: PostgresqlQuery<FeatureOverview> = {
         concat_ws(' ', c.present, ${[...scans, ...tests].join(', ')}) AS present
       FROM (
         SELECT
-          count(*) FILTER (WHERE relkind IN ('r', 'm') AND relpersistence <> 't') AS tables,
+          count(*) FILTER (WHERE relkind = 'r' AND relpersistence <> 't') AS tables,
           count(*) FILTER (WHERE relkind = 'S') AS sequences,
           concat_ws(' ', ${Object.entries(relationTests(version))
             .map(([feature, test]) => `CASE WHEN bool_or(${test}) THEN '${feature}' END`)
