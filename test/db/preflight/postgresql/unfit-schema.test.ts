@@ -160,6 +160,13 @@ test('functions that a newer version rejects are altered or listed to be dropped
   expect((await to('17'))?.status).toBe('pass');
 }, 60_000);
 
+test('a materialized view is no table of the copy', async () => {
+  const setup = ['CREATE TABLE t (id int PRIMARY KEY)', 'CREATE MATERIALIZED VIEW v AS SELECT id FROM t'];
+  const server = await startPostgres({ version: 17, settings: ready, setup });
+  const report = await preflightServer({ ...server, options: { targetVersion: '18' } });
+  expect(report.databases).toMatchObject([{ tables: 1 }]);
+});
+
 async function say(server: Postgres, statements: readonly string[]): Promise<void> {
   for (const statement of statements) await server.query(statement, 'd1');
 }
