@@ -621,6 +621,16 @@ const lucky: readonly PostgresCase[] = [
       'CREATE VIEW v AS SELECT s.query, s.wal_bytes FROM pg_stat_statements(true) s',
     ],
   },
+  {
+    name: 'a CHECK that requires a time in the far future',
+    verdict: 'continuous',
+    unproven: ['time-checks'],
+    quiet: ['t'],
+    setup: [
+      'CREATE TABLE t (id int PRIMARY KEY, u timestamptz CHECK (u > now()))',
+      "INSERT INTO t VALUES (1, '2099-01-02'), (2, '2099-02-01')",
+    ],
+  },
 ];
 
 /** Schemas that a server takes today and a newer or an empty one does not, and their like that it does. */

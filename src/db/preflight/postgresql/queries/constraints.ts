@@ -1,4 +1,4 @@
-import { accessMethodOids, firstNormalOid } from '../../../../postgresql/catalog-oids.ts';
+import { accessMethodOids, firstNormalOid, typeOids } from '../../../../postgresql/catalog-oids.ts';
 import {
   decodeBoolean,
   decodeNumber,
@@ -7,7 +7,7 @@ import {
   type PostgresqlRow,
 } from '../../../../postgresql/rows.ts';
 
-import { isNullField } from '../../../../postgresql/table-rows.ts';
+import { isNullField, type OrdinaryTable, splitBinaryRow } from '../../../../postgresql/table-rows.ts';
 import type { PostgresqlQuery } from '../query.ts';
 import { clockCheckSql } from './catalog-predicates.ts';
 import { featureCondition } from './database-overview.ts';
@@ -19,6 +19,7 @@ import {
   filledTableSql,
   type PreliminaryResult,
   searchedTableSql,
+  type ViolationResult,
 } from './row-scan.ts';
 
 export interface NamedConstraint {
@@ -94,21 +95,63 @@ export const inheritedColumnsQuery: PostgresqlQuery<readonly InheritedColumn[]> 
   absent: [],
 };
 
+/** `rows`: of a constraint that only compares a column with the clock, whether a time is not two weeks away. */
+export interface ClockConstraint extends NamedConstraint {
+  readonly rows?: ViolationResult;
+  readonly searched?: OrdinaryTable | undefined;
+}
+
 /** The CHECK constraints that read the clock, and whose table or domain has rows. */
-export const clockConstraintsQuery: PostgresqlQuery<readonly NamedConstraint[]> = {
+export const clockConstraintsQuery: PostgresqlQuery<readonly ClockConstraint[]> = {
   id: 'time-dependent-constraints',
   scope: 'database',
   when: featureCondition('checks'),
   sql: (version) => `
     SELECT
-      ${constraintColumnsSql}
+      ${constraintColumnsSql},
+      t.*
     FROM pg_constraint k
+    LEFT JOIN LATERAL (
+      SELECT ${searchedTableSql(version)}
+      FROM pg_class c
+      JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = ALL (k.conkey)
+      WHERE c.oid = k.conrelid
+        AND c.relkind = 'r'
+        AND a.atttypid IN ('${typeOids.date}', '${typeOids.timestamp}', '${typeOids.timestamptz}')
+    ) t ON true
     WHERE ${clockCheckSql} AND ${constraintRowsSql(version)}
     ORDER BY 2, 1
   `,
-  decode: (rows) => rows.map(decodeConstraint),
+  decode: (rows) =>
+    rows.map((row) => {
+      const constraint = decodeConstraint(row);
+      return clockComparison.test(constraint.definition)
+        ? { ...constraint, rows: 'unseen', searched: decodeSearchedTable(row) }
+        : constraint;
+    }),
+  searchRows: async (found, search) => {
+    const soon = Date.now() + twoWeeks;
+    const searched: ClockConstraint[] = [];
+    for (const one of found) {
+      const table = one.searched;
+      const isSoon = (row: Uint8Array) => splitBinaryRow(row).some((value) => value !== null && timeOf(value) < soon);
+      searched.push(table === undefined ? one : { ...one, rows: await search(table, isSoon, 'binary') });
+    }
+    return searched;
+  },
   absent: [],
 };
+
+const clockComparison = /^CHECK \(\((?:\w+|"(?:[^"]|"")+") >=? (?:now\(\)|CURRENT_(?:TIMESTAMP|DATE))\)\)$/;
+
+const twoWeeks = 14 * 86_400_000;
+
+/** A binary date has the days since 2000, in four bytes; a timestamp the microseconds, in eight. */
+function timeOf(value: Uint8Array): number {
+  const bytes = Buffer.from(value);
+  const since = bytes.length === 4 ? bytes.readInt32BE() * 86_400_000 : Number(bytes.readBigInt64BE() / 1000n);
+  return Date.UTC(2000) + since;
+}
 
 /** A foreign key whose referencing table is unlogged. */
 export interface UnloggedKey {

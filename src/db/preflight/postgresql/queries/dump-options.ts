@@ -340,7 +340,7 @@ function definitions(version: number): readonly string[] {
 }
 
 /** Objects with other letters than those of ASCII, and the encoding in which new sessions of the role read them. */
-interface EncodedTexts {
+export interface EncodedTexts {
   readonly encoding: string;
   readonly objects: readonly string[];
 }
