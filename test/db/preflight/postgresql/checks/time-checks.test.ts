@@ -18,9 +18,7 @@ testDatabaseCases([
   {
     what: 'rows whose times are all far away',
     ...forBothMethods(timeChecksCheck, {
-      clockChecks: [
-        { name: 'c', owner: 'public.t', ofDomain: false, definition: 'CHECK ((b > now()))', rows: 'fit' },
-      ],
+      clockChecks: [{ name: 'c', owner: 'public.t', ofDomain: false, definition: 'CHECK ((b > now()))', rows: 'fit' }],
     }),
     verdict: 'unknown',
   },
