@@ -81,8 +81,14 @@ export function findProgram(program: string, env: ProcessEnvironment): string | 
 
 /** The executable files with these names in the absolute folders of PATH, in its order. */
 export function findPrograms(names: readonly string[], env: ProcessEnvironment): readonly string[] {
-  const folders = (env.PATH ?? env.Path ?? '').split(delimiter).filter((folder) => isAbsolute(folder));
+  const folders = pathEntries(env).filter((folder) => isAbsolute(folder));
   return folders.flatMap((folder) => names.map((name) => join(folder, name))).filter(isExecutable);
+}
+
+/** The entries of PATH as they are. An empty one is the current folder, but on Windows, which ignores it. */
+export function pathEntries({ PATH, Path }: ProcessEnvironment): readonly string[] {
+  const list = PATH ?? Path ?? '';
+  return list === '' ? [] : list.split(delimiter);
 }
 
 function isExecutable(path: string): boolean {

@@ -1,8 +1,8 @@
 import { readFileSync, realpathSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, isAbsolute, join } from 'node:path';
 import { commandFor, type ProfileReference } from '../../config/settings.ts';
 import type { BrowserEnvironment } from '../../platform/browser.ts';
-import { findPrograms } from '../../platform/external-program.ts';
+import { findPrograms, pathEntries } from '../../platform/external-program.ts';
 import type { ProcessEnvironment } from '../../platform/host.ts';
 import type { UnsafeEnvironmentVariable } from '../../platform/unsafe-environment-variable.ts';
 import type { Finding } from './finding.ts';
@@ -64,40 +64,63 @@ export function checkSurroundings({ runtime, profile }: Pick<BrowserFacts, 'runt
 }
 
 /**
- * Whether another program of the same name is on PATH, which scripts would start, now or when the order changes. Other projects
- * use the name too.
+ * Whether another program of the same name is on PATH, which scripts would start, now or when the order changes, or PATH has an
+ * entry before this program that names another folder in each current folder. Other projects use the name too.
  * @param program the file that was started
  */
 export function checkPath(program: string, env: ProcessEnvironment, platform: NodeJS.Platform): Finding {
   const id = 'path';
   const isWindows = platform === 'win32';
-  const found = findPrograms(isWindows ? ['cloudctl.exe', 'cloudctl.cmd', 'cloudctl.bat'] : ['cloudctl'], env);
-  const others = found.filter((path) => {
-    // On Windows npm writes a file that starts the script, instead of a link.
-    const isShim = isWindows && !path.endsWith('.exe');
-    return !isStart(isShim ? join(dirname(path), 'node_modules/cloudctl/bin/cloudctl.cjs') : path, program);
-  });
-  const [first] = others;
-  if (first === undefined) return { id, status: 'ok', observed: 'no other program on PATH is called cloudctl' };
-  const observed =
-    first === found[0]
-      ? `\`cloudctl\` starts ${first}, not this program, ${program}`
-      : `PATH has another program after this one: ${others.join(', ')}`;
+  const names = isWindows ? ['cloudctl.exe', 'cloudctl.cmd', 'cloudctl.bat'] : ['cloudctl'];
+  const found = findPrograms(names, env);
+  const others = found.filter((path) => !isStart(path, program));
+  const [first] = found;
   const list = isWindows ? 'where.exe cloudctl' : 'which -a cloudctl';
-  return { id, status: 'warning', observed, hint: `\`${list}\` lists both: remove one, or change their order in PATH` };
+  const hint = `\`${list}\` lists both: remove one, or change their order in PATH`;
+  if (first !== undefined && first === others[0])
+    return { id, status: 'warning', observed: `\`cloudctl\` starts ${first}, not this program, ${program}`, hint };
+  const entries = pathEntries(env);
+  const at = entries.findIndex((entry) => findPrograms(names, { PATH: entry }).length > 0);
+  const before = at === -1 ? entries : entries.slice(0, at);
+  const moving = before.find((entry) => !isAbsolute(entry) && !(isWindows && entry === ''));
+  if (moving !== undefined) {
+    const what = moving === '' ? 'an empty entry, the current folder' : `the relative entry ${JSON.stringify(moving)}`;
+    return {
+      id,
+      status: 'warning',
+      observed: `PATH has ${what}: \`cloudctl\` starts any program of that name there, before this one`,
+      hint: `remove the entry: \`${isWindows ? 'cmd /c set path' : 'printenv PATH'}\` shows its place`,
+    };
+  }
+  if (others.length === 0) return { id, status: 'ok', observed: 'no other program on PATH is called cloudctl' };
+  return { id, status: 'warning', observed: `PATH has another program after this one: ${others.join(', ')}`, hint };
 }
 
-/** Whether the file is the program, leads to it, or is a script that names it, as those of version managers do. */
+/** Whether the file is the program, or does nothing but start it. */
 function isStart(path: string, program: string): boolean {
   try {
     const own = realpathSync(program);
     if (realpathSync(path) === own) return true;
     if (statSync(path).size > 65_536) return false;
-    const text = readFileSync(path, 'utf8');
-    return text.startsWith('#!') && [own, program].some((name) => text.includes(name));
+    const target = startedBy(path, readFileSync(path, 'utf8'));
+    return target !== undefined && isAbsolute(target) && realpathSync(target) === own;
   } catch {
     return false;
   }
+}
+
+/** The one file that a script starts: a script of one command, and on Windows the file that npm writes instead of a link. */
+function startedBy(path: string, text: string): string | undefined {
+  if (/\.(cmd|bat)$/.test(path)) {
+    const inFolder = /"%_prog%" {2}"%dp0%\\([\w\\.-]+)" %\*\s*$/.exec(text)?.[1];
+    return inFolder === undefined ? undefined : join(dirname(path), inFolder.replaceAll('\\', '/'));
+  }
+  const [first = '', ...lines] = text.split('\n').filter((line, at) => at === 0 || !/^\s*(#|$)/.test(line));
+  if (!/^#! ?\/\S*(\/|\/env )(ba|da|z|k)?sh\s*$/.test(first)) return undefined;
+  const word = `('[^']+'|"[^"$\`\\\\]+"|[\\w/.+@-]+)`;
+  const command = new RegExp(`^exec (?:${word} )?${word} "\\$@"\\s*$`).exec(lines.join('\n')) ?? [];
+  const [runtime, target] = command.slice(1).map((quoted) => quoted?.replaceAll(/^['"]|['"]$/g, ''));
+  return runtime === undefined || basename(runtime) === 'node' ? target : undefined;
 }
 
 /** Checks the environment variables that prevent a login or change how requests are sent. */

@@ -77,13 +77,59 @@ describe('a program of the same name on PATH', () => {
     checkPath(program, { PATH: folders.join(delimiter) }, platform);
 
   test('that is this one, or a link to it, is in order', () => {
-    const { own, other, link } = makePath();
+    const { own, link } = makePath();
     const program = join(own, 'cloudctl');
     for (const folders of [[], [own], [link, own], [own, '', '.', '/no/such/folder']])
       expect(check(program, folders)).toMatchObject({ id: 'path', status: 'ok' });
     expect(check(join(link, 'cloudctl'), [own]).status).toBe('ok');
-    writeFileSync(join(other, 'cloudctl'), `#!/bin/sh\nexec '${program}' "$@"\n`);
-    expect(check(program, [other, own]).status).toBe('ok');
+  });
+
+  test.each<readonly [string, 'ok' | 'warning', (program: string) => string]>([
+    ['starts it and nothing else', 'ok', (own) => `#!/bin/sh\n# Ours.\n\nexec '${own}' "$@"\n`],
+    ['starts it with node', 'ok', (own) => `#!/usr/bin/env bash\nexec node "${own}" "$@"`],
+    ['starts it with a node', 'ok', (own) => `#!/bin/sh\nexec '/opt/node 24/bin/node' '${own}' "$@"`],
+    ['names it in a comment', 'warning', (own) => `#!/bin/sh\n# not ${own}\nexec /usr/bin/other "$@"\n`],
+    ['prints its path', 'warning', (own) => `#!/bin/sh\necho '${own}'\n`],
+    ['does something else before', 'warning', (own) => `#!/bin/sh\n/usr/bin/other "$@"\nexec '${own}' "$@"\n`],
+    ['does something else in the same line', 'warning', (own) => `#!/bin/sh\nexec other '${own}' "$@"\n`],
+    ['starts a file beside it', 'warning', (own) => `#!/bin/sh\nexec '${own}-other' "$@"\n`],
+    ['starts it by a relative path', 'warning', () => '#!/bin/sh\nexec own/cloudctl "$@"\n'],
+    ['is of another interpreter', 'warning', (own) => `#!/usr/bin/other\nexec '${own}' "$@"\n`],
+  ])('a script that %s: %s', (_, status, text) => {
+    const { own, other } = makePath();
+    const program = join(own, 'cloudctl');
+    writeFileSync(join(other, 'cloudctl'), text(program));
+    expect(check(program, [other, own]).status).toBe(status);
+  });
+
+  test.each(['', '.', 'node_modules/.bin', './bin', '~/bin'])(
+    'may be in the folder of the entry %j, if this one does not come before it',
+    (entry) => {
+      const { own, other, link } = makePath();
+      const program = join(own, 'cloudctl');
+      for (const folders of [
+        [entry, own],
+        ['/no/such/folder', entry, own],
+        ['/no/such/folder', entry],
+      ])
+        expect(check(program, folders)).toMatchObject({
+          id: 'path',
+          status: 'warning',
+          observed: expect.stringContaining(entry === '' ? 'an empty entry' : `"${entry}"`),
+        });
+      for (const folders of [
+        [own, entry],
+        [`${own}/`, entry],
+        [link, '/no/such/folder', entry],
+      ])
+        expect(check(program, folders).status).toBe('ok');
+      // What is found in any folder counts more.
+      expect(check(program, [entry, other, own]).observed).toContain(join(other, 'cloudctl'));
+    },
+  );
+
+  test('is nowhere without PATH', () => {
+    expect(checkPath('/elsewhere/cloudctl.cjs', {}, 'linux').status).toBe('ok');
   });
 
   test('that comes first is what a script would start', () => {
@@ -112,8 +158,14 @@ describe('a program of the same name on PATH', () => {
     const program = join(own, 'node_modules/cloudctl/bin/cloudctl.cjs');
     mkdirSync(dirname(program), { recursive: true });
     writeFileSync(program, '');
-    for (const folder of [own, other]) writeFileSync(join(folder, 'cloudctl.cmd'), '', { mode: 0o755 });
-    expect(check(program, [own], 'win32').status).toBe('ok');
+    const line = '"%_prog%"  "%dp0%\\node_modules\\cloudctl\\bin\\cloudctl.cjs" %*';
+    const shim = `@ECHO off\r\n…\r\nendLocal & goto #_undefined_# 2>NUL || title %COMSPEC% & ${line}\r\n`;
+    for (const folder of [own, other]) writeFileSync(join(folder, 'cloudctl.cmd'), shim, { mode: 0o755 });
+    // Windows ignores an empty entry.
+    expect(check(program, ['', own], 'win32').status).toBe('ok');
+    expect(check(program, ['bin', own], 'win32')).toMatchObject({ status: 'warning' });
+    writeFileSync(join(own, 'cloudctl.cmd'), shim.replace('cloudctl.cjs', 'other.cjs'));
+    expect(check(program, [own], 'win32').status).toBe('warning');
     expect(check(program, [other], 'win32')).toMatchObject({
       status: 'warning',
       hint: expect.stringContaining('where.exe'),

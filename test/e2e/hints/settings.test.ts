@@ -444,6 +444,18 @@ const findings: readonly HintCase[] = [
     afterwards: ({ folders }) => rmSync(join(folders.home, 'other/cloudctl')),
   },
   {
+    name: 'doctor: a relative entry of PATH',
+    from: ['src/auth/doctor/browser.ts'],
+    line: doctor,
+    finding: 'path',
+    given: ({ env }) => {
+      env.PATH = `node_modules/.bin:${env.PATH}`;
+    },
+    afterwards: ({ env }) => {
+      env.PATH = env.PATH?.replace('node_modules/.bin:', '');
+    },
+  },
+  {
     name: 'doctor: CLOUDCTL_ACCESS_TOKEN',
     line: doctor,
     finding: 'access-token',
