@@ -1,5 +1,5 @@
 // `npm run build:standalone` writes dist-standalone/: the program as one executable that needs no Node, its checksum, and the
-// licences. It contains Node 24, whatever Node runs this; `-- --node PATH` packs another one.
+// licences. It contains the Node 24 that scripts/extra-packages.mjs pins, whatever Node runs this; `-- --node PATH` packs another.
 // docs/decisions/028-standalone.md says how it works.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -22,7 +22,7 @@ import { parseArgs } from 'node:util';
 import { build as esbuild } from 'esbuild';
 import { inject } from 'postject';
 import { build, common } from './build.mjs';
-import { otherNode } from './extra-packages.mjs';
+import { pinnedNode } from './extra-packages.mjs';
 import { root } from './run-vitest.mjs';
 
 export const standaloneFolder = join(root, 'dist-standalone');
@@ -38,8 +38,8 @@ const packsOfMain = ['entry', 'token', 'secret-service', 'main', 'run', 'network
 const fuse = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
 
 /** Builds dist/, and the executable from it. Resolves with the path of the executable. */
-export async function buildStandalone({ node = otherNode('24') } = {}) {
-  if (node === undefined) throw new Error('Node 24 could not be installed from the registry: name another with --node');
+export async function buildStandalone({ node = pinnedNode() } = {}) {
+  if (node === undefined) throw new Error('the pinned Node could not be installed: name another with --node');
   await build();
   rmSync(standaloneFolder, { recursive: true, force: true });
   const parts = join(standaloneFolder, 'parts');

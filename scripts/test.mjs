@@ -4,7 +4,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from './build.mjs';
-import { otherNode } from './extra-packages.mjs';
+import { otherNode, pinnedNode } from './extra-packages.mjs';
 import { checkPackage } from './package.mjs';
 import { missingPostgres } from './postgres-binaries.mjs';
 import { installCommand, installPrograms, lowest, missingPrograms, nodeIsOld } from './required-programs.mjs';
@@ -186,7 +186,7 @@ async function benchmarks() {
 }
 
 async function onNode24(test) {
-  const binary = otherNode('24');
+  const binary = pinnedNode();
   if (binary !== undefined) return test({ CLOUDCTL_TEST_NODE: binary });
   if (isCi) return failure('node 24 could not be installed from the registry');
   console.log('node 24 could not be installed from the registry: the end-to-end tests are not repeated on it');

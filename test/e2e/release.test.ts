@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
-import { install, side } from '../../scripts/extra-packages.mjs';
+import lock from '../../package-lock.json' with { type: 'json' };
+import { install, installPinned, pinnedNode, side } from '../../scripts/extra-packages.mjs';
 import { type Ran, startProgram } from '../fixtures/cli.ts';
 import { makeFolders } from '../fixtures/folders.ts';
 import { isCi, lacks } from '../fixtures/needs.ts';
@@ -56,6 +57,39 @@ test('a job can write only what it publishes', () => {
     'release contents',
     'release id-token',
   ]);
+});
+
+describe.skipIf(!isCi && lacks('npm'))('the Node of the executable', () => {
+  const { version, integrity } = lock.packages['node_modules/which-runtime'];
+
+  test('is a package whose bytes are known', () => {
+    const folders = makeFolders();
+    onTestFinished(() => folders.remove());
+    const install = (sum: string): boolean => installPinned(folders.work, 'which-runtime', version, sum);
+    const changed = `sha512-${'A'.repeat(86)}==`;
+    expect(() => install(changed)).toThrow('which-runtime');
+    expect(install(integrity)).toBe(true);
+    // What was unpacked before is not used.
+    const index = join(folders.work, 'node_modules/which-runtime/index.js');
+    writeFileSync(index, 'changed');
+    expect(install(integrity)).toBe(true);
+    expect(readFileSync(index, 'utf8')).not.toBe('changed');
+    expect(() => install(changed)).toThrow('which-runtime');
+  });
+
+  test('where npm has no package of it, is the Node that runs the build, of the same version only', () => {
+    const version = process.version.slice(1);
+    expect(pinnedNode({ version, packages: {} })).toBe(process.execPath);
+    expect(pinnedNode({ version: `${version}1`, packages: {} })).toBeUndefined();
+  });
+
+  test('has the version that the workflow of a release installs', () => {
+    const [, pinned] =
+      /^ {2}version: '(24\.\d+\.\d+)',$/m.exec(readFileSync(join(root, 'scripts/extra-packages.mjs'), 'utf8')) ?? [];
+    const { jobs } = parse(readFileSync(join(root, '.github/workflows/release.yml'), 'utf8'));
+    const steps: readonly { readonly with?: Readonly<Record<string, unknown>> }[] = jobs.files.steps;
+    expect(steps.map((step) => step.with?.['node-version']).filter((one) => one !== undefined)).toEqual([pinned]);
+  });
 });
 
 const hasLinter =
