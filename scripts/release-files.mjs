@@ -103,9 +103,8 @@ function packArchive({ executable, work, out, fast, seconds }) {
   const folder = join(work, name);
   put(executable, join(folder, basename(executable)), 0o755);
   for (const file of ['LICENSE', 'THIRD-PARTY-NOTICES.txt']) put(join(dirname(executable), file), join(folder, file));
-  for (const page of readdirSync(join(root, 'man'))) put(join(root, 'man', page), join(folder, 'man/man1', page));
-  for (const file of readdirSync(join(root, 'completions')))
-    put(join(root, 'completions', file), join(folder, 'completions', file));
+  putAll('man', join(folder, 'man/man1'));
+  for (const kind of ['completions', 'schemas']) putAll(kind, join(folder, kind));
   const same =
     process.platform === 'linux'
       ? ['--sort=name', `--mtime=@${seconds}`, '--owner=0', '--group=0', '--numeric-owner']
@@ -114,7 +113,7 @@ function packArchive({ executable, work, out, fast, seconds }) {
   run('tar', [...same, '-C', work, '-cJf', join(out, `${name}.tar.xz`), name], { env });
 }
 
-/** The tree of an installed package below `folder`; the folders of zsh and of the documents differ. */
+/** The tree of an installed package below `folder`; the folders of zsh and of the documents differ. Scripts read the schemas. */
 function putTree({ executable, seconds, packager }, folder, family) {
   const share = join(folder, 'usr/share');
   put(executable, join(folder, 'usr/bin/cloudctl'), 0o755);
@@ -129,6 +128,7 @@ function putTree({ executable, seconds, packager }, folder, family) {
     'cloudctl.fish': 'fish/vendor_completions.d/cloudctl.fish',
   };
   for (const [file, place] of Object.entries(completions)) put(join(root, 'completions', file), join(share, place));
+  putAll('schemas', join(share, 'cloudctl/schemas'));
   const notices = join(dirname(executable), 'THIRD-PARTY-NOTICES.txt');
   if (family === 'rpm') {
     put(join(root, 'LICENSE'), join(share, 'licenses/cloudctl/LICENSE'));
@@ -215,6 +215,9 @@ cp -al ${tree}/. %{buildroot}
 %attr(0755, root, root) /usr/bin/cloudctl
 %dir %attr(0755, root, root) /usr/lib/cloudctl
 %attr(0644, root, root) /usr/lib/cloudctl/*.node
+%dir %attr(0755, root, root) /usr/share/cloudctl
+%dir %attr(0755, root, root) /usr/share/cloudctl/schemas
+%attr(0644, root, root) /usr/share/cloudctl/schemas/*
 %attr(0644, root, root) /usr/share/man/man1/cloudctl*.1.gz
 %attr(0644, root, root) /usr/share/bash-completion/completions/cloudctl
 %attr(0644, root, root) /usr/share/zsh/site-functions/_cloudctl
@@ -305,6 +308,11 @@ function put(from, to, mode = 0o644) {
   // No link: tar refuses a file whose inode somebody links while it reads.
   copyFileSync(from, to);
   chmodSync(to, mode);
+}
+
+/** The files of a folder of the project. */
+function putAll(folder, to) {
+  for (const name of readdirSync(join(root, folder))) put(join(root, folder, name), join(to, name));
 }
 
 function putText(content, to) {

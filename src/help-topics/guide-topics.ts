@@ -48,7 +48,7 @@ export const outputHelpTopic: HelpTopicPage = {
       ],
     },
     {
-      title: 'JSON Schemas (folder schemas of the npm package and the sources)',
+      title: 'JSON Schemas (folder schemas; a .deb or .rpm has it in /usr/share/cloudctl)',
       entries: outputSchemas.map((schema) => ({ term: schema.file, text: describeSchema(schema) })),
     },
   ],

@@ -13,6 +13,7 @@ const { version } = manifest;
 const name = `cloudctl-${version}-linux-x64`;
 const natives = ['fs-native-extensions.node', 'keyring.node'];
 const pages = readdirSync(join(root, 'man'));
+const schemas = readdirSync(join(root, 'schemas'));
 
 const isUsable =
   process.platform === 'linux' && process.arch === 'x64' && !lacks('dpkg-shlibdeps', 'rpmbuild', 'xz', 'git');
@@ -55,7 +56,9 @@ describe.skipIf(!isUsable)('the files of a release', () => {
       'cloudctl',
       'completions',
       'man',
+      'schemas',
     ]);
+    expect(readdirSync(join(folder, 'schemas'))).toEqual(schemas);
     expect(sh('"$1/cloudctl" --version', [folder])).toContain(`${version} (standalone,`);
     expect(readdirSync(join(folder, 'man/man1'))).toEqual(pages);
   });
@@ -108,6 +111,7 @@ describe.skipIf(!isUsable)('the files of a release', () => {
       for (const line of lines) expect(line).toMatch(/^(drwxr-xr-x|-rwxr-xr-x|-rw-r--r--) root\/root \.\//);
       expect(lines.filter((line) => line.startsWith('-rwx'))).toEqual([expect.stringContaining('./usr/bin/cloudctl')]);
       for (const one of natives) expect(places).toContain(`./usr/lib/cloudctl/${one}`);
+      for (const one of schemas) expect(places).toContain(`./usr/share/cloudctl/schemas/${one}`);
       for (const page of pages) expect(places).toContain(`./usr/share/man/man1/${page}.gz`);
       const completions = [
         'bash-completion/completions/cloudctl',
