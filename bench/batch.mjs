@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { root } from '../scripts/run-vitest.mjs';
 import { bareLoop } from './bare-loop.mjs';
 import { filledSandbox } from './filled-sandbox.mjs';
-import { buildProgram, isShort, judge, readOptions } from './options.mjs';
+import { buildProgram, isShort, judge, readOptions, record } from './options.mjs';
 import { runProgram } from './program.mjs';
 
 const values = readOptions({ names: '10000', most: '100000' }, { names: '20', most: '40' });
@@ -33,9 +33,13 @@ await buildProgram();
 const folder = mkdtempSync(join(tmpdir(), 'cloudctl-bench-'));
 try {
   console.log(`${batchSize} names a request, ${connections} requests in flight, node ${process.versions.node}`);
-  for (const delay of delays) await compare(delay, few + some);
-  if (!isShort) await compare(0, most);
-  reportMemory((await fresh(few, 0, run)).memory, (await fresh(most, 0, run)).memory);
+  const servers = [];
+  for (const delay of delays) servers.push(await compare(delay, few + some));
+  if (!isShort) servers.push(await compare(0, most));
+  const memory = [];
+  for (const names of [few, most]) memory.push({ names, megabytes: (await fresh(names, 0, run)).memory });
+  reportMemory(memory);
+  record({ rounds, batchSize, connections, servers, memory });
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
@@ -51,14 +55,20 @@ async function compare(delay, many) {
     }
   }
   console.log(`\nthe ${many - few} names after the first ${few}, middle of ${rounds}, ${serverOf(delay)}`);
-  const rate = (name) => `${Math.round((many - few) / middle(taken[name]))}/s`;
+  const rate = (name) => (many - few) / middle(taken[name]);
   const ratios = (name) => taken[name].map((seconds, round) => seconds / taken.own[round]);
-  line('bare loop', rate('cold'), '');
-  line('bare loop, compiled before', rate('warm'), `(cloudctl: ${middle(ratios('warm')).toFixed(2)}x)`);
+  line('bare loop', shown(rate('cold')), '');
+  line('bare loop, compiled before', shown(rate('warm')), `(cloudctl: ${middle(ratios('warm')).toFixed(2)}x)`);
   const ratio = middle(ratios('cold'));
   const range = `${Math.min(...ratios('cold')).toFixed(2)} to ${Math.max(...ratios('cold')).toFixed(2)}`;
   const verdict = `${ratio.toFixed(2)}x (${range})  >= ${bounds.rate}  ${judge(ratio >= bounds.rate)}`;
-  line('cloudctl droplets create', rate('own'), verdict);
+  line('cloudctl droplets create', shown(rate('own')), verdict);
+  const rates = { cloudctl: rate('own'), 'bare loop': rate('cold'), 'bare loop, compiled before': rate('warm') };
+  return { delay, names: many - few, rates };
+}
+
+function shown(rate) {
+  return `${Math.round(rate)}/s`;
 }
 
 function middle(values) {
@@ -109,7 +119,8 @@ async function run({ env }, names) {
   return ran;
 }
 
-function reportMemory(small, large) {
+function reportMemory(memory) {
+  const [small, large] = memory.map(({ megabytes }) => megabytes);
   const growth = large - small;
   console.log('\npeak memory');
   line(`${few} names`, `${small.toFixed(0)} MB`, '');

@@ -1,13 +1,13 @@
 // `npm run bench:copy`: how long an online migration takes until everything is replicated, as a multiple of `pg_dump | psql` of
-// the same data in the same run. `-- --rows 100000` fills each of the four tables with another number of rows.
-import { spawn } from 'node:child_process';
+// the same data in the same run, beside pgcopydb (Debian's reads sources up to PostgreSQL 15) where it is installed. `-- --rows 100000` fills each of the four tables with another number of rows.
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startPostgres } from '../scripts/postgres.mjs';
 import { startSandbox } from '../scripts/sandbox.mjs';
-import { buildProgram, isShort, judge, readOptions } from './options.mjs';
+import { buildProgram, isShort, judge, readOptions, record } from './options.mjs';
 
 const tables = ['a', 'b', 'c', 'd'];
 const rounds = isShort ? 1 : 3;
@@ -32,14 +32,20 @@ const sandbox = await startSandbox({
 try {
   await fill(Number(values.rows));
   const token = await issueToken();
-  const seconds = { dump: [], migration: [] };
-  for (let round = 0; round < rounds; round++) {
-    seconds.dump.push(await restart(dumpAndRestore));
-    seconds.migration.push(await restart(() => migrate(token)));
-  }
-  const [dump, migration] = [Math.min(...seconds.dump), Math.min(...seconds.migration)];
-  const ratio = migration / dump;
+  const missing = spawnSync('pgcopydb', ['version']).status === 0 ? [] : ['pgcopydb'];
+  const ways = {
+    'cloudctl db migrate': () => migrate(token),
+    'pg_dump | psql': dumpAndRestore,
+    ...(missing.length === 0 ? { pgcopydb: copyDatabase } : {}),
+  };
+  const taken = Object.fromEntries(Object.keys(ways).map((name) => [name, []]));
+  for (let round = 0; round < rounds; round++)
+    for (const [name, way] of Object.entries(ways)) taken[name].push(await restart(way));
+  const seconds = Object.fromEntries(Object.entries(taken).map(([name, all]) => [name, Math.min(...all)]));
+  const ratio = seconds['cloudctl db migrate'] / seconds['pg_dump | psql'];
+  record({ rounds, tables: tables.length, rows: Number(values.rows), from: 15, to: 17, seconds, missing });
   console.log(`${tables.length} tables of ${values.rows} rows, the best of ${rounds} rounds:`);
+  for (const [name, best] of Object.entries(seconds)) console.log(`  ${name.padEnd(22)}${best.toFixed(2)} s`);
   console.log(
     `  an online migration takes ${ratio.toFixed(2)} times as long as pg_dump | psql (${limit} allowed): ${judge(ratio <= limit)}`,
   );
@@ -106,6 +112,24 @@ async function dumpAndRestore() {
   });
   const codes = await Promise.all([once(dump, 'exit'), once(restored, 'exit')]);
   if (codes.some(([code]) => code !== 0)) throw new Error('pg_dump | psql failed');
+  return { seconds: (performance.now() - began) / 1000, end: async () => {} };
+}
+
+/** One copy, with four tables at a time. */
+async function copyDatabase() {
+  await target.query('CREATE DATABASE shop');
+  const url = ({ port, password }) => `postgres://postgres:${password}@127.0.0.1:${port}/shop?sslmode=disable`;
+  const env = { ...process.env, PGCOPYDB_SOURCE_PGURI: url(source), PGCOPYDB_TARGET_PGURI: url(target) };
+  const words = ['clone', '--table-jobs', '4', '--index-jobs', '4', '--restart', '--dir', join(home, 'pgcopydb')];
+  const began = performance.now();
+  const child = spawn('pgcopydb', words, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  let printed = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text) => {
+      printed += text;
+    });
+  const [code] = await once(child, 'close');
+  if (code !== 0) throw new Error(`pgcopydb ended with ${code}: ${printed}`);
   return { seconds: (performance.now() - began) / 1000, end: async () => {} };
 }
 

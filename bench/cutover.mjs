@@ -15,7 +15,7 @@ import { freePort } from '../scripts/free-port.mjs';
 import { startPostgres } from '../scripts/postgres.mjs';
 import { root } from '../scripts/run-vitest.mjs';
 import { startSandbox } from '../scripts/sandbox.mjs';
-import { buildProgram, judge, readOptions } from './options.mjs';
+import { buildProgram, judge, readOptions, record } from './options.mjs';
 
 const bin = join(root, 'bin/cloudctl.cjs');
 const fixedLimit = 3;
@@ -28,8 +28,9 @@ const [tables, rows, keys, rounds] = [values.tables, values.rows, values.keys, v
 await buildProgram();
 const home = mkdtempSync(join(tmpdir(), 'cloudctl-bench-'));
 try {
-  await measure('PostgreSQL', await startPostgresqlPair());
-  await measure('Redis', await startRedisPair());
+  const pairs = [await measure('PostgreSQL', await startPostgresqlPair())];
+  pairs.push(await measure('Redis', await startRedisPair()));
+  record({ rounds, pairs });
 } finally {
   rmSync(home, { recursive: true, force: true });
 }
@@ -61,6 +62,7 @@ async function measure(name, pair) {
         ? ''
         : `, ${ratio.toFixed(2)} times COPY (${copyLimit} allowed): ${judge(ratio <= copyLimit)}`;
     console.log(`  comparison ${comparison.toFixed(1)} s${compared}`);
+    return { name, size: pair.size, fixed, comparison, copy };
   } finally {
     await sandbox.stop();
     await pair.stop();

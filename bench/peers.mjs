@@ -1,24 +1,21 @@
-// `npm run bench:peers`: CPU time of four everyday commands of cloudctl beside those of similar tools, in one run. Writes
-// docs/benchmarks.md and docs/benchmarks.svg. gh is the Debian package, neonctl, wrangler and firebase-tools come from the npm
-// registry; all are installed into .side/. doctl is measured where `-- --doctl FILE` names it.
+// `npm run bench:peers`: CPU time of four everyday commands of cloudctl beside those of similar tools, in one run. gh is the
+// Debian package, wrangler comes from the npm registry; both are installed into .side/. doctl is measured where `-- --doctl FILE`
+// names it.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { install, side } from '../scripts/extra-packages.mjs';
-import { root } from '../scripts/run-vitest.mjs';
 import { startSandbox } from '../scripts/sandbox.mjs';
-import { drawBars } from './bar-chart.mjs';
 import { bareNode, measureCpuTime } from './cpu-time.mjs';
 import { bareEnvironment, bin, listen, logIn, profileFolders } from './logged-in.mjs';
-import { buildProgram, isShort, readOptions } from './options.mjs';
+import { buildProgram, isShort, readOptions, record } from './options.mjs';
 
 const values = readOptions({ rounds: '20', doctl: undefined }, { rounds: '1' });
 const rounds = Number(values.rounds);
 const listed = 20;
-const titles = { start: 'version', token: 'print the token', list: `list of ${listed}`, help: 'help' };
-const measures = Object.keys(titles);
+const measures = ['start', 'token', 'list', 'help'];
 const ghWords = {
   start: ['--version'],
   token: ['auth', 'token'],
@@ -53,19 +50,20 @@ async function main() {
     }
   const medians = await measureCpuTime(cases, { rounds, env: bareEnvironment(home) });
   const rows = tools.map(({ name, version }) => ({
-    name,
-    version,
-    cells: measures.map((measure) => medians.get(`${name} ${measure}`)),
+    ...{ name, version },
+    ...Object.fromEntries(measures.map((measure) => [measure, medians.get(`${name} ${measure}`)])),
   }));
-  const page = pageOf(rows, medians.get(bareNode).ms, missing, gaps);
-  if (isShort) return console.log(page);
-  writeFileSync(join(root, 'docs/benchmarks.md'), page);
-  const groups = measures.map((measure, at) => ({
-    title: titles[measure],
-    bars: rows.flatMap(({ name, cells }) => (cells[at] === undefined ? [] : [{ name, value: cells[at].ms }])),
-  }));
-  writeFileSync(join(root, 'docs/benchmarks.svg'), drawBars(groups, 'ms'));
-  console.log(page);
+  const bare = medians.get(bareNode).ms;
+  record({ rounds, bare, tools: rows, missing, gaps });
+  console.log(`CPU time, median of ${rounds}; \`${bareNode}\` takes ${bare.toFixed(0)} ms`);
+  for (const row of rows)
+    console.log([row.name.padEnd(16), ...measures.map((measure) => cellOf(row[measure]))].join(''));
+  for (const name of missing) console.log(`${name} was not installed`);
+  for (const gap of gaps) console.log(`not measured: ${gap}`);
+}
+
+function cellOf(median) {
+  return (median === undefined ? '' : `${median.ms.toFixed(0)} ms (${median.ratio.toFixed(1)})`).padStart(18);
 }
 
 /** Each tool with the words of the four commands, where it has them, and the tools that could not be installed. */
@@ -84,9 +82,7 @@ async function findTools() {
   const api = `${sandbox.ready.base_url}/v2/droplets?per_page=200`;
   const origin = `http://127.0.0.1:${services.port}`;
   const npm = {
-    neonctl: { list: ['projects', 'list', '--api-host', origin, '--api-key', 'key'], help: ['--help'] },
     wrangler: { list: ['d1', 'list'], help: ['--help'] },
-    'firebase-tools': { help: ['--help'] },
   };
   const tools = [
     {
@@ -137,7 +133,6 @@ async function startServices() {
   /** @type {[RegExp, object][]} */
   const answers = [
     [/graphql/, { data: { repository: { labels: { totalCount: listed, nodes: labels, pageInfo } } } }],
-    [/projects/, { projects: items((name) => ({ id: name, name, region_id: 'aws-eu', created_at })), pagination: {} }],
     [
       /d1\/database/,
       { success: true, errors: [], messages: [], result: items((name) => ({ uuid: name, name, created_at })) },
@@ -185,7 +180,7 @@ function debianProgram(name) {
 
 function npmProgram(name) {
   const folder = join(side, 'peers', name);
-  const program = join(folder, 'node_modules/.bin', name.replace('-tools', ''));
+  const program = join(folder, 'node_modules/.bin', name);
   if (!existsSync(program) && !isShort) install(folder, name);
   return [existsSync(program) ? program : undefined];
 }
@@ -204,25 +199,4 @@ function versionOf({ program, start, env }) {
   const [file, ...before] = program;
   const { stdout } = spawnSync(file, [...before, ...start], { env, encoding: 'utf8' });
   return /\d+\.\d+\.\d+/.exec(stdout)?.[0] ?? '';
-}
-
-function pageOf(rows, bare, missing, gaps) {
-  const cell = (median) => (median === undefined ? '' : `${median.ms.toFixed(0)} ms (${median.ratio.toFixed(1)})`);
-  const lines = rows.map(({ name, version, cells }) => `| ${name} ${version} | ${cells.map(cell).join(' | ')} |`);
-  const notes = [
-    ...missing.map((name) => `- ${name} was not installed.`),
-    ...gaps.map((gap) => `- Not measured: ${gap}`),
-  ];
-  return `# Start-up time beside other tools
-
-This page is written by \`npm run bench:peers\`. Each number is CPU time, user and system, the median of ${rounds} runs; the tools take turns. In parentheses: as a multiple of a bare \`${bareNode}\` in the same round (Node ${process.versions.node}, ${bare.toFixed(0)} ms). An empty cell: the tool has no such command, or none that works without its own service.
-
-| tool | ${measures.map((measure) => titles[measure]).join(' | ')} |
-|---|${measures.map(() => '---:|').join('')}
-${lines.join('\n')}
-
-![CPU time of each tool](benchmarks.svg)
-
-The lists come from servers on the same machine over HTTP without TLS. curl, gh and doctl are native programs; the others run on Node.
-${notes.length === 0 ? '' : `\n${notes.join('\n')}\n`}`;
 }

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { startPostgres } from '../scripts/postgres.mjs';
-import { buildProgram, isShort, judge, readOptions } from './options.mjs';
+import { buildProgram, isShort, judge, readOptions, record } from './options.mjs';
 import { runDbProgram } from './program.mjs';
 
 /** @type {{ databases: string | undefined, tables: string | undefined }} */
@@ -38,9 +38,10 @@ const server = await startPostgres({
   },
 });
 try {
-  console.log(`${databases} databases of ${tables} tables on ${await versionOf(server)} …`);
+  const version = await versionOf(server);
+  console.log(`${databases} databases of ${tables} tables on ${version}, node ${process.versions.node} …`);
   await fill();
-  report(await measure());
+  report(await measure(), version);
 } finally {
   await server.stop();
   rmSync(home, { recursive: true, force: true });
@@ -126,10 +127,10 @@ async function loop(messageOf) {
 
 async function versionOf({ query }) {
   const [{ server_version: version }] = await query('SHOW server_version');
-  return `PostgreSQL ${version}, node ${process.versions.node}`;
+  return `PostgreSQL ${version}`;
 }
 
-function report({ times, memory, program, report: first }) {
+function report({ times, memory, program, report: first }, version) {
   const best = new Map(Object.entries(times).map(([name, all]) => [name, Math.min(...all)]));
   const own = best.get('cloudctl db preflight');
   console.log(`best of ${rounds}\n`);
@@ -140,6 +141,8 @@ function report({ times, memory, program, report: first }) {
     const shown = name === 'cloudctl db preflight' ? '' : `${ratio.toFixed(2)}x of it`;
     console.log(`${name.padEnd(28)}${ms.toFixed(0).padStart(7)} ms  ${shown.padEnd(14)}${verdict}`.trimEnd());
   }
+  const milliseconds = Object.fromEntries(best);
+  record({ rounds, databases, tables, version, milliseconds, memory, program });
   const unanswered = first.findings.filter(({ status, id }) => status === 'unknown' && !factsOfTarget.has(id)).length;
   const limit = verdictBound === undefined ? '' : `<= ${verdictBound}  ${judge(program <= verdictBound)}`;
   line('verdict, start included', `${program.toFixed(0)} ms`, limit);

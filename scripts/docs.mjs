@@ -3,16 +3,18 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
+import { benchmarkPages } from '../bench/page.mjs';
 import { apiReport, declarations, reportPath } from './library.mjs';
 import { root } from './run-vitest.mjs';
 
 const { generatedDocs } = await load('test/fixtures/generated-docs.ts');
 const { truthPage } = await load('test/truth/page.ts');
 rmSync(join(root, 'man'), { recursive: true, force: true });
-for (const folder of ['man', 'docs/reference']) mkdirSync(join(root, folder), { recursive: true });
+for (const folder of ['man', 'docs/reference', 'docs/benchmarks']) mkdirSync(join(root, folder), { recursive: true });
 writeFileSync(join(root, reportPath), apiReport(declarations(root)));
 for (const [file, text] of Object.entries(await generatedDocs())) writeFileSync(join(root, file), text);
 writeFileSync(join(root, 'docs/truth.md'), truthPage());
+for (const [file, text] of Object.entries(benchmarkPages())) writeFileSync(join(root, file), text);
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 // npm links what `man` lists; a folder in `directories.man` is only read when a package is published.
 manifest.man = readdirSync(join(root, 'man'))
