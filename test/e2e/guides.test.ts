@@ -1,10 +1,10 @@
 import { chmodSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import manifest from '../../package.json' with { type: 'json' };
 import { visit } from '../../scripts/page-visitor.mjs';
-import { bin, node, startProgram } from '../fixtures/cli.ts';
+import { bin, node, type Ran, startProgram } from '../fixtures/cli.ts';
 import { type Folders, makeFolders } from '../fixtures/folders.ts';
 import { lacks } from '../fixtures/needs.ts';
 import { type Postgres, ready, startPostgres } from '../fixtures/postgres.ts';
@@ -316,6 +316,74 @@ test('every command in the table of from-doctl.md works', { timeout: 120_000 }, 
     const real = id === '' ? '' : await firstId(line.includes('actions') ? 'actions list' : 'droplets list');
     await runLine(line.replace(id, real));
   }
+});
+
+describe.skipIf(lacks('psql', 'redis-server', 'jq'))('the code blocks of other pages', () => {
+  /** The block of a page that has these words; of a console the line after the prompt, and what it prints. */
+  function blockWith(page: string, words: string): { readonly line: string; readonly printed: string } {
+    const all = [...readFileSync(join(root, page), 'utf8').matchAll(/^```(?:sh|console)\n([\s\S]*?)^```$/gm)];
+    const [block = '', ...others] = all.map(([, text = '']) => text).filter((text) => text.includes(words));
+    expect([page, others]).toEqual([page, []]);
+    const [, line, printed] = /^\$ (.*)\n([\s\S]*)$/.exec(block) ?? ['', block, ''];
+    return { line: line ?? '', printed: printed ?? '' };
+  }
+
+  async function runBlock(script: string, env: Readonly<Record<string, string>>): Promise<Ran & { work: string }> {
+    const folders = makeFolders();
+    onTestFinished(() => folders.remove());
+    const path = `${programFolder(folders)}:${process.env.PATH}`;
+    const ran = await startProgram('bash', ['-euo', 'pipefail', '-c', script], {
+      folders,
+      limit: 60_000,
+      env: { ...env, PATH: path },
+    }).ended;
+    expect({ code: ran.code, stderr: ran.code === 0 ? '' : ran.stderr }).toEqual({ code: 0, stderr: '' });
+    return { ...ran, work: folders.work };
+  }
+
+  test('docs/preflight.md writes reports, docs/migration.md compares', { timeout: 120_000 }, async () => {
+    const [source, target] = await Promise.all([postgres(17), postgres(18)]);
+    for (const server of [source, target]) {
+      await server.query('CREATE DATABASE shop');
+      await server.query('CREATE TABLE orders (id int PRIMARY KEY); INSERT INTO orders VALUES (1), (2)', 'shop');
+    }
+    const env = { PGPASSWORD: source.password, CLOUDCTL_TARGET_PASSWORD: target.password };
+    const { line: check } = blockWith('docs/preflight.md', 'cloudctl db preflight');
+    const checked = await runBlock(`${check.trim()} --allow-private`, { ...env, SOURCE: addressOf(source, 'shop') });
+    expect(readdirSync(checked.work).sort()).toEqual(['preflight.html', 'preflight.sarif']);
+    const { line: compare } = blockWith('docs/migration.md', 'cloudctl db compare');
+    const real = compare
+      .replace('postgres://mover@db.example.com/shop', addressOf(source, 'shop'))
+      .replace('postgres://admin@cluster.example.com:25061/defaultdb', addressOf(target, 'postgres'));
+    const { work } = await runBlock(real, env);
+    expect(readFileSync(join(work, 'comparison.json'), 'utf8')).toContain('orders');
+  });
+
+  test('docs/migration.md takes the cause from a line of db watch', async () => {
+    const { line, printed } = blockWith('docs/migration.md', 'cloudctl db watch');
+    const [, filter = ''] = /^cloudctl db watch [^|]+ \| (jq .*)$/.exec(line) ?? [];
+    const lines = [{ state: 'syncing' }, { state: 'stopped', cause: { ...JSON.parse(printed), since: 1 } }];
+    const script = `printf '%s\\n' "$LINES_OF_WATCH" | ${filter}`;
+    const { stdout } = await runBlock(script, { LINES_OF_WATCH: lines.map((one) => JSON.stringify(one)).join('\n') });
+    expect(stdout).toBe(printed);
+  });
+
+  test('docs/fix-scripts.md runs the commands of a script', { timeout: 60_000 }, async () => {
+    const acl = ['user default on nopass ~* &* +@all', 'user mover on >pw ~* &* +@all -psync -sync -replconf'];
+    const source = await startRedis({ acl });
+    onTestFinished(() => source.stop());
+    const { line } = blockWith('docs/fix-scripts.md', 'redis-cli');
+    const address = `redis://mover@127.0.0.1:${source.port}`;
+    const preflight = `cloudctl db preflight --source ${address} --allow-private --target-version 8.0 -o json`;
+    const script = [
+      `${preflight} --fix-sql fix.txt >before.json || test $? = 3`,
+      line.replace('cache.example.com -p 6379', `127.0.0.1 -p ${source.port}`),
+      `${preflight} >after.json`,
+    ];
+    const { work } = await runBlock(script.join('\n'), { REDISCLI_AUTH: 'pw' });
+    const verdicts = ['before', 'after'].map((name) => JSON.parse(readFileSync(join(work, `${name}.json`), 'utf8')));
+    expect(verdicts.map(({ verdict }) => verdict)).toEqual(['scan', 'continuous']);
+  });
 });
 
 function isRunByCi(line: string): boolean {
