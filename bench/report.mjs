@@ -13,7 +13,7 @@ import { benchmarkPages } from './page.mjs';
 /** Each with its options for the medium size; without options it has the sizes that its own bounds are for. */
 const benchmarks = {
   startup: ['peers', '--rounds', '5'],
-  batch: ['batch', '--names', '2000', '--most', '10000'],
+  batch: ['batch', '--names', '8000', '--most', '20000'],
   preflight: ['preflight', '--databases', '20'],
   copy: ['copy', '--rows', '100000'],
   cutover: ['cutover', '--tables', '50', '--rows', '200000', '--keys', '10000', '--rounds', '3'],

@@ -58,21 +58,41 @@ export async function checkPackage(oldest, ci) {
   }
 }
 
-/** A person who reads the pages of an installation has no others. */
+/** A person who reads the pages of an installation has no others: files and headings that a page links are in it. */
 function checkLinks(files) {
-  const broken = files
-    .filter((file) => file.endsWith('.md'))
-    .flatMap((page) =>
-      [...readFileSync(join(root, page), 'utf8').matchAll(/\]\(([^)\s#]+)[^)\s]*\)/g)]
-        .map(([, link]) => link)
-        .filter((link) => !/^[a-z]+:/.test(link))
-        .filter((link) => {
-          const target = posix.join(posix.dirname(page), link).replace(/\/$/, '');
-          return !files.some((file) => file === target || file.startsWith(`${target}/`));
-        })
-        .map((link) => `${page}: ${link}`),
-    );
+  const texts = new Map(
+    files
+      .filter((file) => /^(?!dist\/).*\.md$|^llms\.txt$/.test(file))
+      .map((page) => [page, readFileSync(join(root, page), 'utf8')]),
+  );
+  const headings = new Map(
+    [...texts].map(([page, text]) => [
+      page,
+      new Set([...text.matchAll(/^#+ (.+)$/gm)].map(([, title]) => anchorOf(title))),
+    ]),
+  );
+  const isThere = (page, link) => {
+    const [path, anchor] = link.split('#');
+    const target = path === '' ? page : posix.join(posix.dirname(page), path).replace(/\/$/, '');
+    if (!files.some((file) => file === target || file.startsWith(`${target}/`))) return false;
+    return anchor === undefined || headings.get(target)?.has(anchor) !== false;
+  };
+  const broken = [...texts].flatMap(([page, text]) =>
+    [...text.matchAll(/\]\(([^)\s]+)\)|\b(?:src|href)="([^"]+)"/g)]
+      .map(([, link, ofTag]) => link ?? ofTag)
+      .filter((link) => !/^[a-z]+:/.test(link) && !isThere(page, link))
+      .map((link) => `${page}: ${link}`),
+  );
   if (broken.length > 0) throw new Error(`the tarball lacks what its pages link:\n${broken.join('\n')}`);
+}
+
+/** As the pages of hosts name a heading. */
+function anchorOf(title) {
+  return title
+    .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}_\- ]/gu, '')
+    .replaceAll(' ', '-');
 }
 
 /** Whether each part resolves to its types and its module, by attw. ES modules only: docs/decisions/029-importable-parts.md. */
