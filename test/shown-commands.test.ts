@@ -263,3 +263,56 @@ it('no page and no script installs the program from npm by its name, which is no
   const texts = [...tops, ...files].filter((file) => /(\.(md|mjs|ts|sh|ya?ml|json)|Dockerfile)$/.test(file));
   expect(texts.filter((file) => byName.test(readFileSync(join(root, file), 'utf8')))).toEqual([]);
 });
+
+it('no line for a shell has a comment, which an interactive zsh passes to the command as words', () => {
+  expect(commented('npm ci && npm test   # all')).toBe(true);
+  expect(commented('grep \'# x\' file && echo "# y" ${name#prefix} $# https://x/#y')).toBe(false);
+  const pages = [...shownIn(), ...['CONTRIBUTING.md', 'llms.txt'].map((name) => join(root, name))].filter((file) =>
+    /\.(md|txt)$/.test(file),
+  );
+  const inPages = pages.flatMap((file) => shellLines(readFileSync(file, 'utf8')).filter(commented));
+  // What the program and its scripts print for a shell is text in their sources: two spaces stand before such a comment.
+  const sources = ['src', 'scripts'].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+      .filter((name) => /\.(ts|mjs)$/.test(name))
+      .map((name) => join(root, folder, name)),
+  );
+  const inSources = sources.flatMap((file) =>
+    readFileSync(file, 'utf8')
+      .split('\n')
+      .filter((line) => /\S {2,}# /.test(line)),
+  );
+  expect([...inPages, ...inSources]).toEqual([]);
+});
+
+it('no block for a shell has a line after a login, which would read that line from the terminal', () => {
+  const pages = shownIn().filter((file) => file.endsWith('.md'));
+  const blocks = pages.flatMap((file) => blocksFor(readFileSync(file, 'utf8'), /^(?:sh|bash|zsh)$/));
+  const unsafe = blocks.flatMap((block) => block.trimEnd().split('\n').slice(0, -1)).filter(readsTerminal);
+  expect(blocks.some((block) => block.includes(' auth login &&\n'))).toBe(true);
+  expect(unsafe).toEqual([]);
+});
+
+/** Whether a login of this line would read the lines below it: the shell reads them first where they belong to its command. */
+function readsTerminal(line: string): boolean {
+  return / auth (?:login|setup)\b/.test(line) && !/(?:&&|\\)$|<|--no-input|setup .*\)$/.test(line);
+}
+
+function blocksFor(text: string, language: RegExp): readonly string[] {
+  const blocks = [...text.matchAll(/^ *```(\w+)\n([\s\S]*?)^ *```$/gm)];
+  return blocks.flatMap(([, name = '', block = '']) => (language.test(name) ? [block] : []));
+}
+
+/** The lines of the blocks for a shell; the lines of a here-document and those that a `console` prints are not read by it. */
+function shellLines(text: string): readonly string[] {
+  const lines = blocksFor(text, /^(?:sh|bash|zsh)$/).flatMap((block) =>
+    block.replaceAll(/(<<'?(\w+)'?.*\n)[\s\S]*?^\2$/gm, '$1').split('\n'),
+  );
+  const typed = blocksFor(text, /^console$/).flatMap((block) => block.match(/^\$ .*$/gm) ?? []);
+  return [...lines, ...typed];
+}
+
+/** Whether a `#` outside of quotes begins a word. */
+function commented(line: string): boolean {
+  return /(?:^|\s)#/.test(line.replaceAll(/'[^']*'|"(?:[^"\\]|\\.)*"/g, '""'));
+}

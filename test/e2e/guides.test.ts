@@ -1,5 +1,5 @@
 import { chmodSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import manifest from '../../package.json' with { type: 'json' };
@@ -10,6 +10,7 @@ import { lacks } from '../fixtures/needs.ts';
 import { type Postgres, ready, startPostgres } from '../fixtures/postgres.ts';
 import { startRedis } from '../fixtures/redis.ts';
 import { type Sandbox, startSandbox } from '../fixtures/sandbox.ts';
+import { openTerminal } from '../fixtures/terminal.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 /** Pages about other programs, which their own tests carry out: containers.test.ts and pipelines.test.ts. */
@@ -292,6 +293,40 @@ test('every code block of README.md works as pasted in a clone', { timeout: 180_
   counts.run += blocks.length;
 });
 
+// Without bracketed paste the program that runs reads the lines that the shell has not read yet.
+test.for(['bash', 'zsh'])(
+  'the second block of README.md works as pasted into %s, line by line',
+  { timeout: 120_000 },
+  async (name, { skip }) => {
+    skip(lacks('tmux', name));
+    const folders = makeFolders();
+    onTestFinished(() => folders.remove());
+    for (const file of ['bin', 'dist']) symlinkSync(join(root, file), join(folders.work, file));
+    const browser = join(folders.home, 'browser');
+    const visitor = `import('${root}scripts/page-visitor.mjs').then(({ visit }) => visit(process.argv[1], () => undefined))`;
+    writeFileSync(browser, `#!/bin/sh\nsleep 1\nexec '${node}' -e "${visitor}" "$1"\n`);
+    chmodSync(browser, 0o755);
+    const block = blocksOf('README.md').find(({ text }) => text.includes('auth login'))?.text ?? '';
+    const words = name === 'bash' ? ['--noprofile', '--norc', '-i'] : ['-f', '-i'];
+    const shell = await openTerminal(name, words, {
+      folders,
+      columns: 200,
+      rows: 60,
+      env: { BROWSER: browser, PS1: '> ', PATH: `${dirname(node)}:${process.env.PATH}` },
+    });
+    onTestFinished(() => shell.close());
+    for (const line of block.trimEnd().split('\n')) {
+      await shell.type(line);
+      await shell.press('Enter');
+    }
+    const screen = await shell.waitFor(/^app-03 +created[\s\S]*^\d+ +app-03 /m, 20_000);
+    expect(screen).not.toContain('warning:');
+    await shell.type('kill %1; wait; exit');
+    await shell.press('Enter');
+    await shell.ended();
+  },
+);
+
 test('every command in the table of from-doctl.md works', { timeout: 120_000 }, async () => {
   const folders = makeFolders();
   onTestFinished(() => folders.remove());
@@ -387,7 +422,7 @@ describe.skipIf(lacks('psql', 'redis-server', 'jq'))('the code blocks of other p
 });
 
 function isRunByCi(line: string): boolean {
-  const place = runByCi[line.replace(/ *#.*/, '')];
+  const place = runByCi[line];
   if (place === undefined) return false;
   expect(readFileSync(join(root, place[0]), 'utf8')).toContain(place[1]);
   return true;

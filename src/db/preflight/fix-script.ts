@@ -340,10 +340,10 @@ function closingSections(pieces: readonly Piece[], language: 'sql' | 'redis', is
             ? '# restart (reboot) the instance in the console of the service'
             : language === 'redis'
               ? 'systemctl restart redis-server'
-              : 'pg_ctl restart -D "$PGDATA" -m fast   # or: systemctl restart postgresql',
+              : 'pg_ctl restart -D "$PGDATA" -m fast',
         ],
         findingIds: idsOf(restarts),
-        notes: [],
+        notes: isManaged || language === 'redis' ? [] : ['with systemd: systemctl restart postgresql'],
         notSimulated: [],
       },
     ];

@@ -75,13 +75,14 @@ export function manualCopyCommands({ engine, source }: DbSource): string {
   if (engine === 'redis') {
     const from = `redis-cli -h ${quoteShellArg(host)} -p ${port}${source.ssl === 'require' ? ' --tls' : ''}`;
     return [
-      `${from} --rdb dump.rdb   # stop all writes first`,
-      '# then load dump.rdb into the target, or copy each key with SCAN, DUMP and RESTORE',
+      'Stop all writes, run the command, then load dump.rdb into the target, or copy each key with SCAN, DUMP and RESTORE:',
+      `${from} --rdb dump.rdb`,
     ].join('\n');
   }
   const connection = `-h ${quoteShellArg(host)} -p ${port} -U ${quoteShellArg(source.username)} -d ${quoteShellArg(databaseArgument(source.dbname))}`;
   return [
-    `pg_dump ${connection} --format=custom --no-owner --file=dump.pgc   # stop all writes first; connect to the server, not to a pooler`,
+    'Stop all writes first, and connect to the server, not to a pooler:',
+    `pg_dump ${connection} --format=custom --no-owner --file=dump.pgc`,
     'pg_restore --no-owner --dbname="$TARGET" dump.pgc',
   ].join('\n');
 }

@@ -34,9 +34,9 @@ export const forkMemoryCheck = declareRedisCheck({
         : 'All clients wait for the fork at the start of the copy.',
       fix: isShort
         ? {
-            shell: ['sysctl vm.overcommit_memory   # note the value', 'sysctl -w vm.overcommit_memory=1'],
+            shell: ['sysctl vm.overcommit_memory', 'sysctl -w vm.overcommit_memory=1'],
             notSimulated: 'it changes the machine',
-            text: 'Allow overcommit, free memory, and migrate when the load is low.',
+            text: 'Note the value of the first command. Allow overcommit, free memory, and migrate when the load is low.',
           }
         : { text: 'Migrate when the load is low, and disable transparent huge pages, which make forks slow.' },
     });

@@ -64,13 +64,11 @@ function boundToLoopback(addresses: string): CheckOutcome {
     required: 'an address that other machines can reach, such as bind 0.0.0.0',
     detail: 'The server listens on loopback addresses only: other machines receive `Connection refused`.',
     fix: {
-      shell: [
-        `redis-cli CONFIG SET bind '0.0.0.0 -::*'   # 7.0 and later; before: the bind line of redis.conf, and a restart`,
-      ],
+      shell: [`redis-cli CONFIG SET bind '0.0.0.0 -::*'`],
       effects: [{ kind: 'setting', name: 'bind', value: '0.0.0.0 -::*' }],
       undoShell: [`redis-cli CONFIG SET bind ${quoteShellArg(addresses)}`],
       by: redisAdministrator,
-      text: 'Listen on the public address as well, with a password and behind a firewall.',
+      text: 'Listen on the public address as well, with a password and behind a firewall. Before 7.0, change the bind line of redis.conf, and restart.',
     },
   });
 }

@@ -7,7 +7,7 @@ checkCases(forkMemoryCheck, {
   tight: {
     server: healthy({ info: { used_memory_rss: '12000000000' } }),
     status: 'warn',
-    fix: { shell: ['sysctl vm.overcommit_memory   # note the value', 'sysctl -w vm.overcommit_memory=1'] },
+    fix: { shell: ['sysctl vm.overcommit_memory', 'sysctl -w vm.overcommit_memory=1'] },
   },
   slow: { server: healthy({ info: { latest_fork_usec: '1500000' } }), status: 'warn' },
   'slow once': { server: healthy({ more: { replies: { 'LATENCY LATEST': [['fork', 1, 2, 2500]] } } }), status: 'warn' },

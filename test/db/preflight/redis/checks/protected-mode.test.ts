@@ -22,7 +22,7 @@ checkCases(protectedModeCheck, {
     blocks: ['continuous', 'scan'],
     fix: {
       shell: [
-        "redis-cli CONFIG SET bind '0.0.0.0 -::*'   # 7.0 and later; before: the bind line of redis.conf, and a restart",
+        "redis-cli CONFIG SET bind '0.0.0.0 -::*'",
       ],
       undoShell: ["redis-cli CONFIG SET bind '127.0.0.1 -::1'"],
     },
