@@ -1,7 +1,7 @@
 import type { ApiClient } from './api/client.ts';
 import { createSandboxAdminClient, type SandboxAdminApi } from './api/sandbox-admin.ts';
 import type { Sessions } from './auth/session/index.ts';
-import { CliError, usageError } from './base/errors.ts';
+import { CliError, usageError, withHint } from './base/errors.ts';
 import { sanitizeLine } from './base/sanitize.ts';
 import { isColorEnabled } from './cli/color.ts';
 import type { CommandSpec, ParsedArgs } from './cli/command.ts';
@@ -16,6 +16,7 @@ import { type ConfigFile, configLockPath, readConfigFile } from './config/config
 import { resolveSandboxAdminAccess } from './config/sandbox-urls-and-credentials.ts';
 import {
   buildProfileReference,
+  nameProfile,
   type ProfileSettingsFromOptions,
   type ResolvedProfileSettings,
   resolveProfileSettings,
@@ -106,6 +107,7 @@ export async function createCommandContext(
     header: !globals.has('no-header'),
     query: compiled,
     quiet,
+    describe: (error) => withProfile(settings, error),
     color: isColored(host.stderr),
     // A value without its header, as in `$(… --format Status --no-header)`, is read by a program, in CI with FORCE_COLOR too.
     dataColor: isColored(host.stdout) && (host.stdout.isTTY || !globals.has('no-header')),
@@ -195,6 +197,17 @@ export async function createCommandContext(
     requireSafe,
     timeout,
   };
+}
+
+/** The error with a hint whose commands act on the profile of this command. */
+export function withProfile(settings: () => ResolvedProfileSettings, error: CliError): CliError {
+  if (error.hint === undefined) return error;
+  try {
+    return withHint(error, nameProfile(error.hint, settings().profile));
+  } catch {
+    // Without settings no profile is known; the error itself says why.
+    return error;
+  }
 }
 
 function refuseUnsafeEnvironment(host: HostSystem): void {

@@ -19,6 +19,7 @@ import { type HostSystem, withRedactedOutput } from './platform/host.ts';
 export async function runCliCommandLine(argv: readonly string[], system: HostSystem): Promise<ExitCode> {
   const host = withRedactedOutput(system);
   let json = isJsonErrorOutput(argv, host.env);
+  let describe = (error: CliError): CliError => error;
   try {
     return await runCommandLine({
       name: 'cloudctl',
@@ -40,15 +41,16 @@ export async function runCliCommandLine(argv: readonly string[], system: HostSys
       fixedNames: ['check'],
       makeContext: async (globals, [command], spec) => {
         // The module context.ts is loaded on first use, because `cloudctl help` does not need it.
-        const { createCommandContext: createContext } = await import('./context.ts');
+        const { createCommandContext: createContext, withProfile } = await import('./context.ts');
         const context = await createContext(host, globals, command === 'doctor', spec);
         // The output format of the profile is known only after the context has been created.
         json = context.output.format === 'json' || context.output.format === 'ndjson';
+        describe = (error) => withProfile(context.settings, error);
         return context;
       },
     });
   } catch (thrown) {
-    const error = await toDescribedError(thrown);
+    const error = describe(await toDescribedError(thrown));
     const color = isColorEnabled({ sink: host.stderr, env: host.env, noColor: argv.includes('--no-color') });
     await printError(error, { stderr: host.stderr, json, color });
     return error.exitCode;

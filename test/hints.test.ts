@@ -278,7 +278,7 @@ const notFollowed: Readonly<Record<string, Readonly<Record<string, readonly stri
       'This is WSL: if the browser of Windows cannot reach the last page, use ….',
       'This is a codespace: its ports are not those of your machine. Use ….',
       'This is a container: a browser outside cannot reach its loopback interface. Use …, or publish port … and use ….',
-      'This is an SSH session: for a browser on your own machine run `ssh… -L …:…:… …` there first, or use ….',
+      'This is an SSH session: for a browser on your own machine run `ssh…… …` there first….',
       'Where port … is forwarded, this short URL is enough: …',
     ],
     'platform/secret-file.ts': ['mount the folder of the file instead: …'],
@@ -304,6 +304,7 @@ const notFollowed: Readonly<Record<string, Readonly<Record<string, readonly stri
       'pipe the list of sources, as in `cloudctl db inventory - < sources.txt`',
       'split the list of sources',
     ],
+    'droplets/account.ts': ['see what the ledger says with `cloudctl droplets batches show … --offline`'],
     'droplets/again.ts': [
       'create them in a new batch with `…`',
       '…, and replace FILE: the ledger does not contain the user data…',

@@ -97,6 +97,22 @@ describe('an error', () => {
     expect(ran.err).toMatch(/^error: .+\ndetail: .+\nhint: .+\n$/);
   });
 
+  it('names the profile in the command of its hint, whichever part of the program it comes from', async () => {
+    const origin = await closedOrigin();
+    const host = testHost();
+    await seedSession(host, await sandboxFor(), {
+      profile: 'second',
+      values: { auth_url: origin, base_url: origin },
+      record: { authOrigin: origin, baseOrigin: origin },
+    });
+    for (const options of [['--profile', 'second'], []]) {
+      const env = options.length === 0 ? { CLOUDCTL_PROFILE: 'second' } : {};
+      const ran = await runCloudctl(host, [...options, 'droplets', 'list', '-o', 'json'], { env });
+      expect(ran).toMatchObject({ code: 6, out: '' });
+      expect(ran.error().hint).toContain('`cloudctl config list --profile second`');
+    }
+  });
+
   it.each([
     [['-o', 'json'], {}],
     [['-o', 'ndjson'], {}],

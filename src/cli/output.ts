@@ -37,6 +37,8 @@ export interface CommandOutputOptions extends PrintOutputOptions {
   readonly columns?: readonly string[] | undefined;
   readonly query?: JmespathQuery | undefined;
   readonly quiet: boolean;
+  /** The error as it is printed, with what only the command knows in its hint. */
+  readonly describe?: (error: CliError) => CliError;
   /** Colour on stderr. */
   readonly color: boolean;
   /** Prints a text through a pager if it is longer than the screen. Without this function, the text goes to `stdout`. */
@@ -183,7 +185,8 @@ export function createCommandOutput(options: CommandOutputOptions): CommandOutpu
       const lines = await noticeLines(`${label} ${text}`, widthOf(stderr));
       await stderr.write(`${yellow(label)}${lines.slice(label.length)}`);
     },
-    error: (error) => printError(error, { stderr, json: format === 'json' || format === 'ndjson', color }),
+    error: (error) =>
+      printError(options.describe?.(error) ?? error, { stderr, json: format === 'json' || format === 'ndjson', color }),
   };
 }
 

@@ -95,6 +95,30 @@ export function commandFor(profile: ProfileReference, words: string): string {
   return `\`cloudctl ${[words, ...formatProfileOption(profile)].join(' ')}\``;
 }
 
+/**
+ * Adds the profile to the commands of a hint that act on a profile and name none: most errors do not know of profiles. Without
+ * it such a command would act on another profile than the one that failed.
+ */
+export function nameProfile(hint: string, profile: ProfileReference): string {
+  const option = formatProfileOption(profile).join(' ');
+  if (option === '') return hint;
+  return hint.replaceAll(/`(cloudctl (\w+)(?: (\w+))?[^`]*)`/g, (whole, command: string, group: string, word = '') => {
+    const isOfProfile = profileGroups.has(group) || profileGroups.has(`${group} ${word}`);
+    if (!isOfProfile || /--profile\b/.test(command)) return whole;
+    // What follows an operator of the shell, or `--`, is not read as an option of the command.
+    return / (?:--|[|&;<>]+)(?: |$)/.test(command)
+      ? whole.replace('`cloudctl ', `\`cloudctl ${option} `)
+      : `\`${command} ${option}\``;
+  });
+}
+
+/** The groups, and commands of a group, that act on a profile which they do not name as an argument. */
+const profileGroups: ReadonlySet<string> = new Set([
+  ...['actions', 'api', 'config', 'doctor', 'droplets', 'open'],
+  ...['login', 'logout', 'refresh', 'setup', 'status', 'token', 'whoami'].map((word) => `auth ${word}`),
+  ...['cutover', 'list', 'migrate', 'status', 'stop'].map((word) => `db ${word}`),
+]);
+
 export function buildProfileReference(
   name: string,
   env: ProcessEnvironment,

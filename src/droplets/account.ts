@@ -8,6 +8,7 @@ import {
 } from '../base/identity.ts';
 import { quoteShellArg } from '../cli/shell-quote.ts';
 import { formatProfileOption, type ResolvedProfileSettings } from '../config/settings.ts';
+import { isLoopbackHost } from '../platform/loopback-host.ts';
 import type { Batch } from './events.ts';
 import type { BatchState } from './state.ts';
 
@@ -64,21 +65,33 @@ export async function requireAccount(
   return current;
 }
 
-/** On another server the lookups would find no droplet of the batch, and all droplets would be created again. */
-export function requireProfile({ settings }: Actor, { profile, base_url }: Batch): void {
+/**
+ * On another server the lookups would find no droplet of the batch, and all droplets would be created again.
+ * @param left the hint for a ledger whose server is gone
+ */
+export function requireProfile({ settings }: Actor, { profile, base_url }: Batch, left: () => string): void {
   const { profileName, profile: reference, storedBaseUrl, values } = settings();
   const detail = `the batch was started with profile "${profile}" at ${base_url}`;
   if (profileName !== profile)
     throw usageError('--profile contradicts the ledger', `use \`--profile ${quoteShellArg(profile)}\``, detail);
   if (values.base_url === base_url) return;
+  const now = `${detail}; the profile is at ${storedBaseUrl ?? 'no server'} now`;
+  if (storedBaseUrl === undefined || storedBaseUrl === base_url) {
+    const given = reference.replacedBy?.includes('CLOUDCTL_BASE_URL') === true ? 'CLOUDCTL_BASE_URL' : '--base-url';
+    throw usageError(`${given} contradicts the ledger`, `use \`--base-url ${quoteShellArg(base_url)}\``, detail);
+  }
+  // Each start of a sandbox is another server: nothing that would lead back to the earlier one works.
+  if (URL.canParse(base_url) && isLoopbackHost(new URL(base_url).hostname)) {
+    throw usageError('the ledger is of another server', left(), `${now}; each start of a sandbox is another server`);
+  }
   // A session is sent only to the servers of its profile, so an option alone would not help.
   const change = ['cloudctl config set base_url', quoteShellArg(base_url), ...formatProfileOption(reference)].join(' ');
-  const isOfProfile = storedBaseUrl === undefined || storedBaseUrl === base_url;
-  throw usageError(
-    '--base-url contradicts the ledger',
-    isOfProfile ? `use \`--base-url ${quoteShellArg(base_url)}\`` : `correct the profile: \`${change}\``,
-    detail,
-  );
+  throw usageError('the ledger is of another server', `correct the profile: \`${change}\``, now);
+}
+
+/** The hint that needs no server. */
+export function offlineHint(path: string): string {
+  return `see what the ledger says with \`cloudctl droplets batches show ${quoteShellArg(path)} --offline\``;
 }
 
 interface AccountCheck {

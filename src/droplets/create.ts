@@ -86,14 +86,14 @@ export async function createDroplets(
     const isOver = isFinished(state);
     const isResumed = ledger.origin === 'resumed';
     if (isResumed) await requireSameOptions(input, args, state, userData);
-    requireProfile(actor, batch);
+    const newBatch = (): string => newBatchHint(ledger, batch.names, args, profileOptions(), userData);
+    requireProfile(actor, batch, newBatch);
     if (isDryRun) return await dryRun(state.missing(), batch);
     const api = await actor.api();
     // The rows of a finished batch are facts about this account, too.
-    const hint = (): string => newBatchHint(ledger, batch.names, args, profileOptions(), userData);
     const current = isResumed
       ? await withRetry(
-          () => requireAccount(actor, state, waits, hint()),
+          () => requireAccount(actor, state, waits, newBatch()),
           `resume with \`${resumeCommand(ledger.path, args, profileOptions(), userData)}\``,
         )
       : accountOf(batch);

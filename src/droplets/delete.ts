@@ -11,7 +11,7 @@ import { type CommandIo, quietForJson } from '../cli/command-io.ts';
 import { formatTextTable } from '../cli/formats.ts';
 import type { SignalName } from '../platform/host.ts';
 import { interruptedError } from '../platform/signals.ts';
-import { type Actor, requireAccount, requireProfile } from './account.ts';
+import { type Actor, offlineHint, requireAccount, requireProfile } from './account.ts';
 import { type Numeric, numericIds } from './events.ts';
 import { type BatchIo, listenForInterruption, type RowStream, type Run, streamRows } from './io.ts';
 import { createLane } from './lane.ts';
@@ -66,7 +66,7 @@ export async function deleteBatch(context: CommandIo, actor: Actor, args: Parsed
   const ledger = await openLedger(findLedger(host.folders.state, args.positionals[0] ?? ''), host);
   try {
     const { state } = ledger;
-    requireProfile(actor, state.batch);
+    requireProfile(actor, state.batch, () => offlineHint(ledger.path));
     const api = await actor.api();
     const io = quietForJson(context);
     const onPause = showPause(io);

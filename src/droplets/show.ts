@@ -12,7 +12,7 @@ import type { ListView } from '../cli/columns.ts';
 import type { ParsedArgs } from '../cli/command.ts';
 import { type CommandIo, quietForJson } from '../cli/command-io.ts';
 
-import { type Actor, requireAccount, requireProfile } from './account.ts';
+import { type Actor, offlineHint, requireAccount, requireProfile } from './account.ts';
 import { type Numeric, numericIds } from './events.ts';
 import { readLedger } from './ledger.ts';
 import { showPause } from './limits.ts';
@@ -48,7 +48,9 @@ const showView: ListView<Numeric<NameRow>> = {
 /** Prints one row for each name of the batch of the first argument; with `--offline` without a request. */
 export async function showBatch(context: CommandIo, actor: Actor, args: ParsedArgs): Promise<ExitCode> {
   context.output.checkColumns(showView);
-  const { state } = readLedger(findLedger(context.host.folders.state, args.positionals[0] ?? ''));
+  const path = findLedger(context.host.folders.state, args.positionals[0] ?? '');
+  const { state } = readLedger(path);
+  if (!args.has('offline')) requireProfile(actor, state.batch, () => offlineHint(path));
   const droplets = args.has('offline') ? undefined : await readIfAvailable(context, actor, state);
   await context.output.list(rowsOf(state, droplets), showView);
   return 0;
@@ -63,7 +65,6 @@ async function readIfAvailable(
   actor: Actor,
   state: BatchState,
 ): Promise<ReadonlyMap<string, Droplet> | undefined> {
-  requireProfile(actor, state.batch);
   const io = quietForJson(context);
   const onPause = showPause(io);
   const pause = async (ms: number): Promise<void> => {

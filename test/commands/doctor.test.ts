@@ -6,6 +6,7 @@ import { encodeRecord } from '../../src/auth/session/record.ts';
 import { createFileStore } from '../../src/auth/session/store.ts';
 import { runCliCommandLine } from '../../src/main.ts';
 import { tryAcquireFileLock } from '../../src/platform/locks.ts';
+import { closedOrigin } from '../fixtures/fake-server.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 import { type TestHost, testHost } from '../fixtures/host.ts';
 import { profileOf, seedSession } from '../fixtures/session.ts';
@@ -57,6 +58,23 @@ describe('cloudctl doctor', () => {
       status: 'ok',
       observed: expect.stringMatching(/^valid, until \d{4}-/),
     });
+  });
+
+  test.each([
+    ['sandbox', 'start the sandbox: `cloudctl sandbox start`'],
+    ['second', 'check the network and the address with `cloudctl config list --profile second`'],
+  ])('of servers that cannot be reached profile %s has the hint of any other command', async (profile, hint) => {
+    const origin = await closedOrigin();
+    const host = testHost();
+    await seedSession(host, await sandboxFor(), {
+      profile,
+      values: { auth_url: origin, base_url: origin },
+      record: { authOrigin: origin, baseOrigin: origin },
+    });
+    const ran = await runCloudctl(host, ['doctor', '--profile', profile, '-o', 'json']);
+    const found = ran.json<DoctorReport>().findings.filter(({ id }) => id === 'auth-url' || id === 'base-url');
+    expect(found.map((one) => one.hint)).toEqual([hint, hint]);
+    expect((await runCloudctl(host, ['droplets', 'list', '--profile', profile, '-o', 'json'])).error().hint).toBe(hint);
   });
 
   test('a lock that another process holds is reported, and is not a failure', async () => {

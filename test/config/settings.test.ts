@@ -5,6 +5,7 @@ import {
   accessTokenSource,
   buildProfileReference,
   formatProfileOption,
+  nameProfile,
   normalizeEnvironmentVariableValue,
   requireNamedProfileExists,
   resolveProfileSettings,
@@ -187,4 +188,32 @@ it.each(['hunter2\n', 'hunter2\r\n'])('one line end of a variable is removed: %j
 it('a second line end, and a space, belong to the variable', () => {
   const env = { CLOUDCTL_CLIENT_SECRET: 'hunter2 \n\n' };
   expect(resolveProfileSettings({ env, config: configOf() }).clientSecret?.reveal()).toBe('hunter2 \n');
+});
+
+describe('a hint names the profile', () => {
+  const second = { name: 'second', isDefault: false };
+
+  it.each([
+    ['check it with `cloudctl config list`', 'check it with `cloudctl config list --profile second`'],
+    [
+      '`cloudctl db list`, then `cloudctl auth login`',
+      '`cloudctl db list --profile second`, then `cloudctl auth login --profile second`',
+    ],
+    ['`cloudctl api GET /v2/x | head`', '`cloudctl --profile second api GET /v2/x | head`'],
+    ['`cloudctl droplets delete -- -x`', '`cloudctl --profile second droplets delete -- -x`'],
+  ])('%s', (hint, named) => {
+    expect(nameProfile(hint, second)).toBe(named);
+    expect(nameProfile(hint, { name: 'default', isDefault: true })).toBe(hint);
+  });
+
+  it.each([
+    '`cloudctl sandbox start`',
+    '`cloudctl auth list`',
+    '`cloudctl auth switch NAME`',
+    '`cloudctl droplets list --profile other`',
+    '`cloudctl db preflight --source URL`',
+    'set CLOUDCTL_STATE_DIR',
+  ])('but not in %s', (hint) => {
+    expect(nameProfile(hint, second)).toBe(hint);
+  });
 });

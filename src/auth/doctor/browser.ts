@@ -55,7 +55,7 @@ export function checkSurroundings({ runtime, profile }: Pick<BrowserFacts, 'runt
   if (runtime.ssh !== undefined)
     return warn(
       'SSH session: your browser cannot reach the loopback interface of this machine',
-      `use ${paste}, or forward the port; \`cloudctl auth login\` prints the \`ssh -L\` line`,
+      `use ${paste}, or forward the port; ${commandFor(profile, 'auth login')} prints the \`ssh -L\` line`,
     );
   if (runtime.container) return warn('container: a browser outside cannot reach its ports', `use ${paste}`);
   if (runtime.wsl)

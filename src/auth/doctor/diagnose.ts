@@ -26,6 +26,7 @@ import {
   readStatus,
   type SessionStatus,
   type Sessions,
+  unreachableHint,
 } from '../session/index.ts';
 import { checkBrowser, checkEnvironment, checkPath, checkSurroundings } from './browser.ts';
 import { type Finding, failedFinding } from './finding.ts';
@@ -276,14 +277,18 @@ const sessionStateText = {
   unavailable: 'the credential store is not available',
 } as const;
 
-function profileEndpoints({ values }: ResolvedProfileSettings): readonly Endpoint[] {
-  const auth = values.auth_url;
-  const base = values.base_url;
-  return [
-    ...(auth === undefined ? [] : [{ id: 'auth-url', origin: auth, path: '/v1/oauth/authorize' } as const]),
-    ...(base === undefined ? [] : [{ id: 'base-url', origin: base, path: '/v2/actions' } as const]),
-  ];
+function profileEndpoints(settings: ResolvedProfileSettings): readonly Endpoint[] {
+  const check = commandFor(settings.profile, 'config get auth_url');
+  return endpointPaths.flatMap(({ id, setting, path }) => {
+    const origin = settings.values[setting];
+    return origin === undefined ? [] : [{ id, origin, path, check, unreachable: unreachableHint(settings, setting) }];
+  });
 }
+
+const endpointPaths = [
+  { id: 'auth-url', setting: 'auth_url', path: '/v1/oauth/authorize' },
+  { id: 'base-url', setting: 'base_url', path: '/v2/actions' },
+] as const;
 
 async function checkCallbackPorts({ values }: ResolvedProfileSettings): Promise<readonly Finding[]> {
   const callbacks = (values.callback_urls ?? []).map(parseCallback);

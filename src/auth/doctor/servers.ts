@@ -9,6 +9,10 @@ import { type Finding, failedFinding } from './finding.ts';
 export interface Endpoint {
   readonly id: 'auth-url' | 'base-url';
   readonly origin: string;
+  /** What to do when the server cannot be reached. */
+  readonly unreachable: string;
+  /** The command that shows auth_url of the profile, in backquotes. */
+  readonly check: string;
   /** The path that the check requests with GET and without credentials. */
   readonly path: string;
 }
@@ -45,7 +49,14 @@ export async function checkEndpoint(endpoint: Endpoint, deps: EndpointOptions): 
     if (error instanceof CliError && error.code === 'config_invalid')
       return [{ id, status: 'skipped', observed: `${origin}: ${error.message}` }];
     if (!(error instanceof HttpSendError)) throw error;
-    return [{ id, status: 'failed', observed: `${origin}: ${error.message}`, ...hintOfSendError(error) }];
+    return [
+      {
+        id,
+        status: 'failed',
+        observed: `${origin}: ${error.message}`,
+        ...hintOfSendError(error, endpoint.unreachable),
+      },
+    ];
   }
 }
 
@@ -66,13 +77,12 @@ export function checkTrust(trust: Trust): readonly Finding[] {
   }
 }
 
-function checkResponseStatus({ id, origin, path }: Endpoint, status: number): Finding {
+function checkResponseStatus({ id, origin, path, check }: Endpoint, status: number): Finding {
   const observed = `${origin}${path} responded with status ${status}`;
   if (status >= 500)
     return { id, status: 'warning', observed, hint: 'the server has an internal error: try again later' };
   // The authorize endpoint without parameters responds with an error page; a 404 means that the origin is another server.
-  if (status === 404 && id === 'auth-url')
-    return { id, status: 'failed', observed, hint: 'check auth_url: `cloudctl config get auth_url`' };
+  if (status === 404 && id === 'auth-url') return { id, status: 'failed', observed, hint: `check auth_url: ${check}` };
   return { id, status: 'ok', observed };
 }
 
@@ -102,7 +112,7 @@ export function checkClockSkew(
   ];
 }
 
-function hintOfSendError(error: HttpSendError): { readonly hint?: string } {
-  const { hint } = buildNoResponseError(error);
+function hintOfSendError(error: HttpSendError, unreachable: string): { readonly hint?: string } {
+  const { hint } = buildNoResponseError(error, unreachable);
   return hint === undefined ? {} : { hint };
 }

@@ -191,14 +191,17 @@ export function loggedInProfiles(config: ConfigFile, configFolder: string): read
  * profile `sandbox`, whose servers are on this machine.
  */
 export function unreachableHint(
-  { profileName, values }: ResolvedProfileSettings,
+  { profile, profileName, values }: ResolvedProfileSettings,
   setting: 'auth_url' | 'base_url',
 ): string {
-  const { [setting]: url } = values;
-  const isSandbox = profileName === 'sandbox' && url !== undefined && isLoopbackHost(new URL(url).hostname);
-  return isSandbox
+  return isOfSandbox(profileName, values[setting])
     ? 'start the sandbox: `cloudctl sandbox start`'
-    : 'check the network and the address with `cloudctl config list`';
+    : `check the network and the address with ${commandFor(profile, 'config list')}`;
+}
+
+/** Whether the URL of the profile is that of the sandbox which wrote the profile, running or not. */
+export function isOfSandbox(profileName: string, url: string | undefined): boolean {
+  return profileName === 'sandbox' && url !== undefined && isLoopbackHost(new URL(url).hostname);
 }
 
 /** Hints for a refused request: the commands that log in, or how to stop using CLOUDCTL_ACCESS_TOKEN. */

@@ -3,7 +3,7 @@
 export { readAccount, type StoredAccount } from './account.ts';
 export type { LoginDialog, LoginRequest, LoginResult } from './authorize.ts';
 export { requireOwnSession } from './command.ts';
-export { loggedInProfiles, refusedHints, reloginCommand } from './hints.ts';
+export { loggedInProfiles, refusedHints, reloginCommand, unreachableHint } from './hints.ts';
 export { logIn, storeGivenToken } from './login.ts';
 export { showInstructions } from './login-instructions.ts';
 export { endSession, eraseSecrets, type LogoutOutcome } from './logout.ts';

@@ -84,20 +84,25 @@ function remoteBrowserHint({
   profile,
 }: ShownInstructions): readonly string[] {
   // If the authorization server is on the loopback interface of this machine, a browser that reaches it also reaches the
-  // loopback listener.
-  if (!listening || isForwarded || isLoopbackHost(new URL(authorizationUrl).hostname)) return [];
-  const port = portOf(callbackUrl);
+  // loopback listener; over SSH it reaches neither.
+  const server = new URL(authorizationUrl);
   const { ssh } = runtimeEnvironment;
+  const isLocal = isLoopbackHost(server.hostname);
+  if (!listening || isForwarded || (isLocal && ssh === undefined)) return [];
+  const port = portOf(callbackUrl);
   const paste = commandFor(profile, 'auth login --paste');
   if (runtimeEnvironment.codespaces) {
     return [`This is a codespace: its ports are not those of your machine. Use ${paste}.`];
   }
   if (ssh !== undefined) {
-    const server = ssh.server || 'THIS-SERVER';
+    const machine = ssh.server || 'THIS-SERVER';
     const via = ssh.port === 22 ? '' : ` -p ${ssh.port}`;
-    const address = new URL(callbackUrl).hostname === '[::1]' ? '[::1]' : '127.0.0.1';
+    // The sign-in page of a sandbox on this machine is as far from the browser as the callback.
+    const forwards = [...(isLocal ? [server.href] : []), callbackUrl].map(forwardOf).join('');
+    // Pasting needs the sign-in page, too, so it does not replace the tunnel to it.
+    const instead = isLocal ? '' : `, or use ${paste}`;
     return [
-      `This is an SSH session: for a browser on your own machine run \`ssh${via} -L ${port}:${address}:${port} ${server}\` there first, or use ${paste}.`,
+      `This is an SSH session: for a browser on your own machine run \`ssh${via}${forwards} ${machine}\` there first${instead}.`,
     ];
   }
   if (runtimeEnvironment.container) {
@@ -110,6 +115,12 @@ function remoteBrowserHint({
     return [`This is WSL: if the browser of Windows cannot reach the last page, use ${paste}.`];
   }
   return [];
+}
+
+/** The option that forwards the port of a URL with a loopback host to this machine. */
+function forwardOf(url: string): string {
+  const address = new URL(url).hostname === '[::1]' ? '[::1]' : '127.0.0.1';
+  return ` -L ${portOf(url)}:${address}:${portOf(url)}`;
 }
 
 function portOf(url: string): string {

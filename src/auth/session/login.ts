@@ -2,7 +2,7 @@ import type { AccountDetails } from '../../api/account-details.ts';
 import { CliError } from '../../base/errors.ts';
 import { Secret } from '../../base/secret.ts';
 import { removeCachedCompletionNames } from '../../config/cached-completion-names.ts';
-import { commandFor } from '../../config/settings.ts';
+import { commandFor, type ProfileReference } from '../../config/settings.ts';
 import { type HeldFileLock, tryAcquireFileLock } from '../../platform/locks.ts';
 import type { LoginOutcome } from '../loopback/index.ts';
 import {
@@ -131,7 +131,7 @@ async function awaitResponse(
 ): Promise<AuthorizationResult> {
   const response = receiveResponse(dialog, request, receiver, attempt, { isContinued, signal: ended });
   const orUnreachable = Promise.race([response, untilUnreachable(run, ended)]);
-  return interruption.orInterrupt(orUnreachable, request.limit, () => loginTimeoutError(retry));
+  return interruption.orInterrupt(orUnreachable, request.limit, () => loginTimeoutError(retry, run.settings.profile));
 }
 
 /** Whether a login without a page failed because a person must sign in or authorize the application (docs/service.md S4.10, S4.11). */
@@ -206,10 +206,9 @@ function failureOutcome(error: unknown): LoginOutcome {
   return { kind: 'failed', reason: `${error.message.charAt(0).toUpperCase()}${error.message.slice(1)}` };
 }
 
-function loginTimeoutError({ sameRequest }: RetryCommands): CliError {
+function loginTimeoutError({ sameRequest }: RetryCommands, profile: ProfileReference): CliError {
   return new CliError('login_timeout', 'could not log in: no response from the browser in time', {
-    detail:
-      'if the page shows an error about the redirect URI or the scope, compare client_id, callback_urls and scope of `cloudctl config list` with the registered application',
+    detail: `if the page shows an error about the redirect URI or the scope, compare client_id, callback_urls and scope of ${commandFor(profile, 'config list')} with the registered application`,
     hint: `start again with ${sameRequest}, or allow more time with --login-timeout 15m`,
   });
 }

@@ -1,9 +1,9 @@
 import { personalTeamValue } from '../../base/identity.ts';
-import { readLastSandbox } from '../../config/sandbox-urls-and-credentials.ts';
+import { readKnownSandboxes } from '../../config/sandbox-urls-and-credentials.ts';
 import { findBinding, type ResolvedProfileSettings } from '../../config/settings.ts';
 import type { HostSystem } from '../../platform/host.ts';
 import { readAccount, type SessionFlow, type StoredAccount } from './account.ts';
-import { flowOption, loginOf, reloginCommand, requireBinding } from './hints.ts';
+import { flowOption, isOfSandbox, loginOf, reloginCommand, requireBinding } from './hints.ts';
 import { type Freshness, freshnessOf, isExpiryKnown, type SessionRecord, secondsLeft } from './record.ts';
 import type { CommandOfSessions, SessionRuns } from './run.ts';
 import type { CredentialStore, StoreKind } from './store.ts';
@@ -155,7 +155,9 @@ function foundStatus(
     pending_write: pending,
     expires_in: isExpiryKnown(record) ? Math.max(0, secondsLeft(record, clock.now())) : null,
     store_place: store.location,
-    sandbox: readLastSandbox(folders.state)?.auth_url === record.authOrigin,
+    sandbox:
+      isOfSandbox(profileName, record.authOrigin) ||
+      readKnownSandboxes(folders.state).some(({ auth_url }) => auth_url === record.authOrigin),
   };
   const login = reloginCommand(profile, record, flowOption(report.flow, values.flow));
   return { store, stored, state, isEnded: state === 'needs_login', report, login };

@@ -32,7 +32,7 @@ export const sandboxTokenCommand: CommandSpec<CommandContext> = {
     {
       text: 'Use the token for one command',
       command:
-        'CLOUDCTL_ACCESS_TOKEN=$(cloudctl sandbox token --user maya@example.com) cloudctl --profile sandbox droplets list',
+        'CLOUDCTL_PROFILE=sandbox CLOUDCTL_ACCESS_TOKEN=$(cloudctl sandbox token --user maya@example.com) cloudctl droplets list',
     },
   ],
   fields: ['access_token', 'token_type', 'expires_in', 'refresh_token', 'scope', 'info'],

@@ -62,6 +62,18 @@ describe('the login instructions', () => {
     expectGolden('auth', added.join('\n'));
   });
 
+  it.each<[string, string, string]>([
+    ['of a sandbox', 'http://127.0.0.1:4000', 'ssh -L 4000:127.0.0.1:4000 -L 8765:127.0.0.1:8765 10.0.0.5'],
+    ['of a sandbox on ::1', 'http://[::1]:4000', 'ssh -L 4000:[::1]:4000 -L 8765:127.0.0.1:8765 10.0.0.5'],
+  ])('in an SSH session forward the port of the sign-in page %s, and of the callback', (_of, origin, command) => {
+    const address = `${origin}/v1/oauth/authorize?client_id=c&state=S`;
+    const ssh = { server: '10.0.0.5', port: 22 };
+    const text = textWith({ authorizationUrl: address, runtimeEnvironment: { ...nowhere, ssh } });
+    expect(text).toContain(`\`${command}\``);
+    expect(text).not.toContain('--paste');
+    expect(textWith({ authorizationUrl: address })).not.toContain('ssh');
+  });
+
   it('say why no browser is opened, but not beside one that was', () => {
     const obstacle = 'this session has no graphical display';
     expect(textWith({ obstacle }).split('\n')[0]).toContain(obstacle);

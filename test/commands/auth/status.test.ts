@@ -73,6 +73,16 @@ describe('auth status', () => {
   });
 
   it.each([
+    ['sandbox', true],
+    ['second', false],
+  ])('of profile %s at servers of this machine that have stopped is of a sandbox: %s', async (profile, is) => {
+    const host = testHost();
+    await seedSession(host, await sandboxFor(), { profile });
+    const ran = await runCloudctl(host, ['auth', 'status', '--profile', profile, '-o', 'json']);
+    expect(ran.json()).toMatchObject({ sandbox: is });
+  });
+
+  it.each([
     ['valid', 0, true, 0],
     ['expires_soon', 30 * day - 60_000, true, 0],
     ['expires_soon', 30 * day - 60_000, false, 0],

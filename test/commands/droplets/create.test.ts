@@ -495,6 +495,26 @@ describe('--resume', () => {
     expectGolden('droplets', messages(ran.err));
   });
 
+  it('of a sandbox that was started again says so, and its hint creates the droplets in the new one', async () => {
+    const { host, ledger } = await begun();
+    await seedSession(host, await sandboxFor());
+    const config = host.readConfig();
+    const ran = await runCloudctl(host, ['droplets', 'create', '--resume', ledger]);
+    expect(ran).toMatchObject({ code: 2, out: '' });
+    const said = [ran.err];
+    for (const command of ['show', 'delete']) {
+      const other = await runCloudctl(host, ['droplets', 'batches', command, ledger, '--yes']);
+      expect(other).toMatchObject({ code: 2, out: '' });
+      said.push(other.err);
+      const [, offline = ''] = /`cloudctl (.+)`/.exec(other.err) ?? [];
+      expect((await runCloudctl(host, offline.split(' '))).code).toBe(0);
+    }
+    const [, again = ''] = /`cloudctl (.+)`/.exec(ran.err) ?? [];
+    expect((await runCloudctl(host, again.split(' '))).code).toBe(0);
+    expect(host.readConfig()).toEqual(config);
+    expectGolden('droplets', messages(said.join('')));
+  });
+
   it('quotes the profile of the ledger for a shell, because another person may have written it', async () => {
     const { host, ledger } = await begun();
     writeFileSync(ledger, readFileSync(ledger, 'utf8').replace('"profile":"default"', '"profile":"x; reboot"'));

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { sandboxTokenCommand } from '../../../src/commands/sandbox/token.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { testHost } from '../../fixtures/host.ts';
 import { runCloudctl, stableText } from '../run-cloudctl.ts';
@@ -21,4 +22,23 @@ it('sandbox token prints the access token alone, and the grant with json', async
   const grant = await runCloudctl(host, [...words, '-o', 'json']);
   expect(grant.code).toBe(0);
   expect(grant.json()).toMatchObject({ scope: 'read write', expires_in: 2_592_000 });
+});
+
+it('the example of its help uses the token, in place of a session', async () => {
+  const host = testHost();
+  await startSandboxCommand(host);
+  for (const { command } of sandboxTokenCommand.examples ?? []) {
+    const parts = /^((?:\w+=\w+ )*)CLOUDCTL_ACCESS_TOKEN=\$\(cloudctl (.+?)\) cloudctl (.+)$/.exec(command);
+    const [, variables = '', print = '', use = ''] = parts ?? [];
+    const { out } = await runCloudctl(host, print.split(' '));
+    const named = Object.fromEntries(
+      variables
+        .trim()
+        .split(' ')
+        .map((one) => one.split('=')),
+    );
+    const ran = await runCloudctl(host, use.split(' '), { env: { ...named, CLOUDCTL_ACCESS_TOKEN: out.trim() } });
+    expect(ran).toMatchObject({ code: 0, err: '' });
+  }
+  expect(sandboxTokenCommand.examples).toHaveLength(1);
 });
