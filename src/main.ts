@@ -18,7 +18,7 @@ import { type HostSystem, withRedactedOutput } from './platform/host.ts';
 /** Runs the whole program. `argv` contains the arguments after the program's name. Errors are printed and never thrown. */
 export async function runCliCommandLine(argv: readonly string[], system: HostSystem): Promise<ExitCode> {
   const host = withRedactedOutput(system);
-  let json = isJsonErrorOutput(argv, host.env);
+  let json = isJsonErrorOutput(argv, host.env, host.stderr.isTTY);
   let describe = (error: CliError): CliError => error;
   try {
     return await runCommandLine({

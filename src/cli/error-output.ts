@@ -49,14 +49,18 @@ export function toCliError(thrown: unknown): CliError {
   });
 }
 
-/** Whether errors are printed as JSON, decided from arguments and environment alone, for errors before the settings are known. */
-export function isJsonErrorOutput(argv: readonly string[], env: ProcessEnvironment): boolean {
+/**
+ * Whether errors are printed as JSON, decided from arguments and environment alone, for errors before the settings are known.
+ * On a terminal `--json` without fields asks which there are, so that its error is for a person.
+ */
+export function isJsonErrorOutput(argv: readonly string[], env: ProcessEnvironment, isTerminal = false): boolean {
   let format = env.CLOUDCTL_OUTPUT;
   let isJson = false;
   for (const [at, word] of argv.entries()) {
     if (word === '--') break;
     if (word === '-o' || word === '--output') format = argv[at + 1];
-    else if (/^--json(=|$)/.test(word)) isJson = true;
+    else if (/^--json(=|$)/.test(word))
+      isJson ||= !isTerminal || /^--json=\S|^--json [^-]/.test(`${word} ${argv[at + 1] ?? '-'}`);
     else format = /^(?:--output=|-o)(.+)$/.exec(word)?.[1] ?? format;
   }
   return isJson || format === 'json' || format === 'ndjson';

@@ -19,7 +19,7 @@ import {
   printPreparedOutput,
   renderTerminalTable,
 } from './print.ts';
-import type { JmespathQuery } from './query.ts';
+import { type JmespathQuery, QueriedData } from './query.ts';
 
 import { wrapForTerminal } from './text.ts';
 import type { OutputRowPages } from './write-list.ts';
@@ -106,12 +106,15 @@ export function createCommandOutput(options: CommandOutputOptions): CommandOutpu
   };
   /**
    * Returns the part of the data that the query selects. The formats table and csv would print nothing for null and for an
-   * empty list whose columns are not known, so they print a notice.
+   * empty list whose columns are not known, so they print a notice. A field that does not exist is told in every format.
    */
   const queryResult = async (data: unknown, view?: { readonly columns: readonly unknown[] }): Promise<unknown> => {
     if (query === undefined) return data;
-    const result = query(data);
-    if (format === 'table' || format === 'csv') {
+    const queried = new QueriedData(query);
+    const result = queried.query(data);
+    const notice = queried.notice();
+    if (notice !== undefined) await note(notice);
+    else if (format === 'table' || format === 'csv') {
       if (result === null) await note('The result of --query is null.');
       // A list with known columns has a header.
       else if (view === undefined && Array.isArray(result) && result.length === 0)
@@ -122,8 +125,13 @@ export function createCommandOutput(options: CommandOutputOptions): CommandOutpu
   const pages: CommandOutputWriter['pages'] = async (rows, view) => {
     const write = (data: string | Uint8Array): Promise<void> => stdout.write(data);
     if (query !== undefined) {
-      if (format === 'ndjson' && query.isItemwise && wanted === undefined)
-        return streamNdjson(queryPages(rows, query), { picked: [], wanted, header: false, write });
+      if (format === 'ndjson' && query.isItemwise && wanted === undefined) {
+        const queried = new QueriedData(query);
+        await streamNdjson(queryPages(rows, queried), { picked: [], wanted, header: false, write });
+        const notice = queried.notice();
+        if (notice !== undefined) await note(notice);
+        return;
+      }
       const all = await collectRows(rows);
       return printPaged(
         prepareJmespathResultForOutput(await queryResult(all, view), view, all, wanted, query.emptyColumns),
@@ -221,9 +229,9 @@ async function collectRows<T>(pages: OutputRowPages<T>): Promise<readonly T[]> {
   return all;
 }
 
-async function* queryPages<T>(pages: OutputRowPages<T>, query: JmespathQuery): OutputRowPages<unknown> {
+async function* queryPages<T>(pages: OutputRowPages<T>, queried: QueriedData): OutputRowPages<unknown> {
   for await (const { rows } of pages) {
-    const result = query(rows());
+    const result = queried.query(rows());
     if (Array.isArray(result)) yield { rows: () => result };
   }
 }

@@ -112,6 +112,8 @@ export interface JmespathQuery {
    * selects rows unchanged, so that they have the columns of their view.
    */
   readonly emptyColumns: readonly string[] | undefined;
+  /** The fields that the expression reads and does not itself make. */
+  readonly fieldNames: readonly string[];
 }
 
 /** Compiles an expression. Throws a usage error before any request if the expression is not valid. */
@@ -139,7 +141,55 @@ export async function compileJmespath(text: string): Promise<JmespathQuery> {
   return Object.assign(run, {
     isItemwise: isElementwise(expression) && !JSON.stringify(expression).includes(rootNodeMarker),
     emptyColumns: columnsOf(expression),
+    fieldNames: fieldsOf(expression),
   });
+}
+
+/** What a query was applied to, page by page: tells a misspelt field from rows that are rightly not found. */
+export class QueriedData {
+  readonly #query: JmespathQuery;
+  readonly #fields = new Set<string>();
+  readonly #absent: Set<string>;
+  #isNothing = true;
+
+  constructor(query: JmespathQuery) {
+    this.#query = query;
+    this.#absent = new Set(query.fieldNames);
+  }
+
+  /** The result for these data. */
+  query(data: unknown): unknown {
+    const result = this.#query(data);
+    this.#isNothing &&= holdsNothing(result);
+    if (!this.#isNothing) return result;
+    for (const row of Array.isArray(data) ? data : [data]) {
+      if (isJsonRecord(row)) for (const name of Object.keys(row)) this.#fields.add(name);
+      this.#removePresent(row);
+    }
+    return result;
+  }
+
+  /** The notice for a result without a value, if the query reads a field that is nowhere in the data. */
+  notice(): string | undefined {
+    const [first] = this.#absent;
+    if (!this.#isNothing || first === undefined || this.#fields.size === 0) return undefined;
+    const named = (name: string): string => shortenInputForError(name);
+    return `The result of --query is empty: there is no field "${named(first)}"; the fields are ${[...this.#fields].map(named).join(', ')}.`;
+  }
+
+  #removePresent(value: unknown): void {
+    if (this.#absent.size === 0 || typeof value !== 'object' || value === null) return;
+    if (isJsonRecord(value)) for (const name of Object.keys(value)) this.#absent.delete(name);
+    for (const one of Object.values(value)) this.#removePresent(one);
+  }
+}
+
+/** Whether a result has no value: null, or a list or object of such values alone. */
+function holdsNothing(value: unknown): boolean {
+  if (value === null || value === undefined) return true;
+  if (typeof value !== 'object' || isLosslessNumberObject(value)) return false;
+  const parts: readonly unknown[] = Object.values(value);
+  return parts.every(holdsNothing);
 }
 
 /** An expression split at its backtick literals: each literal stands between two of the texts. */
@@ -256,6 +306,24 @@ function columnsOf(node: Expression): readonly string[] | undefined {
   }
 }
 
+/** The names of the fields that an expression reads, but for those that its own `{…}` has made before. */
+function fieldsOf(expression: Expression): readonly string[] {
+  const [read, made] = [new Map<string, boolean>(), new Set<string>()];
+  const collect = (node: unknown, isInHash: boolean): void => {
+    if (!isJsonRecord(node) && !Array.isArray(node)) return;
+    const { type, name } = isJsonRecord(node) ? node : {};
+    if (type === 'Literal') return;
+    const isPair = type === 'KeyValuePair';
+    if (typeof name === 'string') {
+      if (type === 'Field') read.set(name, isInHash || read.get(name) === true);
+      if (isPair) made.add(name);
+    }
+    for (const part of Object.values(node)) collect(part, isInHash || isPair);
+  };
+  collect(expression, false);
+  return [...read].flatMap(([name, isInHash]) => (isInHash || !made.has(name) ? [name] : []));
+}
+
 function queryError(error: unknown, text: string) {
   const reason = error instanceof Error ? sanitizeLine(error.message) : 'unknown reason';
   // In double quotes the shell runs what stands in backticks, and nothing is left of it.
@@ -302,7 +370,11 @@ export function createOutputFieldSelector(
     return Array.isArray(data) ? selected : selected[0];
   };
   const run = (data: unknown): unknown => pick(before === undefined ? data : before(data));
-  return Object.assign(run, { isItemwise: before?.isItemwise ?? true, emptyColumns: [...new Set(wanted)] });
+  return Object.assign(run, {
+    isItemwise: before?.isItemwise ?? true,
+    emptyColumns: [...new Set(wanted)],
+    fieldNames: before?.fieldNames ?? [],
+  });
 }
 
 function resolveFields(

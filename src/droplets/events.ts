@@ -95,6 +95,8 @@ interface Failed {
   readonly group: number;
   readonly names: readonly string[];
   readonly error: string;
+  /** The server refused the request, and would refuse it again. */
+  readonly refused?: true;
 }
 
 /** The command `droplets batches delete` deleted the listed droplets. */
@@ -199,7 +201,8 @@ function decodeGroupEvent(record: JsonRecord, at: string, group: number): Ledger
   if (event === 'sending') return { event, at, group, ...dateOf(record), names };
   const error = readStringField(record, 'error');
   if (error === undefined) return undefined;
-  if (event === 'failed') return { event, at, group, names, error };
+  if (event === 'failed')
+    return { event, at, group, names, error, ...(record.refused === true ? { refused: true } : {}) };
   if (event !== 'unknown' || typeof resend !== 'boolean') return undefined;
   return { event, at, group, names, error, resend, ...(final === true ? { final } : {}) };
 }

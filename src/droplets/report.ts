@@ -175,7 +175,17 @@ interface RunEnd {
  * results are unknown. Throws the error that stopped the batch when no droplet was created.
  */
 export async function reportEnd({ output }: Pick<CommandIo, 'output'>, batchEnd: RunEnd): Promise<ExitCode> {
-  const { state, results, stopped, outputError, signal, resume, wait, missing: missingDroplets } = batchEnd;
+  const {
+    state,
+    results,
+    stopped,
+    outputError,
+    signal,
+    resume,
+    wait,
+    profileOptions,
+    missing: missingDroplets,
+  } = batchEnd;
   const { created, skipped, failed, missing, unknown } = state.counts();
   const total = state.batch.names.length;
   const left = failed + missing + unknown;
@@ -212,9 +222,11 @@ export async function reportEnd({ output }: Pick<CommandIo, 'output'>, batchEnd:
     throw new CliError('cancelled', message, { exitCode, detail: summary, ...(left === 0 && !wait ? {} : { hint }) });
   }
   if (created === 0 && unknown === 0) {
-    const error = stopped ?? noneCreatedError(state);
-    if (stopped === undefined) await output.note(`The ledger is kept. To send the same requests again: ${resume}`);
-    else if (error.hint !== undefined) await output.note(`Resume with: ${resume}`);
+    const error = stopped ?? noneCreatedError(state, profileOptions);
+    // What the server refused for good, it would refuse again.
+    if (stopped !== undefined && error.hint !== undefined) await output.note(`Resume with: ${resume}`);
+    else if (stopped === undefined && !state.isRefused())
+      await output.note(`The ledger is kept. To send the same requests again: ${resume}`);
     throw error.hint === undefined ? withHint(error, hint) : error;
   }
   const stopReason = [stopped?.message, stopped?.detail].filter((part) => part !== undefined);
@@ -264,10 +276,15 @@ function unresolvedHint({ state, profileOptions }: RunEnd, hint: string): string
 }
 
 /** The server refused every request of the batch, and would refuse the same requests again. */
-function noneCreatedError(state: BatchState): CliError {
+function noneCreatedError(state: BatchState, profileOptions: readonly string[]): CliError {
+  const detail = distinctErrors(state, 5).join('; ');
+  const lists = ['size', 'image', 'region']
+    .filter((option) => detail.toLowerCase().includes(option))
+    .map((option) => `\`${['cloudctl api', `'/v2/${option}s?per_page=200'`, ...profileOptions].join(' ')}\``);
+  const known = lists.length === 0 ? '' : `; what it has: ${lists.join(', ')}`;
   return new CliError('api_error', 'no droplet was created', {
-    detail: distinctErrors(state, 5).join('; '),
-    hint: 'correct the options that the server refused, and run the command again',
+    detail,
+    hint: `correct the options that the server refused, and run the command again${known}`,
   });
 }
 

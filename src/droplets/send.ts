@@ -150,7 +150,7 @@ async function createGroup(group: Group, worker: Worker): Promise<CliError | und
       if (resolution.kind === 'answered') ({ outcome, names } = resolution);
     }
     if (outcome?.kind === 'failed') {
-      recordFailed(group, outcome.error, ledger);
+      recordFailed(group, outcome.error, ledger, outcome.stop === undefined);
       if (outcome.stop === undefined) for (const name of group.names) refused.add(name);
       return outcome.stop;
     }
@@ -219,8 +219,8 @@ function recordCreated(
   return isAll ? [] : names.filter((name) => !rows.some((row) => row.name === name));
 }
 
-function recordFailed({ group, names }: Group, error: string, ledger: Ledger): void {
-  ledger.record({ event: 'failed', group, names, error });
+function recordFailed({ group, names }: Group, error: string, ledger: Ledger, isRefused = false): void {
+  ledger.record({ event: 'failed', group, names, error, ...(isRefused ? { refused: true } : {}) });
 }
 
 function uncertainNamesOf({ group, names }: Group, sends: number, now: number): UncertainNames {

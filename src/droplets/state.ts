@@ -59,6 +59,8 @@ export interface BatchState {
   /** Whether the ledger records a request, or a droplet that was found by its tag. */
   readonly wasSent: () => boolean;
   readonly counts: () => Counts;
+  /** Whether the server refused each name that was to be created, so that the same requests create none of them. */
+  readonly isRefused: () => boolean;
   /** Whether the droplet id belongs to a row of this batch, or did until the deletion: an outdated list may contain it. */
   ownsId(id: string): boolean;
   readonly nextGroup: () => number;
@@ -89,11 +91,14 @@ export function createState(batch: Batch): BatchState {
   let groups = 0;
   let wasSent = false;
   const unchecked = new Set<string>();
+  /** Positions of the names that the server refused. */
+  const refused = new Set<number>();
 
   const setState = (name: string, state: number, error?: string): number | undefined => {
     const at = positionOf(name);
     if (at === -1) return undefined;
     states[at] = state;
+    refused.delete(at);
     if (error === undefined) errors.delete(at);
     else errors.set(at, error);
     return at;
@@ -199,7 +204,10 @@ export function createState(batch: Batch): BatchState {
           return settle(event.group, createdNames, true);
         }
         case 'failed':
-          for (const name of event.names) setState(name, failed, event.error);
+          for (const name of event.names) {
+            const at = setState(name, failed, event.error);
+            if (at !== undefined && event.refused === true) refused.add(at);
+          }
           return settle(event.group, event.names, false);
         case 'unknown': {
           const { group, names: left, resend, error, final } = event;
@@ -251,6 +259,7 @@ export function createState(batch: Batch): BatchState {
         missing: count(missing) + count(deleted),
       };
     },
+    isRefused: () => refused.size > 0 && states.every((state, at) => state === skipped || refused.has(at)),
     ownsId: (id) => {
       const at = positionsOfIds.get(id);
       return (at !== undefined && ids[at] === id) || deletedIds.has(id);

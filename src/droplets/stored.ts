@@ -143,7 +143,7 @@ function pruneLedger(path: string, endedBefore: number): void {
 
 function isPrunable(path: string): boolean {
   const state = tryReadState(path);
-  return state !== undefined && (isFinished(state) || isDeleted(state));
+  return state !== undefined && (isOver(state) || isDeleted(state));
 }
 
 /** The batch of a ledger; undefined when another process has deleted the ledger since the folder was read. */
@@ -156,8 +156,13 @@ function describeStored(path: string): StoredBatch | undefined {
   const { id, at, profile, names } = state.batch;
   const described = { id, path, started: at, profile, names: names.length, ...state.counts() };
   if (isRunning) return { ...described, state: 'running' };
-  if (isFinished(state)) return { ...described, state: 'finished' };
+  if (isOver(state)) return { ...described, state: 'finished' };
   return { ...described, state: isDeleted(state) ? 'deleted' : 'unfinished' };
+}
+
+/** Whether another run would create no droplet: none is left, or the server refuses them all. */
+function isOver(state: BatchState): boolean {
+  return isFinished(state) || state.isRefused();
 }
 
 /** Whether every droplet of the batch was deleted together with the batch, and no name is left to create. */

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { usageError } from '../../src/base/errors.ts';
 import { maxSanitizedTextLength } from '../../src/base/sanitize.ts';
 import { type CommandOutputOptions, createCommandOutput } from '../../src/cli/output.ts';
@@ -47,11 +47,11 @@ async function listed(
   format: OutputFormat,
   rows: readonly Droplet[],
   options: Partial<CommandOutputOptions> = {},
-  columns?: number,
+  { columns, lines = 0 }: { readonly columns?: number; readonly lines?: number } = {},
 ): Promise<string> {
   const { output, stdout, stderr } = outputOf({ format, ...options }, columns);
   await output.list(pages(rows), view);
-  expect(stderr.text()).toBe('');
+  expect(stderr.text().split('\n').length - 1).toBeLessThanOrEqual(lines);
   return stdout.text();
 }
 
@@ -162,13 +162,13 @@ test('--no-header leaves the header out of tables and csv', async () => {
 
 test('a table is cut to the terminal, and only there', async () => {
   const wide = [{ id: 1, name: 'x'.repeat(50), status: '' }];
-  expect(await listed('table', wide, {}, 20)).toBe(`ID  Name\n1   ${'x'.repeat(15)}…\n`);
+  expect(await listed('table', wide, {}, { columns: 20 })).toBe(`ID  Name\n1   ${'x'.repeat(15)}…\n`);
   expect(await listed('table', wide)).toContain('x'.repeat(50));
 });
 
 test('csv has no control characters on a terminal, and all of them in a file', async () => {
   const evil = [{ id: 1, name: 'a\u001b[31mb', status: '' }];
-  expect(await listed('csv', evil, {}, 80)).toBe('ID,Name\n1,ab\n');
+  expect(await listed('csv', evil, {}, { columns: 80 })).toBe('ID,Name\n1,ab\n');
   expect(await listed('csv', evil)).toBe('ID,Name\n1,a\u001b[31mb\n');
 });
 
@@ -220,13 +220,14 @@ test.each([
   ['json', '[?id==`9`]', '[]\n'],
   ['table', '[`1`, \'a\', `null`, `{"b":1}`]', '1\na\n\n{"b":1}\n'],
 ] as const)('as %s the query %s', async (format, expression, expected) => {
-  expect(await listed(format, droplets, { query: await compileJmespath(expression) })).toBe(expected);
+  const lines = expression === 'nothing' ? 1 : 0;
+  expect(await listed(format, droplets, { query: await compileJmespath(expression) }, { lines })).toBe(expected);
 });
 
 test.each([
   ['table', 'nothing', 1, 0],
   ['csv', 'nothing', 1, 0],
-  ['json', 'nothing', 0, 5],
+  ['json', 'nothing', 1, 5],
   ['table', '[?id==`9`]', 1, 0],
   ['csv', '[?id==`9`]', 1, 0],
 ] as const)(
@@ -237,6 +238,42 @@ test.each([
     expect([stderr.text().split('\n').length - 1, stdout.text().length]).toEqual([lines, length]);
   },
 );
+
+describe('a query of a field that does not exist', () => {
+  test.each([
+    '[].naem',
+    "[?naem=='web'].name",
+    '[].{n: naem}',
+    '[].{naem: naem}',
+    '[].[naem]',
+    '[0].naem',
+    'map(&naem, @)',
+  ])('is told on standard error in every format: %s', async (expression) => {
+    for (const format of ['table', 'csv', 'json', 'ndjson', 'yaml'] as const) {
+      const { output, stderr } = outputOf({ format, query: await compileJmespath(expression) });
+      await output.list(droplets, view);
+      expect(stderr.text()).toMatch(/"naem".*\bid, name\b/);
+      expect(stderr.text().split('\n')).toHaveLength(2);
+    }
+  });
+
+  test('keeps standard output as it was', async () => {
+    expect(await listed('json', droplets, { query: await compileJmespath('[].naem') }, { lines: 1 })).toBe('[]\n');
+    expect(await listed('ndjson', droplets, { query: await compileJmespath('[].naem') }, { lines: 1 })).toBe('');
+  });
+
+  test.each([
+    ["[?name=='none'].name", droplets],
+    ["[?name=='none'].{n: name} | [].n", droplets],
+    ['[].{n: name, e: naem}', droplets],
+    ['[].naem', []],
+    ["[?name=='none'].name || 'none'", droplets],
+  ])('is not told of %s, where there is none or something was found', async (expression, rows) => {
+    const { output, stderr } = outputOf({ format: 'json', query: await compileJmespath(expression) });
+    await output.list(rows, view);
+    expect(stderr.text()).toBe('');
+  });
+});
 
 test('--format picks among the columns of what the query made', async () => {
   const query = await compileJmespath('[].{n: name, i: id}');
@@ -351,7 +388,7 @@ test.each([
 ])('nothing is printed when no value is found by %s', async (expression) => {
   const query = await compileJmespath(expression);
   const plain = droplets.map(({ id, name, status }) => ({ id, name, status }));
-  for (const format of ['table', 'csv'] as const) expect(await listed(format, plain, { query })).toBe('');
+  for (const format of ['table', 'csv'] as const) expect(await listed(format, plain, { query }, { lines: 1 })).toBe('');
 });
 
 test('a query of a document prints the header of a result without rows', async () => {

@@ -51,6 +51,22 @@ describe('--json without a value lists the fields and sends no request', () => {
     expect(await recordedRequests(sandbox)).toEqual([]);
   });
 
+  it.each([
+    [['droplets', 'list', '--json']],
+    [['droplets', 'list', '--json', '--limit', '1']],
+    [['droplets', 'list', '--json=']],
+  ])('on a terminal as sentences: %j', async (words) => {
+    const ran = await runCloudctl(testHost(), [...words, '--no-color'], { terminal: 80 });
+    expect(ran).toMatchObject({ code: 2, out: '' });
+    expect(ran.err.split('\n').filter((line) => line.length > 80)).toEqual([]);
+    expect(listed(ran.err.replaceAll(/\s+/g, ' ')).length).toBeGreaterThan(2);
+  });
+
+  it('on a terminal any other error of --json stays one JSON object', async () => {
+    const ran = await runCloudctl(testHost(), ['droplets', 'list', '--json', 'nmae'], { terminal: 80 });
+    expect(ran.error()).toMatchObject({ code: 'usage' });
+  });
+
   it('after -- it is a word', async () => {
     const { host } = await loggedIn();
     expect((await runCloudctl(host, ['droplets', 'list', '-o', 'json', '--', '--json'])).json()).toEqual([]);

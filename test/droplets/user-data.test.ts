@@ -22,7 +22,7 @@ function fileIn(host: TestHost, text: string | Uint8Array, name = 'user-data.yam
 }
 
 /** A server that fails the first creation with 422, repeating the user data or the body, and records the others. */
-async function machine(first: 'accepted' | 'refused' | 'repeated' = 'accepted') {
+async function machine(first: 'accepted' | 'forbidden' | 'refused' | 'repeated' = 'accepted') {
   let posts = 0;
   const { origin, seen } = await serverFor((request, response) => {
     if (request.url === '/v2/account') return reply(response, 200, { account: { uuid: 'u-1', team: null } });
@@ -30,6 +30,7 @@ async function machine(first: 'accepted' | 'refused' | 'repeated' = 'accepted') 
     if (id !== undefined) return reply(response, 200, { droplet: { id: Number(id), name: 'a' } });
     if (request.method === 'GET') return reply(response, 200, { droplets: [], meta: { total: 0 } });
     posts += 1;
+    if (posts === 1 && first === 'forbidden') return reply(response, 403, { id: 'forbidden', message: 'not now' });
     if (posts === 1 && first === 'refused')
       return reply(response, 422, { id: 'unprocessable_entity', message: `user_data ${content} is refused` });
     if (posts === 1 && first === 'repeated')
@@ -131,7 +132,7 @@ describe('--user-data-file', () => {
   });
 
   it('is repeated in the resume command, with its absolute path', async () => {
-    const { host } = await machine('refused');
+    const { host } = await machine('forbidden');
     const path = fileIn(host, content);
     const begun = await runCloudctl(host, [...create, '--user-data-file', path]);
     expect(begun.err).toMatch(new RegExp(`--resume \\S+ --user-data-file ${path}`));

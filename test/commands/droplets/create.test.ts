@@ -230,18 +230,33 @@ describe('the exit status', () => {
     const ran = await runCloudctl(tokenTo(origin), ['droplets', 'create', ...words]);
     expect(ran.code).toBe(1);
     expect(seen.filter(({ method }) => method === 'POST')).toHaveLength(3);
-    expect(ran.err).toContain(`cloudctl droplets create --resume ${ledgerOf(ran)} --batch-size 1\n`);
+    expect(ran.err).not.toContain('--resume');
     expectGolden('droplets', messages(ran.err));
   });
 
+  it.each([
+    [['--size', 's-9'], 'sizes'],
+    [['--image', 'none'], 'images'],
+    [['--region', 'mars1'], 'regions'],
+  ])('with %j is 1, ends the batch, and names the list of what there is', async (words, list) => {
+    const { host } = await loggedIn();
+    const ran = await runCloudctl(host, ['droplets', 'create', 'a', 'b', ...like, ...words]);
+    expect(ran.code).toBe(1);
+    expect(ran.err).not.toContain('--resume');
+    const [, path = ''] = /`cloudctl api '(.+)'`/.exec(ran.err) ?? [];
+    expect((await runCloudctl(host, ['api', path])).json()).toMatchObject({ [list]: expect.any(Array) });
+    const batches = await runCloudctl(host, ['droplets', 'batches', 'list', '-o', 'json']);
+    expect(batches.json<object[]>()).toMatchObject([{ state: 'finished', created: 0, failed: 2 }]);
+  });
+
   it('comes with a command that meets the same profile and server', async () => {
-    const { origin } = await forgetful((_, response) => reply(response, 422, { message: 'size is unknown' }));
+    const { origin } = await forgetful((_, response) => reply(response, 403, { message: 'not now' }));
     const host = { ...testHost(), clock: fastClock() };
     const work = { base_url: origin, token_command: ['/bin/echo', 'a-token-of-the-test'] };
     host.writeConfig({ current: 'default', profiles: { default: {}, work } });
     const place = ['--profile', 'work', '--base-url', origin];
     const ran = await runCloudctl(host, ['droplets', 'create', 'a', ...like, ...place]);
-    expect(ran.code).toBe(1);
+    expect(ran.code).toBe(4);
     expect(ran.err).toContain(`droplets create --resume ${ledgerOf(ran)} ${place.join(' ')}\n`);
   });
 

@@ -206,14 +206,17 @@ const ledgers: readonly HintCase[] = [
   }),
   line(`${resume} --base-url http://127.0.0.1:8999`, { ...from('droplets/account'), given: failed() }),
   line(resume, {
-    name: 'the profile names another server than the ledger',
+    name: 'the ledger is of a sandbox that was started earlier',
+    // The hint creates the droplets; the ledger stays that of another server.
+    ends: 2,
     given: async (world) => {
       await failed()(world);
-      writeProfile(world, 'default', { base_url: world.sandbox.ready.auth_url });
-      await logIn(world, { record: { baseOrigin: world.sandbox.ready.auth_url } });
+      const ledger = join(world.folders.work, 'b.jsonl');
+      writeFileSync(
+        ledger,
+        readFileSync(ledger, 'utf8').replaceAll(world.sandbox.ready.base_url, 'http://127.0.0.1:1'),
+      );
     },
-    // The session is of the other server, which the second hint says.
-    steps: 2,
   }),
   line(resume, {
     name: 'the ledger is of another account',
