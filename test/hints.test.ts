@@ -281,6 +281,7 @@ const notFollowed: Readonly<Record<string, Readonly<Record<string, readonly stri
       'This is an SSH session: for a browser on your own machine run `ssh…… …` there first….',
       'Where port … is forwarded, this short URL is enough: …',
     ],
+    'droplets/account.ts': ['correct the profile: `…`'],
     'platform/secret-file.ts': ['mount the folder of the file instead: …'],
   },
   'needs minutes, two processes that stop each other, or a fault that the sandbox does not have': {
@@ -305,10 +306,7 @@ const notFollowed: Readonly<Record<string, Readonly<Record<string, readonly stri
       'split the list of sources',
     ],
     'droplets/account.ts': ['see what the ledger says with `cloudctl droplets batches show … --offline`'],
-    'droplets/again.ts': [
-      'create them in a new batch with `…`',
-      '…, and replace FILE: the ledger does not contain the user data…',
-    ],
+    'droplets/again.ts': ['…, and replace FILE: the ledger does not contain the user data…'],
     'droplets/delete.ts': [
       'check these droplets with `cloudctl droplets get ID`; `cloudctl droplets delete ID` deletes a droplet of any name',
       'run the command again with `--if-missing skip` to delete the remaining droplets',

@@ -3,6 +3,7 @@ import {
   type LoginReport,
   type LoginResult,
   loginReport,
+  readAccount,
   type SessionStatus,
   type StatusReport,
 } from '../../auth/session/index.ts';
@@ -145,6 +146,7 @@ export async function reportLogin(
   context: CommandContext,
   settings: ResolvedProfileSettings,
   result: LoginResult,
+  prompt?: string,
 ): Promise<void> {
   const { output } = context;
   const store = await context.store(settings);
@@ -182,8 +184,32 @@ export async function reportLogin(
   const current = ['cloudctl auth switch', quoteShellArg(profile.name)].join(' ');
   const next = `Later commands need \`${formatProfileOption(profile).join(' ')}\`; or make it the current profile: ${current}`;
   await output.note(profile.isDefault ? lines : [...lines, next]);
+  const same = findSameAccount(context, settings, result, prompt);
+  if (same !== undefined)
+    await quietForJson(context).output.warn(
+      `profile ${same} has the same account; for another one, sign in as it in the browser, then log in again`,
+    );
   if (profile.replacedBy !== undefined)
     await quietForJson(context).output.warn(
       `this session is of ${record.authOrigin} and ${record.baseOrigin}, not of the servers of profile ${profile.name}, because of ${profile.replacedBy.join(' and ')}; later commands need the same environment`,
     );
+}
+
+/**
+ * Another profile of the same servers with this account, context and scope: nobody needs it twice. Who asked for the choice of an
+ * account learns it for any scope.
+ */
+function findSameAccount(
+  context: CommandContext,
+  { profileName }: ResolvedProfileSettings,
+  { account, record }: LoginResult,
+  prompt: string | undefined,
+): string | undefined {
+  const found = [...context.config().profiles].find(([name, { auth_url }]) => {
+    if (name === profileName || auth_url !== record.authOrigin || account.email === undefined) return false;
+    const other = readAccount(context.host.folders.config, name);
+    if (other?.email !== account.email || other.team_uuid !== account.team_uuid) return false;
+    return prompt === 'select_account' || other.scope === account.scope;
+  });
+  return found?.[0];
 }

@@ -357,7 +357,7 @@ export const authLoginCommand: CommandSpec<CommandContext> = {
       ...dialog,
       report: async (result) => {
         await saveLoginOptionsInProfile(context, settings, typed);
-        await reportLogin(context, settings, result);
+        await reportLogin(context, settings, result, request.prompt);
       },
     });
     return 0;

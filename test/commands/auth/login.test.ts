@@ -8,7 +8,7 @@ import { createFileStore } from '../../../src/auth/session/store.ts';
 import { closedOrigin, reply, serverFor } from '../../fixtures/fake-server.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { memoryKeychain, testHost } from '../../fixtures/host.ts';
-import { seedSession, storedRecord } from '../../fixtures/session.ts';
+import { profileOf, seedSession, storedRecord } from '../../fixtures/session.ts';
 import { admin, callApi, MAYA, sandboxFor, TOMAS, tokenFor, userOf } from '../../sandbox/requests.ts';
 import {
   createSandboxHost,
@@ -586,4 +586,33 @@ it('names a session that cannot be read', async () => {
   expect(ran.code).toBe(0);
   const warnings = ran.err.split('\n').filter((line) => line.startsWith('warning: '));
   expectGolden('auth', warnings.join('\n'));
+});
+
+describe('a login with the account of another profile', () => {
+  it.each([
+    ['the same scope', [], ['--scope', 'read'], true],
+    ['another scope', [], ['--scope', 'read write'], false],
+    [
+      'another scope, when the account was to be chosen',
+      ['--prompt', 'select_account'],
+      ['--scope', 'read write'],
+      true,
+    ],
+  ])('and %s: %j %j is told: %s', async (_what, prompt, scope, isTold) => {
+    const sandbox = await sandboxFor();
+    const host = await createSandboxHost(sandbox, { env: { CLOUDCTL_CLIENT_SECRET: sandbox.ready.client_secret } });
+    const { raw } = host.readConfig();
+    host.writeConfig({ ...raw, profiles: { default: profileOf(sandbox), second: profileOf(sandbox) } });
+    const first = await runLogin(host, ['--scope', 'read']);
+    expect(first).toMatchObject({ code: 0 });
+    expect(first.err).not.toContain('warning:');
+    const ran = await runLogin(host, ['--profile', 'second', ...prompt, ...scope]);
+    expect(ran.code).toBe(0);
+    expect(/^warning: .*\bdefault\b/m.test(ran.err)).toBe(isTold);
+    // Another account, or another profile that has logged out, is none.
+    await admin(sandbox, 'POST', '/_sandbox/consent', { mode: 'approve', user: TOMAS });
+    expect((await runLogin(host, ['--profile', 'second', ...prompt, ...scope])).err).not.toMatch(
+      /^warning: .*default/m,
+    );
+  });
 });
