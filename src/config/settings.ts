@@ -107,7 +107,7 @@ export function nameProfile(hint: string, profile: ProfileReference): string {
     if (!isOfProfile || /--profile\b/.test(command)) return whole;
     // What follows an operator of the shell, or `--`, is not read as an option of the command.
     return / (?:--|[|&;<>]+)(?: |$)/.test(command)
-      ? whole.replace('`cloudctl ', `\`cloudctl ${option} `)
+      ? `\`${command.replace(' ', ` ${option} `)}\``
       : `\`${command} ${option}\``;
   });
 }
