@@ -110,6 +110,8 @@ describe('an error', () => {
       const ran = await runCloudctl(host, [...options, 'droplets', 'list', '-o', 'json'], { env });
       expect(ran).toMatchObject({ code: 6, out: '' });
       expect(ran.error().hint).toContain('`cloudctl config list --profile second`');
+      const empty = await runCloudctl(host, [...options, 'droplets', 'get', ' ', '-o', 'json'], { env });
+      expect(empty.error().hint).toContain('`cloudctl droplets list --profile second`');
     }
   });
 
