@@ -19,5 +19,5 @@ export {
 } from './report.ts';
 export type { CommandOfSessions } from './run.ts';
 export { createSessions, type Sessions } from './sessions.ts';
-export { readClientSecret, requireAvailable, writeClientSecret } from './store.ts';
+export { hasClientSecret, readClientSecret, requireAvailable, writeClientSecret } from './store.ts';
 export { removeForeign } from './stored.ts';

@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { isAccessTokenRefused } from '../../api/api-response.ts';
 import { createApiClient } from '../../api/client.ts';
 import { CliError } from '../../base/errors.ts';
@@ -5,13 +6,14 @@ import type { Secret } from '../../base/secret.ts';
 import { removeCachedCompletionNames } from '../../config/cached-completion-names.ts';
 import { type Binding, commandFor, type ResolvedProfileSettings } from '../../config/settings.ts';
 import { HttpSendError } from '../../platform/http-sender.ts';
+import { tryAcquireFileLock } from '../../platform/locks.ts';
 import { timeoutSignal } from '../../platform/waiting.ts';
 import { type OAuthClient, revokeToken, type TokenGrant } from '../oauth/index.ts';
 import { removeAccountFile } from './account.ts';
 import { noResponseError, revokeInPanelHint, tokenError } from './errors.ts';
 import { refusedHints } from './hints.ts';
 import type { Newest } from './journal.ts';
-import { existingKeychainAccount, profilePaths } from './paths.ts';
+import { existingKeychainAccount, type ProfilePaths, profilePaths } from './paths.ts';
 import { decodeRecord, isExpiryKnown, type SessionRecord } from './record.ts';
 import {
   type CommandOfSessions,
@@ -76,6 +78,7 @@ export async function eraseSecrets(
     const lock = await command.lock(paths.lock);
     try {
       removeProfileFiles(paths);
+      removeLockFiles(paths);
     } finally {
       lock.release();
     }
@@ -85,6 +88,21 @@ export async function eraseSecrets(
   }
   if (left?.kind === 'unproven' && outcome.kind !== 'unproven') return left;
   return outcome.kind === 'nothing' && left !== undefined ? left : outcome;
+}
+
+/**
+ * Deletes the lock files of a profile, as the last action with its lock. A process that waits for a deleted lock file notices that
+ * its path has another file or none, and locks that one. The file of a login in progress stays, because another login would
+ * otherwise not notice it.
+ */
+function removeLockFiles({ lock, loginLock }: ProfilePaths): void {
+  unlessFailed(() => {
+    const login = tryAcquireFileLock(loginLock);
+    if (login === undefined) return;
+    rmSync(loginLock, { force: true });
+    login.release();
+  });
+  unlessFailed(() => rmSync(lock, { force: true }));
 }
 
 async function eraseFromStore(

@@ -8,7 +8,7 @@ import { createTemporaryFile, ensureFolder, fsyncFolder, listFolder, readTextIfP
  */
 export interface ProfilePaths {
   readonly folder: string;
-  /** The lock file: permanent, contains only the kind of its lock, and is locked during every change of the credential. */
+  /** The lock file: stays until `auth remove`, contains only the kind of its lock, and is locked during every change of the credential. */
   readonly lock: string;
   /** The lock file of logins, which is separate because a user may take five minutes to log in. */
   readonly loginLock: string;

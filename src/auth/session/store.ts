@@ -345,6 +345,11 @@ export async function removeClientSecret(store: CredentialStore, lock: HeldFileL
   }, lock);
 }
 
+/** Whether a client secret is stored, of whatever application; false if the store cannot be read. */
+export async function hasClientSecret(store: CredentialStore): Promise<boolean> {
+  return (await store.withItems((items) => items.read('client'))).kind === 'found';
+}
+
 /** Number of days after which the journal of another session is removed, because its tokens are valid for at most 30 days. */
 const keepDays = 35;
 
@@ -366,7 +371,7 @@ function isOld(path: string, nowMs: number): boolean {
 
 /**
  * Deletes the journals and the temporary files of a profile. Profile names contain no dot, so the pattern matches no file of
- * another profile. The lock files are not deleted: they contain no secret, and another process may have locked them.
+ * another profile.
  */
 export function removeProfileFiles(place: ProfilePaths): void {
   const { folder, profile } = place;

@@ -1,13 +1,14 @@
-import { endSession, type LogoutOutcome, requireOwnSession } from '../../auth/session/index.ts';
+import { endSession, hasClientSecret, type LogoutOutcome, requireOwnSession } from '../../auth/session/index.ts';
 import { CliError, type ExitCode, usageError } from '../../base/errors.ts';
 import type { CommandSpec } from '../../cli/command.ts';
+import { quoteShellArg } from '../../cli/shell-quote.ts';
 import { findBinding, type ResolvedProfileSettings, requireNamedProfileExists } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
 import { warnOfAccessTokenVariable } from './environment-token.ts';
 
 export const authLogoutCommand: CommandSpec<CommandContext> = {
   description:
-    'Deletes the stored session, revokes its access token at the authorization server and checks that the resource API refuses it. If the server cannot be reached, the session is deleted nevertheless and the exit code is 6.',
+    'Deletes the stored session, revokes its access token at the authorization server and checks that the resource API refuses it. If the server cannot be reached, the session is deleted nevertheless and the exit code is 6. The profile and its client secret stay for the next login; `auth remove` deletes them, too.',
   options: [
     { name: 'all', description: 'log out of every profile' },
     { name: 'local', description: 'delete the session without revoking the token' },
@@ -37,7 +38,15 @@ async function logoutCurrentProfile(
   // A missing profile without a session is probably a typing error; a session whose profile was removed can still be ended.
   if (outcome.kind === 'nothing' && findBinding(settings) === undefined)
     requireNamedProfileExists(settings, context.config());
-  await context.output.note(logoutText(outcome, settings.profileName));
+  await noteLogout(context, settings, outcome);
+}
+
+async function noteLogout(context: CommandContext, settings: ResolvedProfileSettings, outcome: Ended): Promise<void> {
+  const { profileName: name } = settings;
+  // `auth remove` needs a profile in config.json.
+  const keepsSecret = context.config().profiles.has(name) && (await hasClientSecret(await context.store(settings)));
+  const kept = `Its client secret stays stored for the next login; \`cloudctl auth remove ${quoteShellArg(name)}\` deletes profile and secret.`;
+  await context.output.note([logoutText(outcome, name), ...(keepsSecret ? [kept] : [])]);
 }
 
 /**
@@ -56,7 +65,7 @@ async function logoutAllProfiles(
     if (outcome.kind === 'unproven') {
       await context.output.warn(`profile ${name}: ${outcome.error.message}`);
       first ??= outcome.error;
-    } else await context.output.note(logoutText(outcome, name));
+    } else await noteLogout(context, settings, outcome);
   }
   if (first !== undefined) throw first;
 }
@@ -66,7 +75,9 @@ function unprovenOutcome(thrown: unknown): LogoutOutcome {
   throw thrown;
 }
 
-export function logoutText(outcome: Exclude<LogoutOutcome, { kind: 'unproven' }>, profile: string): string {
+type Ended = Exclude<LogoutOutcome, { kind: 'unproven' }>;
+
+export function logoutText(outcome: Ended, profile: string): string {
   switch (outcome.kind) {
     case 'nothing':
       return `Profile ${profile} was not logged in.`;

@@ -2,10 +2,12 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { profilePaths } from '../../../src/auth/session/paths.ts';
+import { createFileStore, writeClientSecret } from '../../../src/auth/session/store.ts';
+import { Secret } from '../../../src/base/secret.ts';
 import { closedOrigin, reply, serverFor } from '../../fixtures/fake-server.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { memoryKeychain, testHost } from '../../fixtures/host.ts';
-import { profileOf, seedSession } from '../../fixtures/session.ts';
+import { bindingTo, profileOf, seedSession } from '../../fixtures/session.ts';
 import { callApi, sandboxFor } from '../../sandbox/requests.ts';
 import {
   createSandboxHost,
@@ -62,6 +64,23 @@ describe('auth logout', () => {
     expect(ran).toMatchObject(expected);
     expectGolden('auth', stableText(ran));
   });
+
+  it.each(['auth logout', 'auth logout --all'])(
+    'says that the client secret stays, and what deletes it: %s',
+    async (line) => {
+      const [host, sandbox] = [testHost(), await sandboxFor()];
+      const { place } = await seedSession(host, sandbox, { profile: 'work' });
+      await writeClientSecret(createFileStore(place), bindingTo(sandbox), new Secret('client-secret'));
+      const env = { CLOUDCTL_PROFILE: 'work' };
+      const ran = await runCloudctl(host, line.split(' '), { env });
+      expect(ran.code).toBe(0);
+      expectGolden('auth', stableText(ran));
+      expect(existsSync(place.clientFile)).toBe(true);
+      const [remove = ''] = /(?<=`cloudctl )auth remove [^`]*/.exec(ran.err) ?? [];
+      expect((await runCloudctl(host, remove.split(' '), { env })).code).toBe(0);
+      expect(existsSync(place.clientFile)).toBe(false);
+    },
+  );
 
   it('with --local sends no request', async () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];

@@ -36,10 +36,10 @@ async function seededHost(host: TestHost = testHost(), seed: Seed = {}) {
   return { host, sandbox, ...work };
 }
 
-/** Names of the profile's files in both folders, without the empty lock files. */
+/** Names of the profile's files in both folders. */
 function filesOf({ folders }: TestHost, profile: string): readonly string[] {
   const names = [...readdirSync(join(folders.state, 'sessions')), ...readdirSync(join(folders.config, 'accounts'))];
-  return names.filter((name) => name.replace(/^\./, '').startsWith(`${profile}.`) && !name.endsWith('lock'));
+  return names.filter((name) => name.replace(/^\./, '').startsWith(`${profile}.`));
 }
 
 describe('auth remove', () => {
@@ -49,7 +49,7 @@ describe('auth remove', () => {
     expect(ran).toMatchObject({ code: 0, out: '' });
     expectGolden('auth', stableText(ran));
     expect(filesOf(host, 'work')).toEqual([]);
-    expect(filesOf(host, 'default')).toEqual(['default.credential.json']);
+    expect(filesOf(host, 'default')).toContain('default.credential.json');
     expect(host.readConfig()).toMatchObject({ current: 'default', raw: { later: 1 } });
     expect([...host.readConfig().profiles.keys()]).toEqual(['default']);
     expect((await callApi(sandbox, grant.access_token, 'GET', '/v2/actions')).status).toBe(404);
@@ -76,6 +76,15 @@ describe('auth remove', () => {
     expect((await runCloudctl(host, ['auth', 'remove', 'work'])).code).toBe(0);
     expect(new Set(locked)).toEqual(new Set([true]));
     expect(filesOf(host, 'work')).toEqual([]);
+  });
+
+  it('leaves the lock file of a login that another process has begun', async () => {
+    const { host, place } = await seededHost();
+    const held = tryAcquireFileLock(place.loginLock);
+    expect((await runCloudctl(host, ['auth', 'remove', 'work'])).code).toBe(0);
+    expect(filesOf(host, 'work')).toEqual(['work.login-lock']);
+    expect(tryAcquireFileLock(place.loginLock)).toBeUndefined();
+    held?.release();
   });
 
   it('of the current profile leaves none current', async () => {
