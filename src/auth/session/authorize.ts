@@ -266,18 +266,17 @@ const pauseMs = 1_000;
 const probeLimitMs = 10_000;
 
 /**
- * Rejects when this machine cannot reach the authorization server, which would otherwise be noticed only after the user has
- * signed in, or never. The promise stays pending as long as the server can be reached.
+ * Resolves when this machine has connected to the authorization server; rejects when it cannot, which would otherwise be noticed
+ * only after the user has signed in, or never.
  */
-export async function untilUnreachable(
+export async function requireReachable(
   { host, binding, settings }: Pick<SessionRun, 'host' | 'binding' | 'settings'>,
   signal: AbortSignal,
   probe = (): Promise<void> => probeOrigin(binding.authOrigin, host.env, probeLimitMs),
-): Promise<never> {
+): Promise<void> {
   for (let attempt = 1; !signal.aborted; attempt++) {
     try {
-      await probe();
-      break;
+      return await probe();
     } catch (error) {
       if (!(error instanceof HttpSendError)) throw error;
       if (attempt === attempts || error.isFinal)
@@ -289,5 +288,4 @@ export async function untilUnreachable(
     }
     await host.clock.sleep(pauseMs, signal).catch(() => undefined);
   }
-  return new Promise<never>(() => {});
 }

@@ -14,6 +14,7 @@ import {
   redeemCode,
   type TokenGrant,
 } from '../oauth/index.ts';
+import type { StoredAccount } from './account.ts';
 import type { LoginRequest, ScopePolicy } from './authorize.ts';
 import { noResponseError, tokenError } from './errors.ts';
 import type { RetryCommands } from './hints.ts';
@@ -174,8 +175,14 @@ interface ScopeQuestion {
   readonly signal: AbortSignal;
 }
 
+interface AccountContext {
+  readonly retry: RetryCommands;
+  /** The account of the last login of the profile, which may be the expected one. */
+  readonly known: Pick<StoredAccount, 'hint' | 'email'> | undefined;
+}
+
 /** Throws `login_required` when the grant belongs to an account other than the requested one. */
-export function requireAccount(grant: TokenGrant, request: LoginRequest, retry: RetryCommands): void {
+export function requireAccount(grant: TokenGrant, request: LoginRequest, { retry, known }: AccountContext): void {
   const hint = request.accountHint?.toLowerCase();
   const expected = request.accountUuid?.toLowerCase();
   const uuid = grant.info?.uuid?.toLowerCase();
@@ -183,9 +190,17 @@ export function requireAccount(grant: TokenGrant, request: LoginRequest, retry: 
   requireRequestedTeam(grant, request, retry);
   if (matchesHint && (expected === undefined || expected === uuid)) return;
   throw new CliError('login_required', 'the browser is signed in to another account than the expected one', {
-    detail: `the UUID of the expected account begins with ${hint}`,
+    detail: describeAccounts(grant, hint ?? expected?.slice(0, 6) ?? '', known),
     hint: `log in and choose the account: ${retry.chooseAccount}`,
   });
+}
+
+function describeAccounts({ info }: TokenGrant, hint: string, known: AccountContext['known']): string {
+  const email = known?.hint?.toLowerCase() === hint ? known.email : undefined;
+  const uuid = info?.uuid?.slice(0, 6).toLowerCase();
+  const found = [info?.email, ...(uuid === undefined ? [] : [`UUID ${uuid}…`])].filter((part) => part !== undefined);
+  const granted = found.length === 0 ? 'the server named no account' : `signed in: ${found.join(', ')}`;
+  return sanitizeLine(`expected: ${email === undefined ? '' : `${email}, `}UUID ${hint}…; ${granted}`);
 }
 
 function requireRequestedTeam(grant: TokenGrant, { team, prompt }: LoginRequest, retry: RetryCommands): void {

@@ -16,6 +16,7 @@ import type { HostSystem } from '../../platform/host.ts';
 import { isLoopbackHost } from '../../platform/loopback-host.ts';
 import { isKnownScope, isSameScope, type OAuthFlow, type TokenPlacement } from '../oauth/index.ts';
 import { readAccount, type SessionFlow } from './account.ts';
+import type { LoginRequest } from './authorize.ts';
 
 /** The command that changes how the client credentials are sent, for a server that did not find them in the request. */
 export function switchCommand(profile: ProfileReference, tokenParams: TokenPlacement): string {
@@ -44,6 +45,12 @@ export const withTokenOption = '--with-token';
 /** The option that requires a context, `personal` or the UUID of a team; empty if the context is not known. */
 function teamOption(team: string | undefined): readonly string[] {
   return team !== undefined && isTeam(team) ? [`--team ${team}`] : [];
+}
+
+/** The option that requires an account: without it, a repeated login would accept any. */
+function accountOption(hint: string | undefined): readonly string[] {
+  const prefix = accountPrefix(hint);
+  return prefix === undefined ? [] : [`--account-hint ${prefix}`];
 }
 
 /** The options that request a scope; empty for the default scope `read`. */
@@ -76,7 +83,8 @@ export function loginRetries(
     flow,
     scope,
     team,
-  }: { readonly flow: OAuthFlow; readonly scope: string | undefined; readonly team?: string | undefined },
+    accountHint,
+  }: Pick<LoginRequest, 'flow' | 'scope' | 'team'> & Partial<Pick<LoginRequest, 'accountHint'>>,
   profileFlow: OAuthFlow | undefined,
   typed: readonly string[] = [],
 ): RetryCommands {
@@ -85,8 +93,8 @@ export function loginRetries(
       'auth login',
       ...flowOption(wanted, profileFlow),
       ...scopeOptionUnlessDefault(scope),
-      // The implicit flow has neither `--team` nor `--prompt`.
-      ...(wanted === 'implicit' ? [] : teamOption(team)),
+      // The implicit flow has neither `--account-hint` nor `--team` nor `--prompt`.
+      ...(wanted === 'implicit' ? [] : [...accountOption(accountHint), ...teamOption(team)]),
       ...options.filter((option) => wanted !== 'implicit' || !option.startsWith('--prompt ')),
     ];
     return commandFor(profile, words.join(' '));

@@ -49,7 +49,7 @@ export function loginInstructions(options: ShownInstructions): string {
       : `To sign in at ${host}, open this URL in a browser:`;
   const waiting = listening
     ? `Waiting at most ${limit}.${pasting ? ' You can also paste the URL of the last page here.' : ''}`
-    : `After login, paste the complete URL of the last page here and press Enter (${limit}).`;
+    : `After the login the browser shows an error, such as "cannot connect".\nPaste the complete URL of that page here and press Enter (${limit}).`;
   // A terminal breaks a long URL into lines, and then opens only the first of them, unless it knows the URL as a link.
   const url = isLinked ? hyperlink(authorizationUrl, authorizationUrl) : authorizationUrl;
   return [...why, lead, url, waiting, ...remoteBrowserHint(options), ...shortUrlHint(options)].join('\n');

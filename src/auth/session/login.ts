@@ -14,7 +14,7 @@ import {
   scopeWords,
   type TokenGrant,
 } from '../oauth/index.ts';
-import { accountFromGrant, type StoredAccount, storeAccount } from './account.ts';
+import { accountFromGrant, readAccount, type StoredAccount, storeAccount } from './account.ts';
 import {
   type Attempt,
   createAttempt,
@@ -24,7 +24,7 @@ import {
   openReceiver,
   type Receiver,
   receiveResponse,
-  untilUnreachable,
+  requireReachable,
 } from './authorize.ts';
 import { confirmScope, exchangeCode, requireAccount, requireGrant } from './grant.ts';
 import { followsSpec, loginRetries, type RetryCommands } from './hints.ts';
@@ -123,15 +123,25 @@ async function continueWithPerson(
   return { attempt, receiver, result };
 }
 
+/** For how many milliseconds the instructions wait for a connection to the server; a refused one is known earlier. */
+const instructionsLimitMs = 5_000;
+
 async function awaitResponse(
   { run, request, dialog, retry, interruption, ended }: Login,
   attempt: Attempt,
   receiver: Receiver,
   isContinued: boolean,
 ): Promise<AuthorizationResult> {
-  const response = receiveResponse(dialog, request, receiver, attempt, { isContinued, signal: ended });
-  const orUnreachable = Promise.race([response, untilUnreachable(run, ended)]);
-  return interruption.orInterrupt(orUnreachable, request.limit, () => loginTimeoutError(retry, run.settings.profile));
+  const receive = async (): Promise<AuthorizationResult> => {
+    const reached = requireReachable(run, ended);
+    const unreachable = reached.then(() => new Promise<never>(() => {}));
+    unreachable.catch(() => undefined);
+    // The user is not sent to a server that refuses connections. A firewall may leave the connection without an answer for long.
+    await Promise.race([reached, run.host.clock.sleep(instructionsLimitMs, ended)]);
+    const response = receiveResponse(dialog, request, receiver, attempt, { isContinued, signal: ended });
+    return Promise.race([response, unreachable]);
+  };
+  return interruption.orInterrupt(receive(), request.limit, () => loginTimeoutError(retry, run.settings.profile));
 }
 
 /** Whether a login without a page failed because a person must sign in or authorize the application (docs/service.md S4.10, S4.11). */
@@ -176,7 +186,7 @@ async function storeGrant(
   const { signal } = interruption;
   const revoke = (error: unknown): Promise<never> => revokeAndThrow({ ...run, client }, grant, error);
   const confirm = async (): Promise<string> => {
-    requireAccount(grant, request, retry);
+    requireAccount(grant, request, { retry, known: readAccount(run.host.folders.config, run.settings.profileName) });
     const { onOtherScope } = dialog;
     const onQuestion = (): void => showOutcome({ kind: 'unfinished' });
     return confirmScope(grant, { request, retry, onOtherScope, onQuestion, signal });

@@ -107,12 +107,12 @@ function requireListenAddress(text: string): { readonly address: string; readonl
 }
 
 /**
- * Options that `loginRetries` adds itself (`flow`, `scope`, `any-scope`, `team`), options for one account or one
- * token, without which a failed login is repeated, and a time limit, which may have been too short.
+ * Options that `loginRetries` adds itself, an option for one token, without which a failed login is repeated, and a time limit,
+ * which may have been too short.
  */
 const notRepeated: readonly string[] = [
-  ...['flow', 'scope', 'any-scope', 'team'],
-  ...['account-hint', 'with-token', 'login-timeout'],
+  ...['flow', 'scope', 'any-scope', 'team', 'account-hint'],
+  ...['with-token', 'login-timeout'],
 ];
 
 /** Global options that choose the servers of the login. */
@@ -291,7 +291,7 @@ const options: readonly OptionSpec[] = [
   ...callbackListenOptionSpecs,
   { name: 'login-timeout', valueName: 'DURATION', description: 'time limit of the login in the browser (default: 5m)' },
   { name: 'accept-scope', description: 'keep the session if the granted scope differs from the requested one' },
-  { name: 'force', description: 'replace a valid session without confirmation' },
+  { name: 'force', description: 'in a terminal, replace a valid session without confirmation' },
   ...profileSettingsOptionSpecs,
 ];
 

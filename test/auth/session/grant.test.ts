@@ -187,7 +187,8 @@ it.each([
   [{ accountHint: 'abcdef', accountUuid: 'abcdef12' }, { uuid: 'abcdef99' }, false],
   [{ accountHint: 'abcdef', accountUuid: 'abcdef12' }, {}, false],
 ] as const)('for the request %j the account %j is the requested one: %s', (request, info, isRequested) => {
-  const check = (): void => requireAccount(grantOf({ info }), requestOf(request), retryOf('code'));
+  const check = (): void =>
+    requireAccount(grantOf({ info }), requestOf(request), { retry: retryOf('code'), known: undefined });
   if (isRequested) expect(check).not.toThrow();
   else expect(check).toThrow(expect.objectContaining({ code: 'login_required' }));
 });

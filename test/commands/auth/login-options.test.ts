@@ -91,7 +91,7 @@ async function retryCommands(words: readonly string[]) {
   const flow = args.value('flow') === 'implicit' ? 'implicit' : 'code';
   return loginRetries(
     profileNamed('work'),
-    { flow, scope: args.value('scope'), team: args.value('team') },
+    { flow, scope: args.value('scope'), team: args.value('team'), accountHint: args.value('account-hint') },
     undefined,
     formatTypedLoginOptions(args, args, declared),
   );
@@ -117,18 +117,25 @@ it.each([
 
 it('every option of auth login is repeated, or left out for a reason', async () => {
   const words = declared.flatMap(({ name, valueName, choices }) =>
-    valueName === undefined ? [`--${name}`] : [`--${name}`, choices?.at(-1) ?? 'personal'],
+    valueName === undefined
+      ? [`--${name}`]
+      : [`--${name}`, choices?.at(-1) ?? (name === 'account-hint' ? 'abcdef' : 'personal')],
   );
   const { sameRequest } = await retryCommands([...words, '--flow', 'code']);
   const repeated = await occurrencesOf(shellWords(sameRequest));
   const left = declared.map(({ name }) => name).filter((name) => !repeated.has(name));
-  // The flow `code` is the default; a hint of an account belongs to `--prompt none`.
-  expect(left).toEqual(['flow', 'account-hint', 'with-token', 'login-timeout']);
+  // The flow `code` is the default.
+  expect(left).toEqual(['flow', 'with-token', 'login-timeout']);
 });
 
 it('a login with --prompt none is repeated without it, and the other flow without options that it does not accept', async () => {
   const commands = await retryCommands(['--prompt', 'none', '--account-hint', 'abcdef', '--team', team, '--no-pkce']);
-  expect([...(await occurrencesOf(shellWords(commands.sameRequest))).keys()]).toEqual(['team', 'no-pkce', 'profile']);
+  expect([...(await occurrencesOf(shellWords(commands.sameRequest))).keys()]).toEqual([
+    'account-hint',
+    'team',
+    'no-pkce',
+    'profile',
+  ]);
   expect([...(await occurrencesOf(shellWords(commands.otherFlow))).keys()]).toEqual(['flow', 'no-pkce', 'profile']);
 });
 

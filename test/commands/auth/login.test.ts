@@ -11,6 +11,7 @@ import { memoryKeychain, testHost } from '../../fixtures/host.ts';
 import { profileOf, seedSession, storedRecord } from '../../fixtures/session.ts';
 import { admin, callApi, MAYA, sandboxFor, TOMAS, tokenFor, userOf } from '../../sandbox/requests.ts';
 import {
+  authorizationLine,
   createSandboxHost,
   followRedirects,
   recordedRequests,
@@ -260,7 +261,12 @@ describe('prompt=none', () => {
     const blind = (url: string) => followRedirects(url.replace(/&prompt=none|&i=\w+/g, ''));
     const ran = await runLogin(host, ['--prompt', 'none', '--account-hint', hint, '-o', 'json'], { visit: blind });
     expect(ran.error()).toMatchObject({ code: 'login_required', exit_code: 4 });
-    expectGolden('auth', stableText(ran, /^\{"error":/).replaceAll(hint, 'HINT'));
+    expectGolden(
+      'auth',
+      stableText(ran, /^\{"error":/)
+        .replaceAll(hint, 'HINT')
+        .replaceAll(/[0-9a-f]{6}…/g, '6HEX…'),
+    );
     expect(storedRecord(profilePaths(host.folders.state, 'default'))).toBeUndefined();
     expect(await recordedRequests(sandbox)).toContain('POST /v1/oauth/revoke');
     const own = userOf(sandbox, MAYA).uuid.slice(0, 6).toUpperCase();
@@ -430,6 +436,25 @@ describe('in a terminal', () => {
   });
 });
 
+it.each([
+  ['denied', 4],
+  ['of another account', 4],
+])('without a terminal, a login that is %s leaves the valid session as it was', async (how, code) => {
+  const sandbox = await sandboxFor();
+  const host = await createSandboxHost(sandbox, { env: sandboxEnvironment(sandbox) });
+  const { grant, stored } = await seedSession(host, sandbox, { user: MAYA });
+  await runLogin(host);
+  const before = stored()?.accessToken.reveal() ?? grant.access_token;
+  const isDenied = how === 'denied';
+  await admin(sandbox, 'POST', '/_sandbox/consent', isDenied ? { mode: 'deny' } : { mode: 'approve', user: TOMAS });
+  const hint = userOf(sandbox, MAYA).uuid.slice(0, 6);
+  const ran = await runLogin(host, isDenied ? [] : ['--account-hint', hint, '--no-browser']);
+  expect(ran.code).toBe(code);
+  expectGolden('auth', stableText(ran, /^(Profile|error|detail|hint)/).replaceAll(/[0-9a-f]{6}(?=…|`| )/g, '6HEX'));
+  expect(stored()?.accessToken.reveal()).toBe(before);
+  expect((await callApi(sandbox, before, 'GET', '/v2/actions')).status).toBe(200);
+});
+
 it('a new login replaces the session of the profile alone', async () => {
   const sandbox = await sandboxFor();
   const host = await createSandboxHost(sandbox, { env: { CLOUDCTL_CLIENT_SECRET: sandbox.ready.client_secret } });
@@ -499,6 +524,7 @@ describe('a server that cannot be reached', () => {
     const env = { ...host.env, CLOUDCTL_CLIENT_SECRET: sandbox.ready.client_secret };
     const ran = await runCloudctl({ ...host, env }, ['auth', 'login', '--force', '--profile', profile]);
     expect(ran.code).toBe(6);
+    expect(ran.err).not.toMatch(authorizationLine);
     const lines = ran.err.split('\n').filter((line) => /^(error|detail|hint)/.test(line));
     expectGolden('auth', lines.join('\n').replaceAll(/127\.0\.0\.1:\d+/g, 'SERVER'));
   });
@@ -533,19 +559,20 @@ describe('with --no-input and without a terminal', () => {
     ],
     ['goes on with --no-browser', ['--no-browser'], {}, 6],
     ['reads CODE STATE with --paste', ['--paste'], {}, 4],
-    ['goes on with BROWSER', [], { BROWSER: 'firefox' }, 6],
-    ['goes on with BROWSER under CI', [], { BROWSER: 'firefox', CI: 'true' }, 6],
+    ['goes on with BROWSER', [], { BROWSER: 'firefox' }, 4],
+    ['goes on with BROWSER under CI', [], { BROWSER: 'firefox', CI: 'true' }, 4],
   ])('%s', async (_, words, more, code) => {
     const sandbox = await sandboxFor();
     const host = testHost();
-    await seedSession(host, sandbox, { values: { auth_url: await closedOrigin() } });
+    await seedSession(host, sandbox, code === 4 ? {} : { values: { auth_url: await closedOrigin() } });
+    await admin(sandbox, 'POST', '/_sandbox/consent', { mode: 'deny' });
     const env = { ...host.env, CLOUDCTL_CLIENT_SECRET: sandbox.ready.client_secret, ...more };
     const ran = await runCloudctl({ ...host, env }, ['auth', 'login', '--force', '--no-input', ...words], {
-      browse: () => undefined,
+      browse: (url) => void followRedirects(url),
       stdin: 'the-code the-state\n',
     });
     expect(ran.code).toBe(code);
-    expect(ran.host.opened).toHaveLength('BROWSER' in more && code === 6 ? 1 : 0);
+    expect(ran.host.opened).toHaveLength('BROWSER' in more && code === 4 ? 1 : 0);
     if (words.length === 0 && Object.keys(more).length === 0) expectGolden('auth', ran.err);
     else if (code === 2) expect(ran.err).toMatch(/--no-browser\b[\s\S]*--paste\b/);
   });
