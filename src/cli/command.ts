@@ -155,6 +155,8 @@ export interface ArgumentSpec {
   readonly choices?: readonly string[];
   readonly isOtherValue?: (value: string) => boolean;
   readonly completion?: CompletionSource;
+  /** The command that the words of a line with too many of them probably mean. */
+  readonly meantCommand?: (words: readonly string[]) => string | undefined;
   /** The command that prints the values of the argument, for the error when it is missing. */
   readonly listedBy?: string;
 }

@@ -195,8 +195,11 @@ export function findPositionalsError(
     return usageError(`missing argument ${missing.name} for "${path}"`, hint, usageLine);
   }
   const extra = known.at(-1)?.variadic === true ? undefined : given[known.length];
-  if (extra !== undefined)
-    return usageError(`unexpected argument "${shortenInputForError(extra)}" for "${path}"`, helpHint(path), usageLine);
+  if (extra !== undefined) {
+    const meant = known.at(-1)?.meantCommand?.(given);
+    const hint = meant === undefined ? helpHint(path) : `did you mean \`${meant}\`?`;
+    return usageError(`unexpected argument "${shortenInputForError(extra)}" for "${path}"`, hint, usageLine);
+  }
   for (const [at, value] of given.entries()) {
     const argument = known[Math.min(at, known.length - 1)];
     if (argument?.choices === undefined || argument.isOtherValue?.(value) === true) continue;

@@ -61,7 +61,7 @@ export const apiCommand: CommandSpec<CommandContext> = {
     { name: 'paginate', description: 'read every page and print the items as one array' },
   ],
   examples: [
-    { text: 'Show one droplet', command: 'cloudctl api /v2/droplets/3164444' },
+    { text: 'Show the droplets', command: 'cloudctl api /v2/droplets' },
     {
       text: 'Create a droplet',
       command: 'cloudctl api /v2/droplets -f name=web-01 -f size=s-1vcpu-1gb -f image=ubuntu-24-04-x64',

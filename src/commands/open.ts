@@ -127,7 +127,7 @@ async function findDropletId(
 ): Promise<string> {
   const reader = { api: await context.api(settings), pause: createRateLimitDelayWithProgress(context) };
   const found = (await findDroplets([name], reader).finally(() => context.progress.stop())).get(name);
-  const droplet = found === undefined ? undefined : requireOneDroplet(name, found, 'GET');
+  const droplet = found === undefined ? undefined : requireOneDroplet(name, found, 'open droplet');
   if (droplet !== undefined) return droplet.id;
   throw new CliError('not_found', `no droplet has the name "${shortenInputForError(name)}"`, {
     hint: 'list the droplets: `cloudctl droplets list`',

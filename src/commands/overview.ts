@@ -11,6 +11,7 @@ import { formatDuration } from '../base/text.ts';
 import type { ListView } from '../cli/columns.ts';
 import type { CommandSpec } from '../cli/command.ts';
 import { quoteShellArg } from '../cli/shell-quote.ts';
+import { nearestWord } from '../cli/values.ts';
 import { type ResolvedProfileSettings, requireNamedProfileExists } from '../config/settings.ts';
 import { readStoredAccountAndServerOrigins } from '../context/current-identity.ts';
 import type { CommandContext } from '../context.ts';
@@ -62,7 +63,7 @@ export async function readProfileOverview(context: CommandContext): Promise<Prof
   const { profileName: profile, accessToken } = settings;
   if (accessToken !== undefined) return readWithToken(context, settings, accessToken, 'token');
   if (settings.values.token_command !== undefined) return readWithTokenCommand(context, settings);
-  requireNamedProfileExists(settings, context.config());
+  requireNamedProfileExists(settings, context.config(), nearestWord);
   const status = await readStatus(context, settings, limitMs);
   if (status === undefined)
     return {

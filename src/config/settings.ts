@@ -230,29 +230,47 @@ function replacedBy(
 }
 
 /** Throws `profile_unknown` if the user selected the profile by name but config.json does not contain it. */
-export function requireNamedProfileExists(settings: ResolvedProfileSettings, config: ConfigFile): void {
+export function requireNamedProfileExists(
+  settings: ResolvedProfileSettings,
+  config: ConfigFile,
+  nearest: NearestWord,
+): void {
   if (settings.isProfileStored || !settings.isProfileNamed) return;
   const names = [...config.profiles.keys()];
+  const meant = nearest(settings.profileName, names);
   throw new CliError('profile_unknown', `unknown profile "${settings.profileName}"`, {
     detail: names.length === 0 ? `${config.path} has no profile` : `known profiles: ${names.join(', ')}`,
     // `cloudctl sandbox start` creates the profile `sandbox`.
     hint:
       settings.profileName === 'sandbox'
         ? 'start the sandbox: `cloudctl sandbox start`'
-        : `create the profile: \`cloudctl auth setup --profile ${settings.profileName}\``,
+        : meant !== undefined
+          ? `did you mean \`--profile ${meant}\`?`
+          : `create the profile: \`cloudctl auth setup --profile ${settings.profileName}\``,
   });
 }
 
-/** Throws `profile_unknown` if config.json does not contain the profile. */
-export function requireProfileExists(config: ConfigFile, name: string): void {
+/** Finds the known word that a word probably misspells. */
+type NearestWord = (word: string, known: readonly string[]) => string | undefined;
+
+/** Throws `profile_unknown` if config.json does not contain the profile. @param options.command the words before the name */
+export function requireProfileExists(
+  config: ConfigFile,
+  name: string,
+  { command, nearest }: { readonly command: string; readonly nearest: NearestWord },
+): void {
   if (config.profiles.has(name)) return;
-  const known = [...config.profiles.keys()].join(', ');
+  const names = [...config.profiles.keys()];
+  const known = names.join(', ');
+  const meant = nearest(name, names);
   throw new CliError('profile_unknown', `unknown profile "${showInvisible(name)}"`, {
     detail: known === '' ? 'config.json has no profile' : `known profiles: ${known}`,
     hint:
       known === ''
         ? `create the profile: \`cloudctl auth setup --profile ${name}\``
-        : 'list the profiles: `cloudctl auth list`',
+        : meant === undefined
+          ? 'list the profiles: `cloudctl auth list`'
+          : `did you mean \`cloudctl ${command} ${meant}\`?`,
   });
 }
 

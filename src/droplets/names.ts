@@ -1,13 +1,15 @@
 import { type CliError, usageError } from '../base/errors.ts';
 import { countOf } from '../base/text.ts';
 import type { ParsedArgs } from '../cli/command.ts';
+import { quoteShellArg } from '../cli/shell-quote.ts';
 import { readUserInput, type UserInput } from '../cli/user-file.ts';
 import { requireNonEmptyValue } from '../cli/values.ts';
 
 /** Reads the names from the arguments, --names and --names-from together. */
 export async function readNames(input: UserInput, args: ParsedArgs): Promise<readonly string[]> {
   const file = requireNonEmptyValue(args, 'names-from', 'names.txt');
-  return expandNames([...args.positionals, ...args.values('names'), ...(await readNamesFrom(input, file))]);
+  const patterns = [...args.positionals, ...args.values('names'), ...(await readNamesFrom(input, file))];
+  return expandNames(patterns, (names) => createCommand(names, args));
 }
 
 /**
@@ -17,8 +19,18 @@ export async function readNames(input: UserInput, args: ParsedArgs): Promise<rea
 export function noNamesError(args: ParsedArgs): CliError {
   const file = args.value('names-from');
   if (file === undefined)
-    return usageError('names are missing', 'give names as arguments, with --names or with --names-from');
+    return usageError('names are missing', `give names, as in ${createCommand(["'web-{01..03}'"], args)}`);
   return usageError(`no names in ${file === '-' ? 'standard input' : file}`, 'write one name per line');
+}
+
+/** A complete command with these words, in backquotes: size, image and region as typed. */
+function createCommand(words: readonly string[], args: ParsedArgs): string {
+  const examples = { size: 's-1vcpu-1gb', image: 'ubuntu-24-04-x64', region: undefined };
+  const options = Object.entries(examples).flatMap(([name, example]) => {
+    const value = args.value(name) ?? example;
+    return value === undefined ? [] : [`--${name} ${quoteShellArg(value)}`];
+  });
+  return `\`cloudctl droplets create ${[...words, ...options].join(' ')}\``;
 }
 
 async function readNamesFrom(input: UserInput, file: string | undefined): Promise<readonly string[]> {
@@ -38,6 +50,8 @@ async function readNamesFrom(input: UserInput, file: string | undefined): Promis
 const namePattern = /^[a-zA-Z0-9]([a-zA-Z0-9.-]*[a-zA-Z0-9])?$/;
 const maxNameLength = 255;
 const maxNames = 100_000;
+/** The most names that a command in a hint repeats. */
+const maxHinted = 20;
 const fewerNamesHint = 'split the names into several batches';
 const nameHint = `use only letters, digits, "." and "-", with a letter or digit at both ends, and at most ${maxNameLength} characters`;
 const patternHint =
@@ -49,9 +63,12 @@ export function isDropletName(name: string): boolean {
 
 /**
  * Expands patterns such as `web-{01..25}` and `{a,b}` into names, in the order of the pattern. Throws one usage error that
- * lists every blank, invalid and repeated name.
+ * lists every blank, invalid and repeated name. @param commandOf the command with these names, for the hint
  */
-export function expandNames(patterns: readonly string[]): readonly string[] {
+export function expandNames(
+  patterns: readonly string[],
+  commandOf?: (names: readonly string[]) => string,
+): readonly string[] {
   const names: string[] = [];
   for (const pattern of patterns) {
     const word = pattern.trim();
@@ -73,7 +90,9 @@ export function expandNames(patterns: readonly string[]): readonly string[] {
   if (twice.length > 0)
     throw usageError(
       `${countOf(twice.length, 'name is', 'names are')} repeated`,
-      'give every name once',
+      commandOf === undefined || seen.size > maxHinted
+        ? 'give every name once'
+        : `give every name once, as in ${commandOf([...seen])}`,
       formatNames(twice),
     );
   return names;

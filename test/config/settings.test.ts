@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { nearestWord } from '../../src/cli/values.ts';
 import type { ConfigFile } from '../../src/config/config-file.ts';
 import { type ProfileSettingKey, profileSettingSpecs } from '../../src/config/profile.ts';
 import {
@@ -115,16 +116,24 @@ describe('the profile in use', () => {
 
   it('that is named but not stored is profile_unknown, with the stored ones', () => {
     const settings = resolveProfileSettings({ profile: 'nope', env: {}, config });
-    const text = thrownText(() => requireNamedProfileExists(settings, config));
+    const text = thrownText(() => requireNamedProfileExists(settings, config, nearestWord));
     expect(text).toMatch(/^profile_unknown: /);
     expect(text).toContain('work, home');
     expect(text).toContain('`cloudctl auth setup --profile nope`');
     expectGolden('config', text);
   });
 
+  it('that is one slip away from a stored one is named with it', () => {
+    const settings = resolveProfileSettings({ profile: 'wrok', env: {}, config });
+    expectGolden(
+      'config',
+      thrownText(() => requireNamedProfileExists(settings, config, nearestWord)),
+    );
+  });
+
   it('that is known, or not named at all, is fine', () => {
-    requireNamedProfileExists(resolveProfileSettings({ env: {}, config }), config);
-    requireNamedProfileExists(resolveProfileSettings({ env: {}, config: configOf() }), configOf());
+    requireNamedProfileExists(resolveProfileSettings({ env: {}, config }), config, nearestWord);
+    requireNamedProfileExists(resolveProfileSettings({ env: {}, config: configOf() }), configOf(), nearestWord);
   });
 });
 

@@ -2,6 +2,7 @@ import { CliError } from '../../base/errors.ts';
 import { toCliError } from '../../cli/error-output.ts';
 import type { CommandOutputWriter } from '../../cli/output.ts';
 import type { ProgressReporter } from '../../cli/progress.ts';
+import { nearestWord } from '../../cli/values.ts';
 import { type ConfigFile, configPath, DamagedConfigError } from '../../config/config-file.ts';
 import { createDamagedConfigError } from '../../config/damaged-config-error.ts';
 import {
@@ -187,7 +188,7 @@ function unknownProfile(
   typed: string | undefined,
 ): Finding | undefined {
   try {
-    requireNamedProfileExists(settings, config);
+    requireNamedProfileExists(settings, config, nearestWord);
     return undefined;
   } catch (error) {
     if (typed !== undefined || !(error instanceof CliError)) throw error;

@@ -2,6 +2,7 @@ import type { RefusedRequestHints } from '../../api/api-response.ts';
 import { CliError } from '../../base/errors.ts';
 import { isTeam } from '../../base/identity.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
+import { nearestWord } from '../../cli/values.ts';
 import type { ConfigFile } from '../../config/config-file.ts';
 import { readKnownSandboxes } from '../../config/sandbox-urls-and-credentials.ts';
 import {
@@ -168,7 +169,7 @@ export function loginOf(settings: ResolvedProfileSettings, configFolder: string,
 export function requireBinding(settings: ResolvedProfileSettings, config: ConfigFile, configFolder: string): Binding {
   const binding = findBinding(settings);
   if (binding !== undefined) return binding;
-  requireNamedProfileExists(settings, config);
+  requireNamedProfileExists(settings, config, nearestWord);
   const missing = ['auth_url', 'base_url', 'client_id'].filter((key) => !Object.hasOwn(settings.values, key));
   throw new CliError('not_logged_in', `profile "${settings.profileName}" is not logged in`, {
     detail: `missing settings: ${missing.join(', ')}`,

@@ -18,7 +18,7 @@ import { resourceActionFields, resourceActionListView } from './list.ts';
 export const actionsGetCommand: CommandSpec<CommandContext> = {
   description:
     'Shows one action. With --wait, waits until it is completed; an action that ends with an error is printed, and the exit code is 1.',
-  arguments: [{ name: 'ID', description: 'Id of the action', required: true }],
+  arguments: [{ name: 'ID', description: 'Id of the action', required: true, listedBy: 'cloudctl actions list' }],
   options: [
     { name: 'wait', description: 'Wait until the action has ended' },
     {

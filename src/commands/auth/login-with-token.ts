@@ -7,6 +7,7 @@ import { compareAccounts, describeTeam } from '../../base/identity.ts';
 import { sanitizeLine } from '../../base/sanitize.ts';
 import { Secret } from '../../base/secret.ts';
 import type { ParsedArgs } from '../../cli/command.ts';
+import { nearestWord } from '../../cli/values.ts';
 import {
   type Binding,
   findBinding,
@@ -56,7 +57,7 @@ function refuseBrowserOptions(args: ParsedArgs): void {
 function requireBinding(context: CommandContext, settings: ResolvedProfileSettings): Binding {
   const binding = findBinding(settings);
   if (binding !== undefined) return binding;
-  requireNamedProfileExists(settings, context.config());
+  requireNamedProfileExists(settings, context.config(), nearestWord);
   const keys = (['auth_url', 'base_url'] as const).filter((key) => settings.values[key] === undefined);
   throw missingProfileSettingsError(keys, settings.profile, 'a session is bound to its servers');
 }

@@ -2,6 +2,7 @@ import { endSession, hasClientSecret, type LogoutOutcome, requireOwnSession } fr
 import { CliError, type ExitCode, usageError } from '../../base/errors.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
+import { nearestWord } from '../../cli/values.ts';
 import { findBinding, type ResolvedProfileSettings, requireNamedProfileExists } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
 import { warnOfAccessTokenVariable } from './environment-token.ts';
@@ -37,7 +38,7 @@ async function logoutCurrentProfile(
   if (outcome.kind === 'unproven') throw outcome.error;
   // A missing profile without a session is probably a typing error; a session whose profile was removed can still be ended.
   if (outcome.kind === 'nothing' && findBinding(settings) === undefined)
-    requireNamedProfileExists(settings, context.config());
+    requireNamedProfileExists(settings, context.config(), nearestWord);
   await noteLogout(context, settings, outcome);
 }
 

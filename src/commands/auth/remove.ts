@@ -1,6 +1,7 @@
 import { eraseSecrets } from '../../auth/session/index.ts';
 import { usageError } from '../../base/errors.ts';
 import type { CommandSpec } from '../../cli/command.ts';
+import { nearestWord } from '../../cli/values.ts';
 import { removeProfile } from '../../config/config-file.ts';
 import { requireProfileExists } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
@@ -16,6 +17,7 @@ export const authRemoveCommand: CommandSpec<CommandContext> = {
       description: 'name of a profile (see `cloudctl auth list`)',
       required: true,
       completion: { from: 'profile' },
+      listedBy: 'cloudctl auth list',
     },
   ],
   options: [{ name: 'local', description: 'delete the session without revoking the token' }],
@@ -25,7 +27,7 @@ export const authRemoveCommand: CommandSpec<CommandContext> = {
     const typed = context.globals.value('profile');
     if (typed !== undefined && typed !== name)
       throw usageError('cannot use --profile with another PROFILE', 'remove `--profile`');
-    requireProfileExists(context.config(), name);
+    requireProfileExists(context.config(), name, { command: 'auth remove', nearest: nearestWord });
     const settings = context.storedSettings(name);
     if (!(await confirmRemoval(context, name))) {
       await context.output.note(`Profile ${name} was not changed.`);

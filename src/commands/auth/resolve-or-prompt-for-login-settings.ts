@@ -1,4 +1,5 @@
 import { usageError } from '../../base/errors.ts';
+import { nearestWord } from '../../cli/values.ts';
 import {
   type Binding,
   commandFor,
@@ -29,7 +30,7 @@ export async function resolveOrPromptForLoginSettings(
   if (first.complete !== undefined) return first.complete;
   const settings = context.sessionSettings(typed);
   if (!context.prompts.interactive) {
-    requireNamedProfileExists(settings, context.config());
+    requireNamedProfileExists(settings, context.config(), nearestWord);
     throw missingProfileSettingsError(first.missing, settings.profile);
   }
   await context.output.note(`Profile ${settings.profileName} is not complete yet.`);

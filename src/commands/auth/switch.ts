@@ -1,6 +1,7 @@
 import { sanitizeLine } from '../../base/sanitize.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { quietForJson } from '../../cli/command-io.ts';
+import { nearestWord } from '../../cli/values.ts';
 import { writeCurrentProfile } from '../../config/config-file.ts';
 import { normalizeEnvironmentVariableValue, requireProfileExists } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
@@ -13,13 +14,14 @@ export const authSwitchCommand: CommandSpec<CommandContext> = {
       description: 'name of a profile (see `cloudctl auth list`)',
       required: true,
       completion: { from: 'profile' },
+      listedBy: 'cloudctl auth list',
     },
   ],
   examples: [{ text: 'Use the sandbox', command: 'cloudctl auth switch sandbox' }],
   run: warnOfAccessTokenVariable(async (context, args) => {
     const [name = ''] = args.positionals;
     await context.changeConfig((config) => {
-      requireProfileExists(config, name);
+      requireProfileExists(config, name, { command: 'auth switch', nearest: nearestWord });
       writeCurrentProfile(context.host.folders.config, config, name);
     });
     await context.output.note(`The current profile is now ${name}.`);

@@ -1,5 +1,6 @@
 import { CliError, usageError } from '../../base/errors.ts';
 import type { CommandSpec } from '../../cli/command.ts';
+import { nearestWord } from '../../cli/values.ts';
 import {
   formatProfileSetting,
   isProfileSettingKey,
@@ -24,7 +25,7 @@ export const configGetCommand: CommandSpec<CommandContext> = {
   run: async (context, args) => {
     const key = requireProfileSettingKey(args.positionals[0]);
     const settings = context.settings();
-    requireNamedProfileExists(settings, context.config());
+    requireNamedProfileExists(settings, context.config(), nearestWord);
     const value = settings.values[key];
     if (value === undefined) {
       throw new CliError('not_found', `${key} is not set for profile "${settings.profileName}"`, {

@@ -1,5 +1,6 @@
 import type { ListView } from '../../cli/columns.ts';
 import type { CommandSpec } from '../../cli/command.ts';
+import { nearestWord } from '../../cli/values.ts';
 import { formatProfileSetting, isProfileSettingKey, profileSettingSpecs } from '../../config/profile.ts';
 import {
   normalizeEnvironmentVariableValue,
@@ -31,7 +32,7 @@ export const configListCommand: CommandSpec<CommandContext> = {
   fields: ['key', 'value', 'source'],
   run: async (context) => {
     const settings = context.settings();
-    requireNamedProfileExists(settings, context.config());
+    requireNamedProfileExists(settings, context.config(), nearestWord);
     const source = profileSource({
       env: context.host.env,
       config: context.config(),

@@ -2,7 +2,7 @@ import { isKnownScope } from '../../auth/oauth/index.ts';
 import { usageError } from '../../base/errors.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { quietForJson } from '../../cli/command-io.ts';
-import { shortenInputForError } from '../../cli/values.ts';
+import { nearestWord, shortenInputForError } from '../../cli/values.ts';
 import { removeCachedCompletionNames } from '../../config/cached-completion-names.ts';
 import { writeProfile } from '../../config/config-file.ts';
 import { type ProfileSettingKey, profileSettingSpecs } from '../../config/profile.ts';
@@ -60,7 +60,7 @@ export const configSetCommand: CommandSpec<CommandContext> = {
         'to set a scope of another kind of server, add --any-scope',
       );
     const settings = context.settings();
-    requireNamedProfileExists(settings, context.config());
+    requireNamedProfileExists(settings, context.config(), nearestWord);
     const name = settings.profileName;
     await context.changeConfig((config) =>
       writeProfile(context.host.folders.config, config, name, { ...config.profiles.get(name), [key]: parsed.value }),

@@ -1,4 +1,5 @@
 import type { CommandSpec } from '../../cli/command.ts';
+import { nearestWord } from '../../cli/values.ts';
 import { removeCachedCompletionNames } from '../../config/cached-completion-names.ts';
 import { writeProfile } from '../../config/config-file.ts';
 import { requireNamedProfileExists } from '../../config/settings.ts';
@@ -12,7 +13,7 @@ export const configUnsetCommand: CommandSpec<CommandContext> = {
   run: async (context, args) => {
     const key = requireProfileSettingKey(args.positionals[0]);
     const settings = context.settings();
-    requireNamedProfileExists(settings, context.config());
+    requireNamedProfileExists(settings, context.config(), nearestWord);
     const name = settings.profileName;
     await context.changeConfig((config) => {
       const { [key]: _removed, ...rest } = config.profiles.get(name) ?? {};

@@ -2,7 +2,7 @@ import type { Droplet } from '../../api/droplets.ts';
 import { type DropletReader, findDroplets, hasTag, matchDroplets, readDroplets } from '../../api/droplets.ts';
 import { createGlobMatcher } from '../../api/list.ts';
 import { refusedHints } from '../../auth/session/index.ts';
-import { usageError } from '../../base/errors.ts';
+import { CliError, usageError } from '../../base/errors.ts';
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
 import { quietForJson } from '../../cli/command-io.ts';
 import { requireNonEmptyValue, shortenInputForError } from '../../cli/values.ts';
@@ -132,21 +132,24 @@ async function selectDroplets(
   const found = all === undefined ? await findDroplets(exact, reader) : undefined;
   const chosen = exact.map((text) => {
     const matches = all === undefined ? found?.get(text) : matchDroplets(text, all);
-    return matches === undefined ? undefined : requireOneDroplet(text, matches, 'DELETE');
+    return matches === undefined ? undefined : requireOneDroplet(text, matches, 'droplets delete');
   });
   const missing = exact.filter((_, at) => chosen[at] === undefined);
   if (missing.length > 0 && args.value('if-missing') !== 'skip') throw missingError(missing);
   return [...chosen.filter((droplet) => droplet !== undefined), ...(all ?? []).filter(isMatch)];
 }
 
-function missingError(missing: readonly string[]): Error {
+function missingError(missing: readonly string[]): CliError {
   const listed = missing.slice(0, 20).map((text) => `"${shortenInputForError(text)}"`);
   const more = missing.length > listed.length ? ` and ${missing.length - listed.length} more` : '';
-  return usageError(
+  return new CliError(
+    'not_found',
     missing.length === 1
       ? `no droplet has the id or name ${listed[0]}`
       : `${missing.length} arguments match no droplet`,
-    'list the droplets with `cloudctl droplets list`, or skip what does not exist with `--if-missing skip`',
-    `${missing.length === 1 ? '' : `${listed.join(', ')}${more}; `}nothing was deleted`,
+    {
+      detail: `${missing.length === 1 ? '' : `${listed.join(', ')}${more}; `}nothing was deleted`,
+      hint: 'list the droplets with `cloudctl droplets list`, or skip what does not exist with `--if-missing skip`',
+    },
   );
 }

@@ -14,7 +14,13 @@ export const dropletsGetCommand: CommandSpec<CommandContext> = {
   description:
     'Shows one droplet. A number is the id of the droplet, or its name if no droplet has this id. Several droplets with the name are an error that lists their ids.',
   arguments: [
-    { name: 'DROPLET', description: 'Id or name of the droplet', required: true, completion: { from: 'droplet' } },
+    {
+      name: 'DROPLET',
+      description: 'Id or name of the droplet',
+      required: true,
+      completion: { from: 'droplet' },
+      listedBy: 'cloudctl droplets list',
+    },
   ],
   examples: [
     {
@@ -34,7 +40,7 @@ export const dropletsGetCommand: CommandSpec<CommandContext> = {
     const reader = { api, pause: createRateLimitDelayWithProgress(context) };
     const found = await findDroplets([text], reader).finally(() => context.progress.stop());
     const matches = found.get(text);
-    const droplet = matches === undefined ? undefined : requireOneDroplet(text, matches, 'GET');
+    const droplet = matches === undefined ? undefined : requireOneDroplet(text, matches, 'droplets get');
     if (droplet === undefined)
       throw new CliError(
         'not_found',

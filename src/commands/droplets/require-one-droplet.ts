@@ -4,12 +4,12 @@ import { shortenInputForError } from '../../cli/values.ts';
 
 /**
  * Returns the only droplet to which the text can refer; undefined when there is none. Throws a usage error when several
- * droplets match. @param method the HTTP method of the request that the hint shows with an id
+ * droplets match. @param verb the words of the command that the hint shows with an id
  */
 export function requireOneDroplet(
   text: string,
   { withId, withName }: MatchingDroplets,
-  method: 'GET' | 'DELETE',
+  verb: 'droplets get' | 'droplets delete' | 'open droplet',
 ): Droplet | undefined {
   const typed = shortenInputForError(text);
   const others = withName.filter(({ id }) => id !== withId?.id);
@@ -17,13 +17,13 @@ export function requireOneDroplet(
   if (withId !== undefined && first !== undefined)
     throw usageError(
       `"${typed}" is the id of one droplet and the name of another`,
-      `for the droplet with this id, run \`cloudctl api ${method} /v2/droplets/${withId.id}\`; for the one with this name, give its id: ${first.id}`,
+      `for the droplet with this id, run \`cloudctl api ${verb === 'droplets delete' ? 'DELETE' : 'GET'} /v2/droplets/${withId.id}\`; for the one with this name, run \`cloudctl ${verb} ${first.id}\``,
       `droplet ${withId.id} has the name "${shortenInputForError(withId.name)}"; ${others.map(({ id }) => `droplet ${id}`).join(', ')} has the name "${typed}"`,
     );
   if (others.length > 1)
     throw usageError(
       `${others.length} droplets have the name "${typed}"`,
-      `pass the id of one of these droplets, such as \`${first?.id}\``,
+      `pass the id of one of them: \`cloudctl ${verb} ${first?.id}\``,
       `ids: ${others.map(({ id }) => id).join(', ')}`,
     );
   return withId ?? first;

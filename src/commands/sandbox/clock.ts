@@ -18,6 +18,7 @@ export const sandboxClockCommand: CommandSpec<CommandContext> = {
       name: 'STEP',
       description: 'duration to advance, such as +10m or +30d; freeze, resume or now (default: now)',
       completion: ['now', 'freeze', 'resume', '+10m', '+30d'],
+      meantCommand,
     },
   ],
   options: [sandboxAdminUrlOption],
@@ -53,8 +54,20 @@ function clockChange(step: string): object | undefined {
   if (step === 'freeze') return { freeze: true };
   if (step === 'resume') return { resume: true };
   if (/^\+\d{1,9}[smhd]$/.test(step)) return { advance: step };
+  const meant = meantCommand([step]);
   throw usageError(
     `unknown STEP "${shortenInputForError(step)}"`,
-    'pass a duration such as +10m, or freeze, resume or now',
+    meant === undefined
+      ? 'advance the clock as in `cloudctl sandbox clock +10m`, or pass freeze, resume or now'
+      : `did you mean \`${meant}\`?`,
   );
+}
+
+/** The command for words such as `31d`, `advance 31d` or `advance 31 days`; undefined if they end with no duration. */
+function meantCommand(words: readonly string[]): string | undefined {
+  const unit = 's(?:ec(?:onds?)?)?|m(?:in(?:utes?)?)?|h(?:ours?)?|d(?:ays?)?';
+  const [, amount, named] = new RegExp(`^[a-z]*\\+?(\\d{1,9})(${unit})$`, 'i').exec(words.join('')) ?? [];
+  return amount === undefined || named === undefined
+    ? undefined
+    : `cloudctl sandbox clock +${amount}${named.charAt(0).toLowerCase()}`;
 }

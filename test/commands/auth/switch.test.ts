@@ -20,6 +20,14 @@ it('auth switch without any profile shows the command that creates one', async (
   });
 });
 
+it.each(['switch', 'remove'])('auth %s of a name that is misspelled suggests the profile', async (verb) => {
+  const host = testHost();
+  host.writeConfig({ current: 'a', profiles: { a: {}, second: {} } });
+  const ran = await runCloudctl(host, ['auth', verb, 'secnd']);
+  expect(ran.code).toBe(2);
+  expectGolden('auth', stableText(ran));
+});
+
 it.each([
   ['an unknown profile', ['auth', 'switch', 'c'], 'profile_unknown', 'a'],
   ['no profile', ['auth', 'switch'], 'usage', ''],

@@ -150,11 +150,17 @@ describe('droplets delete', () => {
     ['one id', ['a', '7']],
     ['several names, next to a pattern', ['a', 'nope', 'none', 'b*']],
   ])('deletes nothing when no droplet has %s', async (_what, words) => {
-    const { run, left } = await accountWith(['a', 'b']);
+    const { host, run, left } = await accountWith(['a', 'b']);
     const ran = await run(...words, '--yes');
-    expect(ran).toMatchObject({ code: 2, out: '' });
+    expect(ran).toMatchObject({ code: 1, out: '' });
     expectGolden('droplets', ran.err);
     expect(left()).toEqual(['a', 'b']);
+    expect((await run(...words, '--yes', '-o', 'json')).error()).toMatchObject({ code: 'not_found', exit_code: 1 });
+    for (const word of words.filter((one) => /^(nope|none|7)$/.test(one)))
+      expect((await runCloudctl(host, ['droplets', 'get', word, '-o', 'json'])).error()).toMatchObject({
+        code: 'not_found',
+        exit_code: 1,
+      });
     expect((await run(...words, '--yes', '--if-missing', 'skip')).code).toBe(0);
     expect(left()).not.toContain('a');
   });

@@ -163,6 +163,10 @@ describe('the commands of a running sandbox', () => {
   it.each([
     [['clock', 'tomorrow']],
     [['clock', '10m']],
+    [['clock', 'advance', '31d']],
+    [['clock', 'advance', '31', 'days']],
+    [['clock', 'advance']],
+    [['clock', 'freeze', 'now']],
     [['token']],
     [['requests', '--wait', '0']],
     [['clock', '--admin-url', 'http://evil.example']],

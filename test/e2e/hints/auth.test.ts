@@ -99,6 +99,16 @@ const sessions: readonly HintCase[] = [
     },
   },
   {
+    name: 'auth switch to a misspelled profile',
+    line: 'cloudctl auth switch defualt',
+    isInstead: true,
+  },
+  {
+    name: 'an option names a misspelled profile',
+    line: `${list} --profile defualt`,
+    person: () => `${list} --profile default`,
+  },
+  {
     name: 'auth switch without any profile',
     line: 'cloudctl auth switch work',
     world: { isEmpty: true },

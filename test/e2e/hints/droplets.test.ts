@@ -80,7 +80,7 @@ const words: readonly HintCase[] = [
     given: async (world) => {
       for (const _ of [1, 2]) await world.shell(`${create} twin ${plain} --if-exists create`);
     },
-    person: (_world, hint) => `cloudctl droplets get ${quotedIn(hint)[0]}`,
+    isInstead: true,
   }),
   line('cloudctl droplets get 400000001', {
     name: 'an id that is also a name',
