@@ -12,6 +12,7 @@ import type { ListView } from '../cli/columns.ts';
 import type { CommandSpec } from '../cli/command.ts';
 import { quoteShellArg } from '../cli/shell-quote.ts';
 import { nearestWord } from '../cli/values.ts';
+import { readLastSandbox } from '../config/sandbox-urls-and-credentials.ts';
 import { type ResolvedProfileSettings, requireNamedProfileExists } from '../config/settings.ts';
 import { readStoredAccountAndServerOrigins } from '../context/current-identity.ts';
 import type { CommandContext } from '../context.ts';
@@ -20,6 +21,7 @@ import { listBatches } from '../droplets/index.ts';
 import { timeoutSignal } from '../platform/waiting.ts';
 import { resourceActionListView } from './actions/list.ts';
 import { formatProfileAndServerOptions } from './profile-options.ts';
+import { forgetEndedSandboxes } from './sandbox/forget-ended.ts';
 
 /** The output of `cloudctl` without a command. It contains no token. */
 export interface ProfileOverview
@@ -283,7 +285,7 @@ export const defaultOverviewCommand: CommandSpec<CommandContext> = {
     await output.note([
       hasSession
         ? `Database clusters, to migrate into: \`${list}\`; how to migrate: \`cloudctl help migration\``
-        : tryText,
+        : await tryText(context),
       moreText,
     ]);
     return 0;
@@ -294,7 +296,16 @@ export const defaultOverviewCommand: CommandSpec<CommandContext> = {
 const shownActions = 5;
 
 const startText = 'cloudctl: browser login, droplets in batch, online database migrations.\n\n';
-const tryText = 'Try everything without an account: `cloudctl sandbox start`';
+/** The next step with the sandbox, if its profile is of one that runs; else the command that starts it. */
+async function tryText(context: CommandContext): Promise<string> {
+  const { state } = context.host.folders;
+  if (readLastSandbox(state) !== undefined) await forgetEndedSandboxes(context);
+  const running = readLastSandbox(state)?.auth_url;
+  const isRunning = running !== undefined && context.storedSettings('sandbox').values.auth_url === running;
+  return isRunning
+    ? 'A sandbox is running: `cloudctl --profile sandbox auth login`'
+    : 'Try everything without an account: `cloudctl sandbox start`';
+}
 const moreText = 'All commands: `cloudctl --help`';
 
 const view: ListView<ProfileOverview> = {

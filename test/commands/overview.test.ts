@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { encodeRecord } from '../../src/auth/session/record.ts';
 import { createFileStore } from '../../src/auth/session/store.ts';
+import { forgetSandbox, readLastSandbox, recordStartedSandbox } from '../../src/config/sandbox-urls-and-credentials.ts';
 import { pathOfRecord, writeRecord } from '../../src/db/watch/record.ts';
 import type { SandboxServers } from '../../src/sandbox/sandbox.ts';
 import { closedOrigin, reply, serverFor } from '../fixtures/fake-server.ts';
@@ -10,7 +11,8 @@ import { memoryKeychain, type TestHost, testHost } from '../fixtures/host.ts';
 import { seedSession } from '../fixtures/session.ts';
 import { sandboxFor } from '../sandbox/requests.ts';
 import { machineWithBatch } from './droplets/batches/batches.ts';
-import { createSandboxHost, recordedRequests, runCloudctl, stableText } from './run-cloudctl.ts';
+import { createSandboxHost, recordedRequests, runCloudctl, runLogin, stableText } from './run-cloudctl.ts';
+import { startSandboxCommand } from './sandbox/start-sandbox.ts';
 
 interface Shown {
   readonly profile: string;
@@ -41,6 +43,28 @@ it('without a profile it is a start page, and nothing is requested', async () =>
   expect(ran.code).toBe(0);
   expectGolden('overview', ran.out + ran.err);
 });
+
+it.each([true, false])(
+  'while a sandbox runs (%s), the start page names its login, else its start',
+  async (isRunning) => {
+    const host = testHost();
+    await startSandboxCommand(host, ['--consent', 'approve maya@example.com']);
+    if (!isRunning) {
+      // As after `kill -9`: the record and the profile stay.
+      const place = readLastSandbox(host.folders.state);
+      const dead = await closedOrigin();
+      if (place !== undefined) {
+        forgetSandbox(host.folders.state, place);
+        recordStartedSandbox(host.folders.state, { ...place, auth_url: dead, admin_url: dead });
+      }
+      host.writeConfig({ profiles: { sandbox: { auth_url: dead } } });
+    }
+    const ran = await runCloudctl(host, []);
+    expect(ran.code).toBe(0);
+    expectGolden('overview', ran.err);
+    if (isRunning) expect((await runLogin(host, ['--profile', 'sandbox'])).code).toBe(0);
+  },
+);
 
 it('a profile without a session names the login', async () => {
   const sandbox = await sandboxFor();

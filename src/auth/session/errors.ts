@@ -1,6 +1,7 @@
 import { buildTlsFailureHint } from '../../api/client.ts';
 import { CliError, type CliErrorCode } from '../../base/errors.ts';
 import { sanitizeLine } from '../../base/sanitize.ts';
+import { quoteShellArg } from '../../cli/shell-quote.ts';
 import { commandFor, type ProfileReference } from '../../config/settings.ts';
 import { getCliNetworkErrorCode, type HttpSendError } from '../../platform/http-sender.ts';
 import type { TokenFailure, TokenPlacement } from '../oauth/index.ts';
@@ -94,12 +95,16 @@ const errorWithoutCode: TokenErrorRow = {
 };
 
 /**
- * The hint after a logout that could not revoke the tokens: the session is already deleted on this machine, so no command can
- * try again.
+ * The hint after a logout that could not revoke the tokens: the session is already deleted on this machine, so no logout can
+ * try again. The command also works when the profile was removed.
  */
-export const revokeInPanelHint = 'revoke the application in the control panel';
+export function revokeInPanelHint(origin: string | undefined): string {
+  const open = origin === undefined ? '' : `: \`cloudctl open --auth-url ${quoteShellArg(origin)}\``;
+  return `revoke the application in the control panel${open}`;
+}
 
-const operations: Readonly<Record<TokenOperation, { readonly failed: string; readonly unreachableHint: string }>> = {
+/** Without `unreachableHint`, the operation is a revocation. */
+const operations: Readonly<Record<TokenOperation, { readonly failed: string; readonly unreachableHint?: string }>> = {
   exchange: {
     failed: 'could not exchange the authorization code',
     unreachableHint: 'log in again when the server can be reached',
@@ -108,8 +113,8 @@ const operations: Readonly<Record<TokenOperation, { readonly failed: string; rea
     failed: 'could not refresh the session',
     unreachableHint: 'run the command again when the server can be reached',
   },
-  revokeAccessToken: { failed: 'could not revoke the access token', unreachableHint: revokeInPanelHint },
-  revokeRefreshToken: { failed: 'could not revoke the refresh token', unreachableHint: revokeInPanelHint },
+  revokeAccessToken: { failed: 'could not revoke the access token' },
+  revokeRefreshToken: { failed: 'could not revoke the refresh token' },
 };
 
 /** The error for a response of the token endpoint that contains no grant. */
@@ -130,7 +135,7 @@ export function tokenError(failure: TokenFailure, context: ErrorContext): CliErr
   const isRevocation = operation !== 'exchange' && operation !== 'refresh';
   return new CliError(isRevocation ? 'api_error' : row.code, `${operations[operation].failed}: ${row.reason}`, {
     detail: detailOf(factsOf(failure, context.origin)),
-    hint: isRevocation ? revokeInPanelHint : tokenErrorHints[row.hint](context),
+    hint: isRevocation ? revokeInPanelHint(context.origin) : tokenErrorHints[row.hint](context),
     status: failure.status,
   });
 }
@@ -144,7 +149,7 @@ export function joinDetails(...parts: readonly (string | undefined)[]): string {
 export function noResponseError(
   error: HttpSendError,
   operation: TokenOperation,
-  parts: { readonly detail?: string; readonly loginCommand?: string } = {},
+  parts: { readonly detail?: string; readonly loginCommand?: string; readonly origin?: string } = {},
 ): CliError {
   const code = getCliNetworkErrorCode(error);
   const { failed, unreachableHint } = operations[operation];
@@ -152,7 +157,10 @@ export function noResponseError(
   const login = operation === 'exchange' && parts.loginCommand !== undefined ? `: ${parts.loginCommand}` : '';
   return new CliError(code, `${failed}: ${error.message}`, {
     detail: parts.detail,
-    hint: unreachableHint === revokeInPanelHint ? unreachableHint : (error.hint ?? tls ?? `${unreachableHint}${login}`),
+    hint:
+      unreachableHint === undefined
+        ? revokeInPanelHint(parts.origin)
+        : (error.hint ?? tls ?? `${unreachableHint}${login}`),
     // The cause is not the HttpSendError itself, because callers would read from it that their own request, which waits for the
     // token, was sent.
     cause: new Error(error.message, { cause: error }),

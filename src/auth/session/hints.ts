@@ -17,7 +17,6 @@ import type { HostSystem } from '../../platform/host.ts';
 import { isLoopbackHost } from '../../platform/loopback-host.ts';
 import { isKnownScope, isSameScope, type OAuthFlow, type TokenPlacement } from '../oauth/index.ts';
 import { readAccount, type SessionFlow } from './account.ts';
-import type { LoginRequest } from './authorize.ts';
 
 /** The command that changes how the client credentials are sent, for a server that did not find them in the request. */
 export function switchCommand(profile: ProfileReference, tokenParams: TokenPlacement): string {
@@ -85,7 +84,12 @@ export function loginRetries(
     scope,
     team,
     accountHint,
-  }: Pick<LoginRequest, 'flow' | 'scope' | 'team'> & Partial<Pick<LoginRequest, 'accountHint'>>,
+  }: {
+    readonly flow: OAuthFlow;
+    readonly scope: string | undefined;
+    readonly team?: string | undefined;
+    readonly accountHint?: string | undefined;
+  },
   profileFlow: OAuthFlow | undefined,
   typed: readonly string[] = [],
 ): RetryCommands {

@@ -214,11 +214,11 @@ async function revokeDeleted(
     const outcome = await revoke(run, record, probe);
     if (!mayHaveOthers || outcome.kind === 'unproven') return outcome;
     const detail = `the session was deleted on this machine; the response to its last refresh at ${record.authOrigin} never arrived`;
-    const parts = { detail, hint: revokeInPanelHint };
+    const parts = { detail, hint: revokeInPanelHint(record.authOrigin) };
     return { kind: 'unproven', error: new CliError('api_error', 'the server may have issued other tokens', parts) };
   } catch (error) {
     const { code, message } = cliErrorOf(error);
-    const parts = { detail: remainingTokens(record), hint: revokeInPanelHint, cause: error };
+    const parts = { detail: remainingTokens(record), hint: revokeInPanelHint(record.authOrigin), cause: error };
     return { kind: 'unproven', error: new CliError(code, message, parts) };
   }
 }
@@ -246,7 +246,10 @@ async function revoke(run: LogoutRun, record: SessionRecord, probe: Probe): Prom
     acceptance === 'accepted'
       ? 'the access token was revoked, but the resource API still accepts it'
       : 'the access token was revoked, but it is not known whether the resource API still accepts it';
-  return { kind: 'unproven', error: new CliError(code, message, { detail, hint: revokeInPanelHint, cause }) };
+  return {
+    kind: 'unproven',
+    error: new CliError(code, message, { detail, hint: revokeInPanelHint(record.authOrigin), cause }),
+  };
 }
 
 interface TokenRevocation {
@@ -266,7 +269,8 @@ async function revokeOne(
   const sender = await run.send({ fresh: true });
   const failure = await revokeToken(sender, client, token, timeoutSignal(30_000)).catch(sendErrorOf);
   const detail = remainingTokens(record, isRefreshTokenLeft);
-  if (failure instanceof HttpSendError) return noResponseError(failure, operation, { detail });
+  if (failure instanceof HttpSendError)
+    return noResponseError(failure, operation, { detail, origin: record.authOrigin });
   if (failure === undefined) return undefined;
   return tokenError(failure, {
     operation,

@@ -81,6 +81,10 @@ export function requireSession(stored: StoredSession, profile: ProfileReference,
       if (known.orphaned)
         throw needsLoginError(profile, `the item of the session is missing in the credential store: ${location}`);
       throw new CliError('not_logged_in', `profile "${profile.name}" is not logged in`, {
+        detail:
+          profile.name === 'sandbox'
+            ? 'a sandbox that is started without `--state DIR` is a new one, and ends the session of the one before'
+            : undefined,
         hint: loginCommand(profile),
       });
     case 'damaged':

@@ -2,8 +2,12 @@ import { readAccount, readStatus, type SessionStatus } from '../../auth/session/
 import type { ListView } from '../../cli/columns.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { quietForJson } from '../../cli/command-io.ts';
+import { quoteShellArg } from '../../cli/shell-quote.ts';
 import { type ProfileSource, profileSource, type ResolvedProfileSettings } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
+import { probeOrigin } from '../../platform/connector.ts';
+import { HttpSendError } from '../../platform/http-sender.ts';
+import { isLoopbackHost } from '../../platform/loopback-host.ts';
 
 interface ProfileRow {
   readonly profile: string;
@@ -47,6 +51,7 @@ export const authListCommand: CommandSpec<CommandContext> = {
       rows.push(await profileRow(context, current, source));
     }
     await context.output.list(rows, view);
+    await noteEndedServers(context, rows);
     if (context.settings().accessToken !== undefined)
       await quietForJson(context).output.note(
         'CLOUDCTL_ACCESS_TOKEN is set: without `--profile`, commands use its access token, not the session of a profile.',
@@ -54,6 +59,27 @@ export const authListCommand: CommandSpec<CommandContext> = {
     return 0;
   },
 };
+
+/** Time limit of a connection to a server of this machine, in milliseconds. */
+const localLimitMs = 500;
+
+/** A session of a sandbox that has ended is still stored as valid; only servers of this machine can be asked in no time. */
+async function noteEndedServers(context: CommandContext, rows: readonly ProfileRow[]): Promise<void> {
+  const ended = rows.map(async ({ profile, auth_url: url, state }) => {
+    const isSession = state === 'valid' || state === 'expires_soon' || state === 'expired' || state === 'in_doubt';
+    if (url === null || !isSession || !isLoopbackHost(new URL(url).hostname)) return [];
+    const isReached = await probeOrigin(url, context.host.env, localLimitMs).then(
+      () => true,
+      (error: unknown) => !(error instanceof HttpSendError && error.kind === 'refused'),
+    );
+    const remove = `cloudctl auth remove ${quoteShellArg(profile)} --local`;
+    return isReached
+      ? []
+      : [`Profile ${profile}: no server runs at ${url}; if it has ended, remove the profile: \`${remove}\``];
+  });
+  const notes = (await Promise.all(ended)).flat();
+  if (notes.length > 0) await quietForJson(context).output.note(notes);
+}
 
 async function profileRow(
   context: CommandContext,

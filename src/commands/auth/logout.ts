@@ -64,7 +64,11 @@ async function logoutAllProfiles(
     const settings = name === current.profileName ? current : context.storedSettings(name);
     const outcome = await endSession(context, settings, local).catch(unprovenOutcome);
     if (outcome.kind === 'unproven') {
-      await context.output.warn(`profile ${name}: ${outcome.error.message}`);
+      const { message, hint } = outcome.error;
+      // The hint of the first one is that of the error at the end.
+      await context.output.warn(
+        `profile ${name}: ${message}${first === undefined || hint === undefined ? '' : `; ${hint}`}`,
+      );
       first ??= outcome.error;
     } else await noteLogout(context, settings, outcome);
   }

@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { encodeRecord } from '../../../src/auth/session/record.ts';
 import { createFileStore } from '../../../src/auth/session/store.ts';
+import { closedOrigin } from '../../fixtures/fake-server.ts';
+import { expectGolden } from '../../fixtures/golden.ts';
 import { memoryKeychain, testHost } from '../../fixtures/host.ts';
 import { profileOf, seedSession } from '../../fixtures/session.ts';
 import { sandboxFor } from '../../sandbox/requests.ts';
-import { createSandboxHost, recordedRequests, runCloudctl, runLogin } from '../run-cloudctl.ts';
+import { createSandboxHost, recordedRequests, runCloudctl, runLogin, stableText } from '../run-cloudctl.ts';
 
 describe('auth list', () => {
   it('has a documented row for each profile, and marks the current one', async () => {
@@ -31,6 +33,20 @@ describe('auth list', () => {
       'csv',
     ]);
     expect(chosen.out).toBe('Profile,Current\ndefault,\nbare,*\n');
+  });
+
+  it('names the server of this machine that has ended, and what removes its profile', async () => {
+    const [host, sandbox] = [testHost(), await sandboxFor()];
+    await seedSession(host, sandbox, { profile: 'runs' });
+    const dead = await closedOrigin();
+    await seedSession(host, sandbox, { profile: 'ended', values: { auth_url: dead }, record: { authOrigin: dead } });
+    const ran = await runCloudctl(host, ['auth', 'list']);
+    expect(ran.code).toBe(0);
+    expectGolden('auth', stableText(ran));
+    expect(await runCloudctl(host, ['auth', 'list', '-o', 'json'])).toMatchObject({ code: 0, err: '' });
+    const [command = ''] = /(?<=`cloudctl )[^`]*/.exec(ran.err) ?? [];
+    expect((await runCloudctl(host, command.split(' '))).code).toBe(0);
+    expect([...host.readConfig().profiles.keys()]).toEqual(['runs']);
   });
 
   it('tells the state of each session and asks no server', async () => {

@@ -33,6 +33,18 @@ describe('sandbox start', () => {
     expect(status.json()).toMatchObject({ state: 'valid', sandbox: true });
   });
 
+  it('ends the session of an earlier sandbox, and the error of the next command says why', async () => {
+    const host = testHost();
+    const first = await startSandboxCommand(host, ['--consent', 'approve maya@example.com']);
+    expect((await runLogin(host, ['--profile', 'sandbox'])).code).toBe(0);
+    first.host.signal('SIGINT');
+    await first.ended;
+    await startSandboxCommand(host);
+    const ran = await runCloudctl(host, ['droplets', 'list', '--profile', 'sandbox']);
+    expect(ran.code).toBe(4);
+    expectGolden('sandbox', stableText(ran));
+  });
+
   it('ends by a signal with exit 0, and forgets its place', async () => {
     const host = testHost();
     const sandbox = await startSandboxCommand(host);
