@@ -229,6 +229,8 @@ cp -al ${tree}/. %{buildroot}
   writeFileSync(file, spec);
   const settings = {
     _topdir: join(work, 'rpm'),
+    // Without it, the home folder gets an empty database of packages.
+    _dbpath: join(work, 'rpmdb'),
     _rpmdir: out,
     _rpmfilename: '%{NAME}-%{VERSION}-%{RELEASE}.%{ARCH}.rpm',
     _binary_payload: fast ? 'w1.gzdio' : 'w6T0.xzdio',

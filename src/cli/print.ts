@@ -243,7 +243,7 @@ export async function printPreparedOutput(
 }
 
 /**
- * Renders a table that is as wide as the terminal. Without a terminal, or with `untruncated`, the table is as wide as
+ * Renders a table that is as wide as the terminal, or one object. Without a terminal, or with `untruncated`, the table is as wide as
  * its cells.
  */
 export async function renderTerminalTable(
@@ -254,7 +254,8 @@ export async function renderTerminalTable(
   const width = stdout.isTTY && !untruncated ? stdout.columns : undefined;
   const traits: readonly OutputColumnTraits[] = ('traits' in presented ? presented.traits : undefined) ?? [];
   const shown = await createTerminalCellFormatter({ isTerminal: stdout.isTTY, color: dataColor, hyperlinks, now });
-  // One object is shown vertically: a column name and its value on each line.
+  // One object is shown vertically: a column name and its value on each line. The value is not cut, because users copy it, and
+  // nothing stands after it.
   if (presented.kind === 'object') {
     const lines = presented.cells.map((cell, at) => [
       ...(header ? [presented.names[at] ?? ''] : []),
@@ -262,7 +263,6 @@ export async function renderTerminalTable(
     ]);
     return formatTextTable({
       rows: lines,
-      width,
       style: (text, column, row = 0) =>
         header && column === 0 ? shown.styleHeader(text) : shown.style(text, traits[row], presented.cells[row]),
     });

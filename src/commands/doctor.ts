@@ -60,12 +60,16 @@ export const doctorCommand: CommandSpec<CommandContext> = {
  */
 function findingLines(findings: readonly Finding[], columns: number | undefined): string {
   const indent = Math.max(...findings.map(({ id }) => id.length)) + 11;
-  const wrap = (text: string): string =>
-    wrapWords(' '.repeat(indent) + text, Math.max(columns ?? Number.POSITIVE_INFINITY, indent + 20), indent);
+  const room = Math.max(columns ?? Number.POSITIVE_INFINITY, indent + 20);
+  const wrap = (text: string, at: number): string => wrapWords(' '.repeat(at) + text, room, at);
   return findings
-    .flatMap(({ status, id, observed, hint }) => [
-      `${status.padEnd(7)}  ${id.padEnd(indent - 9)}${wrap(sanitizeLine(observed)).slice(indent)}`,
-      ...(hint === undefined ? [] : [wrap(`hint: ${sanitizeLine(hint, 1000)}`)]),
-    ])
+    .flatMap(({ status, id, observed, hint }) => {
+      const texts = [sanitizeLine(observed), ...(hint === undefined ? [] : [`hint: ${sanitizeLine(hint, 1000)}`])];
+      // The terminal would break a path that is longer than the column: it has the whole line, below the id.
+      const isNarrow = texts.some((text) => text.split(' ').some((word) => indent + word.length > room));
+      const [first = '', ...more] = texts.map((text) => wrap(text, isNarrow ? 2 : indent));
+      const head = `${status.padEnd(7)}  ${id.padEnd(indent - 9)}`;
+      return isNarrow ? [head.trimEnd(), first, ...more] : [`${head}${first.slice(indent)}`, ...more];
+    })
     .join('\n');
 }

@@ -327,8 +327,6 @@ const view: ListView<ProfileOverview> = {
     { name: 'Problem', value: (row) => row.problem },
     { name: 'Next', value: (row) => row.next },
   ],
-  // Commands in the table are not cut, because users paste them into a shell.
-  untruncated: true,
 };
 
 /** Leaves out the rows of the overview that have no value. */

@@ -245,7 +245,7 @@ export function requireNamedProfileExists(
       settings.profileName === 'sandbox'
         ? 'start the sandbox: `cloudctl sandbox start`'
         : meant !== undefined
-          ? `did you mean \`--profile ${meant}\`?`
+          ? `use the profile with a similar name: \`--profile ${meant}\``
           : `create the profile: \`cloudctl auth setup --profile ${settings.profileName}\``,
   });
 }
@@ -270,7 +270,7 @@ export function requireProfileExists(
         ? `create the profile: \`cloudctl auth setup --profile ${name}\``
         : meant === undefined
           ? 'list the profiles: `cloudctl auth list`'
-          : `did you mean \`cloudctl ${command} ${meant}\`?`,
+          : `use the profile with a similar name: \`cloudctl ${command} ${meant}\``,
   });
 }
 

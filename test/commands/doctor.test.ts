@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { DoctorReport } from '../../src/auth/doctor/finding.ts';
 import { encodeRecord } from '../../src/auth/session/record.ts';
@@ -274,6 +275,16 @@ describe('cloudctl doctor', () => {
     // A command stays in one line, even where that is longer than the terminal.
     expect(finding.join('\n')).toContain('`cloudctl auth setup --profile default`');
     expectGolden('doctor', finding.join('\n'));
+  });
+
+  test('a path that is longer than the column has a line of its own below the finding', async () => {
+    const host = await createSandboxHost(await sandboxFor());
+    const path = join(host.folders.state, 'sessions');
+    const terminal = path.length + 10;
+    const ran = await runCloudctl(host, ['doctor'], { terminal });
+    const lines = ran.out.split('\n').filter((line) => line.includes(path));
+    expect(lines.length).toBeGreaterThan(0);
+    for (const line of lines) expect(line.length).toBeLessThanOrEqual(terminal);
   });
 
   test('--format picks columns in JSON as well, and a query sees the whole report', async () => {

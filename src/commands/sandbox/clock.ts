@@ -59,7 +59,7 @@ function clockChange(step: string): object | undefined {
     `unknown STEP "${shortenInputForError(step)}"`,
     meant === undefined
       ? 'advance the clock as in `cloudctl sandbox clock +10m`, or pass freeze, resume or now'
-      : `did you mean \`${meant}\`?`,
+      : `advance the clock with \`${meant}\``,
   );
 }
 

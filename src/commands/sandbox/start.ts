@@ -272,7 +272,7 @@ function alignCells(rows: readonly (readonly string[])[]): readonly string[] {
 
 const tryCommands: readonly string[] = [
   'Try in another terminal',
-  '  cloudctl --profile sandbox auth login --scope "read write"',
+  '  cloudctl --profile sandbox auth login',
   '  cloudctl --profile sandbox droplets list',
   '  cloudctl --profile sandbox db list',
 ];

@@ -20,6 +20,14 @@ import {
 const day = 86_400_000;
 
 describe('auth status', () => {
+  it('prints the place of the session whole on a narrow terminal, because users copy it', async () => {
+    const [host, sandbox] = [testHost(), await sandboxFor()];
+    const { place } = await seedSession(host, sandbox, { profile: `a-profile-${'with-a-long-name-'.repeat(3)}x` });
+    const ran = await runCloudctl(host, ['auth', 'status', '--profile', place.profile], { terminal: 60 });
+    expect(ran.code).toBe(0);
+    expect(ran.out.split('\n').find((line) => line.includes('StorePlace'))).toContain(place.credentialFile);
+  });
+
   it('prints exactly the documented fields, and sends no request', async () => {
     const sandbox = await sandboxFor();
     const host = await createSandboxHost(sandbox, { env: sandboxEnvironment(sandbox) });

@@ -85,6 +85,7 @@ const words: readonly HintCase[] = [
   line('cloudctl droplets get 400000001', {
     name: 'an id that is also a name',
     given: (world) => world.shell(`${create} 400000001 ${plain} --if-exists create`),
+    pick: [1],
     isInstead: true,
   }),
 ];

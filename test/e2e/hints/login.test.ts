@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer as createHttp } from 'node:http';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { closedPort } from '../../../scripts/free-port.mjs';
@@ -309,9 +310,15 @@ const cases: readonly HintCase[] = [
     name: 'the authorization server is gone at the exchange',
     line: login,
     given: async (world) => {
-      writeProfile(world, 'default', { auth_url: `http://127.0.0.1:${await closedPort()}` });
+      const server = createServer().listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      writeProfile(world, 'default', { auth_url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
       world.env.CLOUDCTL_CLIENT_SECRET = world.sandbox.ready.client_secret;
-      world.browser = redirectsWith({ code: 'a-code', state: 'STATE' });
+      const redirect = redirectsWith({ code: 'a-code', state: 'STATE' });
+      world.browser = (...page) => {
+        server.close();
+        return redirect(...page);
+      };
     },
     person: (world) => {
       writeProfile(world, 'default');

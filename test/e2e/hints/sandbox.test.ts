@@ -40,7 +40,7 @@ const cases: readonly HintCase[] = [
   line('cloudctl sandbox requests', from('context')),
   line('cloudctl sandbox env', from('commands/sandbox/env')),
   admin('clock tomorrow', typed(at('clock +10m'))),
-  admin('clock advance 31d', typed(at('clock +31d'))),
+  admin('clock advance 31d', { ...from('cli/parse-errors'), ...typed(at('clock +31d')) }),
   admin('clock 31d', typed(at('clock +31d'))),
   admin("faults add --match 'POST /v2/droplets'", { pick: [0] }),
   admin('faults add --action commit_then_drop', { pick: [0] }),
