@@ -215,7 +215,9 @@ describe('droplets that are found by name', () => {
     it('is the id, or the only one with the name', () => {
       expect(requireOneDroplet('7', { withId: droplet(7, 'a'), withName: [] }, 'droplets get')?.id).toBe('7');
       expect(requireOneDroplet('7', { withId: undefined, withName: [droplet(3, '7')] }, 'droplets get')?.id).toBe('3');
-      expect(requireOneDroplet('7', { withId: droplet(7, '7'), withName: [droplet(7, '7')] }, 'droplets get')?.id).toBe('7');
+      expect(requireOneDroplet('7', { withId: droplet(7, '7'), withName: [droplet(7, '7')] }, 'droplets get')?.id).toBe(
+        '7',
+      );
       expect(requireOneDroplet('a', { withId: undefined, withName: [] }, 'droplets get')).toBeUndefined();
     });
 
