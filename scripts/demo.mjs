@@ -92,7 +92,7 @@ async function story({ auth_url: authUrl, base_url: baseUrl, users, clusters }) 
   tell(`
 Done in ${((Date.now() - begun) / 1000).toFixed(1)} s; All servers are stopped and their folders are removed.
 To continue on your own, put cloudctl on your path, and start a sandbox, which prints the accounts to sign in with:
-  npm install -g .
+  npm install -g ./
   cloudctl sandbox start
 In another terminal:
   cloudctl --profile sandbox auth login
