@@ -273,12 +273,14 @@ export async function requireReachable(
   { host, binding, settings }: Pick<SessionRun, 'host' | 'binding' | 'settings'>,
   signal: AbortSignal,
   probe = (): Promise<void> => probeOrigin(binding.authOrigin, host.env, probeLimitMs),
+  onFailure: (error: HttpSendError) => void = () => {},
 ): Promise<void> {
   for (let attempt = 1; !signal.aborted; attempt++) {
     try {
       return await probe();
     } catch (error) {
       if (!(error instanceof HttpSendError)) throw error;
+      onFailure(error);
       if (attempt === attempts || error.isFinal)
         throw new CliError(getCliNetworkErrorCode(error), `could not log in: ${error.message}`, {
           hint:

@@ -4,6 +4,7 @@ import { Secret } from '../../base/secret.ts';
 import { removeCachedCompletionNames } from '../../config/cached-completion-names.ts';
 import { commandFor, type ProfileReference } from '../../config/settings.ts';
 import { type HeldFileLock, tryAcquireFileLock } from '../../platform/locks.ts';
+import { createDeferred } from '../../platform/waiting.ts';
 import type { LoginOutcome } from '../loopback/index.ts';
 import {
   type AuthorizationResult,
@@ -133,11 +134,18 @@ async function awaitResponse(
   isContinued: boolean,
 ): Promise<AuthorizationResult> {
   const receive = async (): Promise<AuthorizationResult> => {
-    const reached = requireReachable(run, ended);
+    const other = createDeferred<void>();
+    const reached = requireReachable(run, ended, undefined, ({ kind, isFinal }) => {
+      if (kind !== 'refused' && !isFinal) other.resolve();
+    });
     const unreachable = reached.then(() => new Promise<never>(() => {}));
     unreachable.catch(() => undefined);
-    // The user is not sent to a server that refuses connections. A firewall may leave the connection without an answer for long.
-    await Promise.race([reached, run.host.clock.sleep(instructionsLimitMs, ended)]);
+    // The user is not sent to a server that refuses connections. Another failure may be of this machine alone, and take long.
+    await Promise.race([
+      reached,
+      other.promise,
+      run.host.clock.sleep(Math.min(instructionsLimitMs, request.limit / 2), ended),
+    ]);
     const response = receiveResponse(dialog, request, receiver, attempt, { isContinued, signal: ended });
     return Promise.race([response, unreachable]);
   };

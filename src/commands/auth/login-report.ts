@@ -96,7 +96,7 @@ export async function confirmSessionReplacement(
     return context.prompts.confirm({ message: `${found.text} Log in again?`, default: true, option: '--force' });
   if (found.hint !== undefined) await context.output.warn(`${found.text} ${found.hint}`);
   else if (!args.has('force') && !args.has('with-token'))
-    await quietForJson(context).output.note(`${found.text} Its session stays until this login is complete.`);
+    await context.output.note(`${found.text} Its session stays until this login is complete.`);
   return true;
 }
 

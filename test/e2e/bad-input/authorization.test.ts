@@ -135,7 +135,6 @@ const cases: readonly GoldenCase[] = [
     code: 'unreachable',
     args: login,
     env: applicationEnvironment({ auth: servers.closed }),
-    duringRun: code,
   },
   {
     name: 'login: a certificate that nobody vouches for',
@@ -143,7 +142,6 @@ const cases: readonly GoldenCase[] = [
     code: 'tls',
     args: login,
     env: applicationEnvironment({ auth: servers.selfSigned }),
-    duringRun: code,
   },
   {
     name: 'login: an answer in HTML',
