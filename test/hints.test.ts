@@ -110,6 +110,7 @@ const notFollowed: Readonly<Record<string, Readonly<Record<string, readonly stri
         'do the steps in … by hand on the server, and run the preflight again',
         'provide the correct password, and run the preflight again',
         'review …, run it section by section, and run the preflight again',
+        'see whether the migration of these objects has ended: …',
         'write the fixes into one script: run the same command with `--fix-sql fix.sql --undo-sql undo.sql`',
       ],
       'db/source/words.ts': [

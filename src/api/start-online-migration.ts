@@ -17,6 +17,7 @@ import {
   describeOnlineMigration,
   type FetchedOnlineMigration,
   fetchOnlineMigration,
+  isMigrationActive,
   isMigrationCreatedWithin,
   listMigrationFailures,
   type MigrationFailure,
@@ -119,7 +120,11 @@ function wasSent(error: unknown): error is CliError {
 }
 
 /** The latest migration of the cluster; undefined when the service shows none. */
-async function readMigration({ api, cluster, secrets }: Target): Promise<FetchedOnlineMigration | undefined> {
+async function readMigration({
+  api,
+  cluster,
+  secrets,
+}: Pick<Target, 'api' | 'cluster' | 'secrets'>): Promise<FetchedOnlineMigration | undefined> {
   try {
     return await fetchOnlineMigration(api, cluster, { secrets });
   } catch (error) {
@@ -154,17 +159,44 @@ function failureText({ database, reason }: MigrationFailure): string {
 }
 
 async function alreadyRunningError(target: Target, failure: CliError, reason: string | undefined): Promise<CliError> {
-  const { cluster, commandOf } = target;
-  const shown = await readMigration(target);
+  const facts = reason === undefined ? [] : [reason];
+  return conflictError(target, await readMigration(target), facts, {
+    message: 'the service refused the migration: it conflicts with another migration',
+    requestId: failure.requestId,
+  });
+}
+
+/**
+ * Throws the error that the service would respond with if a migration into the cluster is running. Whatever else the service
+ * responds is an error of the request that starts the migration.
+ */
+export async function requireNoRunningMigration(
+  api: ApiClient,
+  cluster: string,
+  commandOf: (words: string) => string,
+): Promise<void> {
+  const shown = await readMigration({ api, cluster, secrets: [] });
+  if (shown === undefined || !isMigrationActive(shown)) return;
+  const message = 'cannot start the migration: another one into this cluster is running';
+  throw conflictError({ cluster, commandOf }, shown, [], { message });
+}
+
+function conflictError(
+  { cluster, commandOf }: Pick<Target, 'cluster' | 'commandOf'>,
+  shown: FetchedOnlineMigration | undefined,
+  reasons: readonly string[],
+  { message, requestId }: { readonly message: string; readonly requestId?: string | undefined },
+): CliError {
   const facts = [
-    ...(reason === undefined ? [] : [reason]),
+    ...reasons,
     ...(shown?.id === undefined ? [] : [describeOnlineMigration(shown)]),
     ...(shown === undefined ? [] : listMigrationFailures(shown).slice(0, 1).map(failureText)),
   ];
-  return new CliError(failure.code, 'the service refused the migration: it conflicts with another migration', {
+  return new CliError('api_error', message, {
     detail: facts.length === 0 ? undefined : facts.join('; '),
     hint: `show the other migration with ${commandOf(`db status ${cluster}`)}; stop it with ${commandOf(`db stop ${cluster}`)}`,
-    status: failure.status,
-    requestId: failure.requestId,
+    // The status of the response to a request that is not sent, so that a script knows the conflict by one status.
+    status: 409,
+    requestId,
   });
 }

@@ -3,6 +3,7 @@ import { type ClusterVersion, findClusterVersion } from '../../api/clusters.ts';
 import { describeOnlineMigration } from '../../api/online-migration.ts';
 import {
   mayFailedMigrationRequestHaveArrived,
+  requireNoRunningMigration,
   type StartedOnlineMigration,
   type startOnlineMigration,
 } from '../../api/start-online-migration.ts';
@@ -63,7 +64,7 @@ import {
   readClusterUuid,
   resolveInterruptedMigrationRequest,
 } from './migration.ts';
-import { readTargetOfPreflight } from './preflight.ts';
+import { readTargetOfPreflight, recordedCluster } from './preflight.ts';
 import { readWatchArgs, watchMigrationOptionSpecs } from './watch.ts';
 
 export function buildMigrationRequest(
@@ -206,11 +207,18 @@ export const dbMigrateCommand: CommandSpec<CommandContext> = {
       const { id = '', status = 'running', createdAt = '' } = interrupted.migration;
       return finish(context, args, source, { id, status, createdAt }, {});
     }
-    const options = await readOptionsOfTarget(context, args, { api, cluster, source, read });
+    const commandOf = (words: string): string => commandFor(settings.profile, words);
+    // Without a preflight the response to the start says the same; no other method is started.
+    if (!args.has('skip-preflight') && read.method === 'continuous')
+      await requireNoRunningMigration(api, cluster, commandOf);
+    const former = recordedCluster(context, source) ?? cluster;
+    const known = { ...read, cluster: former };
+    const options = await readOptionsOfTarget(context, args, { api, cluster, source, read: known });
     const preflight = args.has('skip-preflight') ? undefined : await runWithFiles(context, args, source, options);
     if (preflight !== undefined) await showPreflight(context, preflight, args);
     if (options.method !== 'continuous') throw methodNotStartableError(source, options.method);
-    if (preflight !== undefined && !preflight.report.ok) throw blockedError(preflight.report, args.value('fix-sql'));
+    if (preflight !== undefined && !preflight.report.ok)
+      throw blockedError(preflight.report, args.value('fix-sql'), commandOf(`db status ${former}`));
     await confirm(context, source, cluster, await describeActor(context, settings, identity));
     const before = await readSourceBeforeMigration(context, args, source);
     const started = await startMigration(
@@ -219,7 +227,7 @@ export const dbMigrateCommand: CommandSpec<CommandContext> = {
         stateFolder: host.folders.state,
         now: () => host.clock.now(),
         loginHints: refusedHints(settings, host.folders.config),
-        commandOf: (words) => commandFor(settings.profile, words),
+        commandOf,
         onUnsaved: (reason) => output.warn(`could not save the start of the migration for \`db watch\`: ${reason}`),
       },
       {

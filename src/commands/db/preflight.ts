@@ -3,7 +3,7 @@ import { maxSanitizedTextLength } from '../../base/sanitize.ts';
 import { createTerminalStyles, isColorEnabled } from '../../cli/color.ts';
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
-import { accessTokenSource } from '../../config/settings.ts';
+import { accessTokenSource, commandFor } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
 import { inspectTarget, readTargetOption } from '../../db/cutover/index.ts';
 import type { CheckFinding } from '../../db/preflight/finding.ts';
@@ -18,6 +18,8 @@ import {
   runWithFiles,
 } from '../../db/preflight/run-with-files.ts';
 import { type DbSource, readSource, sourceOptionSpecs } from '../../db/source/index.ts';
+import { sourceAddress } from '../../db/watch/index.ts';
+import { pathOfRecord, readRecord } from '../../db/watch/record.ts';
 import { runUntilSignal } from '../../platform/waiting.ts';
 import { formatProfileAndServerOptions } from '../profile-options.ts';
 
@@ -96,16 +98,26 @@ export const dbPreflightCommand: CommandSpec<CommandContext> = {
   ],
   run: async (context, args) => {
     const source = await readSource(context, args);
+    const cluster = recordedCluster(context, source);
     const options = {
       ...readDeepPreflight(args, source.engine, context.settings(), context.host.clock.now()),
       ...(await readTargetOfPreflight(context, args, source)),
+      cluster,
     };
     const outcome = await runWithFiles(context, args, source, options);
     await showReport(context, outcome, { fixFile: args.value('fix-sql'), reportFiles: args.values('report') });
-    if (!outcome.report.ok) throw blockedError(outcome.report, args.value('fix-sql'));
+    if (!outcome.report.ok) {
+      const status = commandFor(context.settings().profile, `db status ${cluster ?? 'CLUSTER_UUID'}`);
+      throw blockedError(outcome.report, args.value('fix-sql'), status);
+    }
     return 0;
   },
 };
+
+/** The cluster into which this machine started the latest migration of the source. */
+export function recordedCluster({ host }: CommandContext, source: DbSource): string | undefined {
+  return readRecord(pathOfRecord(host.folders.state, sourceAddress(source)))?.started?.cluster;
+}
 
 /** What the target that the options name reports about itself. */
 export function readTargetOfPreflight(

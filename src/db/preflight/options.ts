@@ -193,6 +193,8 @@ export interface PreflightOptions {
   readonly deep?: DeepOptions | undefined;
   /** The present time in milliseconds since the epoch. */
   readonly now: number;
+  /** The cluster that this source is or was last migrated into, as far as it is known. */
+  readonly cluster?: string | undefined;
 }
 
 export interface DeepOptions {

@@ -184,8 +184,16 @@ export async function runWithFiles(
   };
 }
 
-/** The error of a preflight whose method is not possible; exit 3. @param fixFile where the fix script was written */
-export function blockedError(report: PreflightReport, fixFile: string | undefined): CliError {
+/**
+ * The error of a preflight whose method is not possible; exit 3.
+ * @param fixFile where the fix script was written
+ * @param status the command that shows the migration whose objects block this one, in backquotes
+ */
+export function blockedError(
+  report: PreflightReport,
+  fixFile: string | undefined,
+  status = '`cloudctl db status CLUSTER_UUID`',
+): CliError {
   const blockers = [
     ...new Set(
       report.findings
@@ -196,13 +204,15 @@ export function blockedError(report: PreflightReport, fixFile: string | undefine
   const sections = fixSections(report).filter(({ isOptional }) => !isOptional);
   const hint = isOnlyBlockedByPassword(report)
     ? 'provide the correct password, and run the preflight again'
-    : sections.length === 0
-      ? 'apply the fixes in the report, and run the preflight again'
-      : fixFile === undefined
-        ? 'write the fixes into one script: run the same command with `--fix-sql fix.sql --undo-sql undo.sql`'
-        : sections.every(isCommented)
-          ? `do the steps in ${fixFile} by hand on the server, and run the preflight again`
-          : `review ${fixFile}, run it section by section, and run the preflight again`;
+    : blockers.length === 1 && blockers[0] === 'leftovers'
+      ? `see whether the migration of these objects has ended: ${status}`
+      : sections.length === 0
+        ? 'apply the fixes in the report, and run the preflight again'
+        : fixFile === undefined
+          ? 'write the fixes into one script: run the same command with `--fix-sql fix.sql --undo-sql undo.sql`'
+          : sections.every(isCommented)
+            ? `do the steps in ${fixFile} by hand on the server, and run the preflight again`
+            : `review ${fixFile}, run it section by section, and run the preflight again`;
   return new CliError('preflight_blocked', `the ${report.method} migration is not possible; nothing was sent`, {
     detail: blockers.length === 0 ? strictDetail(report) : `blocked by ${blockers.join(', ')}`,
     hint,

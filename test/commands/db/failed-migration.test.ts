@@ -1,7 +1,10 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { objectsOn, startSource, startTarget, waitUntil } from '../../db/engine/servers.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import type { Postgres } from '../../fixtures/postgres.ts';
+import { runPsql } from '../../fixtures/psql.ts';
 import { startRedis } from '../../fixtures/redis.ts';
 import { sandboxFor, tokenFor } from '../../sandbox/requests.ts';
 import { runCloudctl, sandboxEnvironment } from '../run-cloudctl.ts';
@@ -32,7 +35,7 @@ async function openFixture(url: string, from: readonly string[], env: Record<str
   const start = () => db('migrate', cluster, ...from, '--skip-preflight', '-o', 'json');
   const deletions = () => sandbox.requests().filter(({ method }) => method === 'DELETE').length;
   const cutoverTo = (to: string) => db('cutover', cluster, ...from, '--target', to, '-o', 'json');
-  return { sandbox, db, cluster, state, phases, start, deletions, cutoverTo };
+  return { host, sandbox, db, cluster, state, phases, start, deletions, cutoverTo };
 }
 
 /** The PostgreSQL pair with these databases, each with one row, on the source; the target has a table of its own in `taken`. */
@@ -114,6 +117,35 @@ it('one of three databases fails: every command says so, and the hints lead to a
     expect.objectContaining({ id: 'contents', state: 'done' }),
   );
   expect((await db('stop', cluster, '--yes')).code).toBe(0);
+}, 120_000);
+
+it('a second start names the running migration, and the script of a preflight leaves it running', async () => {
+  const { host, db, sandbox, cluster, phases, start, from } = await openPostgres(['again'], []);
+  expect((await start()).code).toBe(0);
+  await waitUntil(async () => (await phases()).again === 'streaming', 'the copy');
+  const puts = () => sandbox.requests().filter(({ method }) => method === 'PUT').length;
+  const second = await db('migrate', cluster, ...from, '--yes', '-o', 'json');
+  expect([second.code, second.out, puts()]).toEqual([1, '', 1]);
+  expect(second.error()).toMatchObject({ code: 'api_error', status: 409 });
+  expect(second.error().detail).toContain('status syncing');
+  expect(second.error().hint).toMatch(/db status .*db stop /);
+
+  // While the apply worker retries, the slot has no consumer.
+  await target.query('ALTER TABLE t DROP COLUMN id', 'again');
+  await source.query('INSERT INTO t VALUES (2)', 'again');
+  const idle = async () => (await source.query('SELECT active FROM pg_replication_slots'))[0]?.active === false;
+  await waitUntil(idle, 'the slot to be idle');
+  const file = join(host.place.work, 'fix.sql');
+  const checked = await db('preflight', ...from, '--fix-sql', file, '-o', 'json');
+  expect([checked.code, checked.error().detail]).toEqual([3, expect.stringContaining('leftovers')]);
+  expect(checked.error().hint).toContain(`cloudctl db status ${cluster}`);
+  const script = readFileSync(file, 'utf8');
+  expect(script).toContain(`cloudctl db status ${cluster}`);
+  expect(script.split('\n').filter((line) => /drop/i.test(line) && !line.startsWith('--'))).toEqual([]);
+  const objects = await objectsOn(source);
+  expect(runPsql(source, script).code).toBe(0);
+  expect(await objectsOn(source)).toEqual(objects);
+  expect((await db('stop', cluster, '--yes', ...from)).code).toBe(0);
 }, 120_000);
 
 it('the stop waits for a slow materialized view, and the printed query proves that nothing is left', async () => {

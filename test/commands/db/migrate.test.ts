@@ -291,13 +291,30 @@ describe('what the service does not start', () => {
   });
 
   it('a source that is not ready: exit 3, and nothing sent', async () => {
-    const { seen, host } = await service();
+    const { seen, origin } = await serverFor((_seen, response) => reply(response, 404, { id: 'not_found' }));
+    const host = dbTestHost({ CLOUDCTL_BASE_URL: origin, CLOUDCTL_ACCESS_TOKEN: 'token' });
     const words = ['db', 'migrate', cluster, '--source', `postgres://u@127.0.0.1:${await closedPort()}/d`];
     const ran = await runCloudctl(host, [...words, '-o', 'json']);
     expect(ran).toMatchObject({ code: 3, out: '' });
     expect(ran.error()).toMatchObject({ code: 'preflight_blocked' });
     expectGolden('db-migrate', ran.error().message);
     expect(seen.filter(({ method }) => method !== 'GET')).toEqual([]);
+  });
+});
+
+describe('a migration into the cluster that is running', () => {
+  it.each([
+    ['is the error before the source is queried', 'running', 1],
+    ['and has ended does not prevent the preflight', 'canceled', 3],
+  ])('%s', async (_what, status, code) => {
+    const server = await serverFor((_seen, response) => reply(response, 200, { ...running, status }));
+    const host = dbTestHost({ CLOUDCTL_BASE_URL: server.origin, CLOUDCTL_ACCESS_TOKEN: 'token' });
+    const source = await countingSource();
+    const words = ['db', 'migrate', cluster, '--source', `postgres://u@127.0.0.1:${source.port}/d`];
+    const ran = await runCloudctl(host, words);
+    expect([ran.code, ran.out, source.asked() === 0]).toEqual([code, '', code === 1]);
+    expect(server.seen.filter(({ method }) => method !== 'GET')).toEqual([]);
+    if (code === 1) expectGolden('db-migrate', ran.err.replace(/started [\dT:-]+Z/, 'started TIME'));
   });
 });
 

@@ -15,6 +15,8 @@ export interface FixesOfCase {
   readonly verdict: BestMethod;
   /** A person removes the comment marks of the optional part, too. */
   readonly optional?: true;
+  /** A person has read the statements that are for review, and removes their comment marks. */
+  readonly reviewed?: true;
 }
 
 export interface FixedSource {
@@ -25,7 +27,7 @@ export interface FixedSource {
 
 /** Runs the fix script of a report with psql, restarts the server where the script says so, and runs the preflight again. */
 export async function applyFixes(
-  { verdict, optional }: FixesOfCase,
+  { verdict, optional, reviewed }: FixesOfCase,
   before: PreflightReport,
   source: Postgres,
   databases: readonly string[],
@@ -35,7 +37,7 @@ export async function applyFixes(
   const rows = () => Promise.all(databases.map((name) => contentsOf(source, name)));
   const data = await rows();
   if (script !== undefined) {
-    const extra = sectionsOf(script).filter(({ isOptional }) => optional === true && isOptional);
+    const extra = sectionsOf(script).filter(({ isOptional }) => (isOptional ? optional : reviewed) === true);
     runPsql(source, 'postgres', [script, ...extra.flatMap((section) => uncommented(section).lines)].join('\n'));
     const sections = fixSections(before).filter(({ isOptional }) => optional === true || !isOptional);
     if (sections.some(({ kind }) => kind === 'restart')) await source.restart();

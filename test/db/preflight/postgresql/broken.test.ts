@@ -314,6 +314,7 @@ const breaks: readonly Break[] = [
     ],
     database: 'postgres',
     found: 'fail continuous',
+    mend: ["SELECT pg_drop_replication_slot('aiven_db_migrate_x_slot')", 'DROP PUBLICATION aiven_db_migrate_x_pub'],
   },
   {
     id: 'supers',

@@ -79,7 +79,7 @@ export const fixedCases: readonly PostgresCase[] = [
     verdict: 'continuous',
     quick: true,
     before: earlierTry,
-    fixes: { verdict: 'dump' },
+    fixes: { verdict: 'dump', reviewed: true },
   },
   {
     name: 'fixed: unlogged tables, in the optional part',

@@ -23,33 +23,33 @@ import {
 export const leftoversCheck = declareDatabaseCheck({
   id: 'leftovers',
   title: 'no replication slot or publication is left from an earlier migration',
-  headline: 'Replication slots or publications of an earlier migration exist',
+  headline: 'Replication slots or publications of a migration exist',
   severity: { continuous: 'blocker' },
   queries: { slots: slotsQuery, publications: publicationsQuery },
-  evaluate({ slots, publications }, database) {
+  evaluate({ slots, publications }, database, _facts, { cluster = 'CLUSTER_UUID' }) {
     const own = slots.filter((slot) => slot.database === database);
-    const oldSlots = own.filter(({ name }) => isMigrationSlot(name));
-    const oldPublications = publications.filter(({ name }) => isMigrationPublication(name));
+    const marked = own.filter(({ name }) => isMigrationSlot(name));
+    const markedPublications = publications.filter(({ name }) => isMigrationPublication(name));
     const idle = own.filter(({ active, name }) => !active && !isMigrationSlot(name));
     const objects = [
-      ...oldSlots.map(({ name, active }) => `slot ${name}${active ? ' (active)' : ''}`),
-      ...oldPublications.map(({ name }) => `publication ${name}`),
+      ...marked.map(({ name, active }) => `slot ${name}${active ? ' (active)' : ''}`),
+      ...markedPublications.map(({ name }) => `publication ${name}`),
       ...idle.map(({ name }) => `slot ${name} (inactive)`),
     ];
-    if (oldSlots.length + oldPublications.length > 0) {
-      const busy = oldSlots.filter(({ active }) => active);
+    if (marked.length + markedPublications.length > 0) {
+      const busy = marked.filter(({ active }) => active);
       return failOutcome(
         ['continuous'],
-        `${countOf(oldSlots.length, 'slot')}, ${countOf(oldPublications.length, 'publication')}`,
+        `${countOf(marked.length, 'slot')}, ${countOf(markedPublications.length, 'publication')}`,
         {
           ...(busy.length === 0 ? {} : { headline: 'A migration of this source seems to be running' }),
           required: 'none',
-          detail: `${busy.length === 0 ? '' : 'An active slot means that a migration is running, or that a target is still connected. '}An earlier migration did not remove its replication slots or publications: "replication slot "…" already exists", "publication "…" already exists".${retainedText(oldSlots)} While a publication exists, UPDATE and DELETE on published tables without a replica identity fail.`,
+          detail: `${busy.length === 0 ? 'The source cannot show whether the migration has ended: the slot of a running one is also inactive until its target connects, and while its target retries.' : 'An active slot means that a migration is running, or that a target is still connected.'} A second migration may fail: "replication slot "…" already exists", "publication "…" already exists".${retainedText(marked)} While a publication exists, UPDATE and DELETE on published tables without a replica identity fail.`,
           objects,
           fix: dropFix(
-            oldSlots,
-            oldPublications.map(({ name }) => name),
-            database,
+            marked,
+            markedPublications.map(({ name }) => name),
+            { database, cluster },
           ),
         },
       );
@@ -71,10 +71,17 @@ function retainedText(slots: readonly ReplicationSlot[]): string {
   return bytes === 0 ? '' : ` The slots retain ${formatBytes(bytes)} of WAL.`;
 }
 
-/** The fix has no undo, because replication slots and publications of an earlier migration are of no use. */
-function dropFix(slots: readonly ReplicationSlot[], names: readonly string[], database: string): FindingFix {
+/**
+ * The statements are for review, because only the service knows whether the migration has ended, and a running one cannot
+ * recover from them. They have no undo: what a migration that has ended left is of no use.
+ */
+function dropFix(
+  slots: readonly ReplicationSlot[],
+  names: readonly string[],
+  { database, cluster }: { readonly database: string; readonly cluster: string },
+): FindingFix {
   return {
-    sql: [
+    review: [
       ...slots.map(
         ({ name }) =>
           `SELECT pg_catalog.pg_drop_replication_slot(slot_name) FROM pg_catalog.pg_replication_slots WHERE slot_name = ${quoteLiteral(name)} AND NOT active`,
@@ -91,7 +98,7 @@ function dropFix(slots: readonly ReplicationSlot[], names: readonly string[], da
         : [resultEffect(publicationsQuery, (all) => all.filter(({ name }) => !names.includes(name)))]),
     ],
     database,
-    text: 'Drop the replication slots and publications of earlier migrations if no migration is running. An active slot and its publication are not dropped: disconnect the consumer of the slot first.',
+    text: `Drop them only when \`cloudctl db status ${cluster}\` shows that the migration with the id in these names has ended: a running migration cannot recover from it. An active slot and its publication are not dropped: disconnect the consumer of the slot first.`,
   };
 }
 

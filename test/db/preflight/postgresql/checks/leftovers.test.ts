@@ -54,7 +54,18 @@ test.each([true, false])('an active slot is reported as a running migration: %s'
   expect(headline !== undefined).toBe(active);
 });
 
-test('both are dropped, in their database, and only while the slot is inactive', () => {
+test.each([true, false])(
+  'nothing is dropped without a review, because a slot of a running migration can be idle: active %s',
+  (active) => {
+    const facts = { slots: [slot({ name: old, active })], publications: [publication] };
+    const { fix, headline } = leftoversCheck.evaluate(facts, 'd1', sourceFacts(), preflightOptions({ cluster: 'c-1' }));
+    expect(fix?.sql).toBeUndefined();
+    expect(fix?.text).toContain('cloudctl db status c-1');
+    expect(`${leftoversCheck.headline} ${headline}`).not.toContain('earlier');
+  },
+);
+
+test('after the review both are dropped, in their database, and only while the slot is inactive', () => {
   const { fix } = leftoversCheck.evaluate(
     { slots: [slot({ name: old })], publications: [publication] },
     'd1',
@@ -62,7 +73,7 @@ test('both are dropped, in their database, and only while the slot is inactive',
     preflightOptions(),
   );
   expect(fix?.database).toBe('d1');
-  const [slots, publications, ...others] = fix?.sql ?? [];
+  const [slots, publications, ...others] = fix?.review ?? [];
   expect(slots).toBe(
     `SELECT pg_catalog.pg_drop_replication_slot(slot_name) FROM pg_catalog.pg_replication_slots WHERE slot_name = '${old}' AND NOT active`,
   );
@@ -78,8 +89,8 @@ test('a publication is dropped whatever its name holds, and the name is never re
   const odd = ['cloudctl_$cure$; DROP TABLE kept; --', "cloudctl_'; DROP TABLE kept; --", 'cloudctl_" \\\\ $$'];
   for (const name of odd) await server.query(`CREATE PUBLICATION "${name.replaceAll('"', '""')}"`);
   const { fix } = found(await preflightServer(server), 'leftovers', 'postgres');
-  expect(fix?.sql).toHaveLength(odd.length);
-  for (const statement of fix?.sql ?? []) await server.query(statement);
+  expect(fix?.review).toHaveLength(odd.length);
+  for (const statement of fix?.review ?? []) await server.query(statement);
   expect(found(await preflightServer(server), 'leftovers', 'postgres').status).toBe('pass');
   expect(await server.query("SELECT to_regclass('kept') IS NOT NULL AS there")).toEqual([{ there: true }]);
 });
