@@ -27,6 +27,19 @@ export interface CauseFix {
   readonly statement: string;
 }
 
+/** What to do about a violation, with the statement or command that removes its cause. */
+export function helpWithViolation({ hint, fix }: Violation): string {
+  return fix === undefined ? hint : `${hint}; ${fixPlaces[fix.run_on]}: ${fix.statement}`;
+}
+
+/** Where a statement is run. */
+export const fixPlaces: Readonly<Record<CauseFix['run_on'], string>> = {
+  source: 'run on the source',
+  target: 'run on the target',
+  'pg_hba.conf': 'add to pg_hba.conf',
+  shell: 'run',
+};
+
 /** Why nothing is replicated, or why the application fails: the one cause that is most certain. */
 export interface StopCause extends Violation {
   readonly object: string;
@@ -132,7 +145,8 @@ export function checkDeadline(
   if (start === undefined) return [];
   const left = start.startedAt + migrationTimeLimit - now;
   const suffix = start.from === 'migrate' ? '' : ', counted from the first poll that saw it';
-  const hint = 'move the application to the target before the deadline, or stop the migration and start it again';
+  const hint =
+    'move the application to the target before the deadline, or stop the migration, empty the target, and start it again';
   if (left <= 0)
     return [{ rule: 'deadline', observed: `the migration has run for more than two weeks${suffix}`, hint }];
   if (etaSeconds !== undefined && etaSeconds * 1000 > left) {

@@ -26,7 +26,7 @@ import {
   readRecord,
   toRecordedSlot,
 } from './record.ts';
-import type { DatabaseSample, StatusSample } from './sample.ts';
+import { type DatabaseSample, helpWithViolation, type StatusSample } from './sample.ts';
 import {
   addServiceStatus,
   createServicePoller,
@@ -178,8 +178,10 @@ export async function watchMigration(
     throw new CliError('not_found', lastPoll.ending.message, { hint: lastPoll.ending.hint });
   if (signal === undefined) return 0;
   const continues = isKnownToRun(shown, word) ? '; the migration continues' : '';
+  const cause = shown?.cause;
   throw new CliError('cancelled', `the watch was interrupted${continues}`, {
-    hint: `watch again with \`${watchAgainCommand(io, options)}\`; see what is left to do before the cut-over with \`${cutoverCommand(io, options, cluster)}\``,
+    ...(cause === undefined ? {} : { detail: `${cause.rule}: ${cause.observed}` }),
+    hint: `${cause === undefined ? '' : `${helpWithViolation(cause)}; then `}watch again with \`${watchAgainCommand(io, options)}\`; see what is left to do before the cut-over with \`${cutoverCommand(io, options, cluster)}\``,
     exitCode: interruptedError(signal).exitCode,
   });
 }
@@ -256,7 +258,7 @@ function notProvenError(
 /** A database whose slot was dropped never catches up, even if others do. */
 function requireSlots({ cause }: StatusSample): void {
   if (cause?.rule !== 'slot-dropped' && cause?.rule !== 'slot-lost') return;
-  throw new CliError('not_found', cause.observed, { hint: cause.hint });
+  throw new CliError('not_found', cause.observed, { hint: helpWithViolation(cause) });
 }
 
 /**

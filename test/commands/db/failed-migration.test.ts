@@ -148,6 +148,32 @@ it('a second start names the running migration, and the script of a preflight le
   expect((await db('stop', cluster, '--yes', ...from)).code).toBe(0);
 }, 120_000);
 
+it('a dropped slot: the command of the watch ends the migration, and then a new one starts', async () => {
+  const { db, cluster, phases, start, from } = await openPostgres(['cut'], []);
+  expect((await start()).code).toBe(0);
+  await waitUntil(async () => (await phases()).cut === 'streaming', 'the copy');
+  expect((await db('watch', ...from, '--until-idle', '--interval', '1s', '-o', 'json')).code).toBe(0);
+  await waitUntil(async () => {
+    await source.query('SELECT pg_terminate_backend(active_pid) FROM pg_replication_slots WHERE active');
+    return source.query('SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots').then(
+      (rows) => rows.length > 0,
+      () => false,
+    );
+  }, 'the slot to be dropped');
+  const watched = await db('watch', ...from, '--until-idle', '--interval', '1s', '-o', 'json');
+  expect([watched.code, watched.error().message]).toEqual([1, expect.stringContaining('does not exist any more')]);
+  const [, command = ''] = /; run: cloudctl db (.*)$/.exec(watched.error().hint ?? '') ?? [];
+  expect(command).toMatch(/^stop .* --source /);
+  const stopped = await db(...command.split(' ').map((word) => word.replaceAll("'", '')), '--yes', '-o', 'json');
+  expect({ code: stopped.code, err: stopped.err }).toMatchObject({ code: 0 });
+  expect(await objectsOn(source)).toEqual([]);
+  await target.query('DROP DATABASE cut');
+  const again = await db('migrate', cluster, ...from, '--yes', '-o', 'json');
+  expect({ code: again.code, err: again.err }).toMatchObject({ code: 0 });
+  await waitUntil(async () => (await phases()).cut === 'streaming', 'the second copy');
+  expect((await db('stop', cluster, '--yes')).code).toBe(0);
+}, 120_000);
+
 it('the stop waits for a slow materialized view, and the printed query proves that nothing is left', async () => {
   const view = 'CREATE MATERIALIZED VIEW v AS SELECT count(*) AS n FROM t, pg_sleep(4)';
   const { sandbox, db, cluster, phases, start, from, cutoverTo, to } = await openPostgres(['slow'], [], view);

@@ -6,6 +6,7 @@ import { Secret } from '../../../src/base/secret.ts';
 import type { DbSource } from '../../../src/db/source/options.ts';
 import { watchLimits } from '../../../src/db/watch/limits.ts';
 import { pathOfRecord, readRecord, type WatchRecord, writeRecord } from '../../../src/db/watch/record.ts';
+import type { StopCause } from '../../../src/db/watch/sample.ts';
 import { type pollSource, sourceAddress } from '../../../src/db/watch/source.ts';
 import { type WatchOptions, watchMigration } from '../../../src/db/watch/watch.ts';
 import type { PollResult } from '../../../src/db/watch/watcher.ts';
@@ -259,6 +260,24 @@ describe('the watch ends', () => {
     expect(hint).not.toContain('--until-idle');
     expect(hint).toContain('db cutover');
     expect(host.signal(name)).toBe(0);
+  });
+
+  it('on a signal while nothing is replicated, the error repeats the cause and the statement that helps', async () => {
+    const host = testHost();
+    const cause: StopCause = {
+      ...{ rule: 'column-added', observed: 'public.orders.note was added', hint: 'add the column on the target' },
+      ...{ object: 'public.orders.note', basis: 'changed' },
+      fix: { run_on: 'target', statement: 'ALTER TABLE "public"."orders" ADD COLUMN "note" text;' },
+    };
+    const stalled = poll({ sample: makeStatusSample({ phase: 'stalled', cause, violations: [cause] }) });
+    const watching = follow(host, polling([stalled]).watch, {});
+    await expect.poll(() => host.out()).not.toBe('');
+    host.signal('SIGTERM');
+    await expect(watching).rejects.toMatchObject({
+      exitCode: 143,
+      detail: `column-added: ${cause.observed}`,
+      hint: expect.stringMatching(/^add the column .*ALTER TABLE "public"\."orders" .*; then .*watch again/s),
+    });
   });
 });
 

@@ -65,7 +65,7 @@ export async function monitorReplication(
 }
 
 function publicationMissing(name: string): string {
-  return `the publication ${name} does not exist on the source any more, so changes are not replicated: stop the migration and start it again`;
+  return `the publication ${name} does not exist on the source any more, so changes are not replicated: stop the migration, empty the target, and start it again`;
 }
 
 type RecordPoll = (source: SourceStatus, slot: SlotStatus, status: TargetStatus) => void;

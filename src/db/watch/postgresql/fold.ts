@@ -41,6 +41,8 @@ export interface FoldOptions {
   readonly preflightWarnings: readonly string[];
   /** UUID of the target cluster; undefined: not known. */
   readonly cluster: string | undefined;
+  /** The options that name the source in a command, quoted for a shell. */
+  readonly from?: readonly string[];
   /** When `db migrate` started the migration; undefined: not known. */
   readonly startedAt: number | undefined;
   readonly baseline: SourceBaseline | undefined;
@@ -105,6 +107,7 @@ function trackFacts(
     limits,
     warned: tracking.preflightWarnings,
     cluster: tracking.cluster,
+    from: tracking.from ?? [],
     startedAt: tracking.startedAt,
     ...buildSlotAndDatabaseRuleInput(databases, server),
   };

@@ -7,9 +7,10 @@ import type { RuleDatabase, WatchRule } from './rule.ts';
 /** Number of consecutive polls without a slot after which the slot counts as dropped. */
 export const droppedAfterPolls = 2;
 
-const startAgainHint = 'start the migration again, which copies all rows again; the copied rows stay on the target';
+/** A start is refused while the target holds rows, or the source objects of the migration. */
+const startAgainHint = 'stop the migration, then empty the target and start it again: all rows are copied again';
 
-export const slotRule: WatchRule = ({ slots: seenSlot, cluster }) =>
+export const slotRule: WatchRule = ({ slots: seenSlot, cluster, from }) =>
   seenSlot.flatMap(({ name, database, slot, missedPolls }): readonly Violation[] => {
     const part = { database, object: name };
     if (slot === undefined) {
@@ -19,8 +20,8 @@ export const slotRule: WatchRule = ({ slots: seenSlot, cluster }) =>
           ...part,
           rule: 'slot-dropped',
           observed: `the replication slot ${name} does not exist any more`,
-          hint: `check in the control panel whether the migration was stopped; else ${startAgainHint}`,
-          fix: buildCloudctlDbCommandStopCauseFix('migrate', cluster),
+          hint: `if nobody has stopped the migration: ${startAgainHint}`,
+          fix: serviceFix('stop', cluster, from),
         },
       ];
     }
@@ -31,8 +32,8 @@ export const slotRule: WatchRule = ({ slots: seenSlot, cluster }) =>
         ...part,
         rule: 'slot-lost',
         observed: `the replication slot ${name} is lost (${why})`,
-        hint: `raise max_slot_wal_keep_size on the source, stop the migration, drop the slot; ${startAgainHint}`,
-        fix: buildCloudctlDbCommandStopCauseFix('stop', cluster),
+        hint: `raise max_slot_wal_keep_size on the source; ${startAgainHint}`,
+        fix: serviceFix('stop', cluster, from),
       },
     ];
   });
@@ -46,12 +47,12 @@ export const missingSlotRule: WatchRule = ({ slots, now, startedAt, limits, clus
       rule: 'slot-missing',
       observed: 'the source has no replication slot of the migration',
       hint: 'the slot was dropped, the migration has ended, or the service is still copying the schema: check its status',
-      fix: buildCloudctlDbCommandStopCauseFix('status', cluster),
+      fix: serviceFix('status', cluster),
     },
   ];
 };
 
-export const publicationRule: WatchRule = ({ databases, slots, cluster }) =>
+export const publicationRule: WatchRule = ({ databases, slots, cluster, from }) =>
   databases.flatMap((database) => {
     const { now, name, publications: first } = database;
     if (now === undefined) return [];
@@ -61,14 +62,14 @@ export const publicationRule: WatchRule = ({ databases, slots, cluster }) =>
     return names.flatMap((publication): readonly Violation[] => {
       const after = now.publications.get(publication);
       if (after !== undefined && after === first.get(publication)) return [];
-      const part = { database: name, object: publication, fix: buildCloudctlDbCommandStopCauseFix('stop', cluster) };
+      const part = { database: name, object: publication, fix: serviceFix('stop', cluster, from) };
       return [
         after === undefined
           ? {
               ...part,
               rule: 'publication-dropped',
               observed: `the publication ${publication} does not exist any more`,
-              hint: `stop the migration (creating the publication again does not help); ${startAgainHint}`,
+              hint: `creating the publication again does not help; ${startAgainHint}`,
             }
           : {
               ...part,
@@ -105,15 +106,13 @@ function missingPublications(
   return present.every((name) => otherPublications.includes(name)) ? [slot] : [];
 }
 
-/** The command for the next step at the service. */
-function buildCloudctlDbCommandStopCauseFix(
-  command: 'migrate' | 'status' | 'stop',
-  cluster: string | undefined,
-): CauseFix {
-  return {
-    run_on: 'shell',
-    statement: `cloudctl db ${command} ${cluster === undefined ? 'CLUSTER_UUID' : quoteShellArg(cluster)}`,
-  };
+/**
+ * The command for the next step at the service.
+ * @param from the options that name the source, quoted for a shell
+ */
+function serviceFix(command: 'status' | 'stop', cluster: string | undefined, from: readonly string[] = []): CauseFix {
+  const name = cluster === undefined ? 'CLUSTER_UUID' : quoteShellArg(cluster);
+  return { run_on: 'shell', statement: ['cloudctl db', command, name, ...from].join(' ') };
 }
 
 /**

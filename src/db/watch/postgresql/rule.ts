@@ -16,6 +16,8 @@ export interface RuleInput {
   readonly warned: readonly string[];
   /** UUID of the target cluster; undefined: not known. */
   readonly cluster: string | undefined;
+  /** The options that name the source in a command, quoted for a shell. */
+  readonly from?: readonly string[];
   /** When `db migrate` started the migration, in milliseconds since the epoch; undefined: not known. */
   readonly startedAt: number | undefined;
 }

@@ -103,7 +103,7 @@ const serverRule: WatchRule = ({ now, first, window, limits }) => {
           {
             rule: 'source-in-recovery',
             observed: 'the source is in recovery: it was demoted to a standby',
-            hint: 'stop the migration and start it again from the new primary, which does not have the slot of the migration',
+            hint: 'stop the migration, empty the target, and start it again from the new primary, which does not have the slot of the migration',
           },
         ]
       : [];
@@ -147,7 +147,7 @@ function checkWalLevel({ now, first, slots }: RuleInput) {
     {
       rule,
       observed: `wal_level changed from ${before} to ${setting.value}`,
-      hint: "set wal_level = 'logical', restart the source, and start the migration again: replication has ended",
+      hint: "replication has ended: set wal_level = 'logical' and restart the source; stop the migration, empty the target, and start it again",
     },
   ];
 }

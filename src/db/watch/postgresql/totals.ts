@@ -2,6 +2,7 @@ import type { WatchLimits } from '../limits.ts';
 import {
   type DatabaseSample,
   estimateSecondsLeft,
+  helpWithViolation,
   type MovingRate,
   type Violation,
   type WatchPhase,
@@ -123,7 +124,7 @@ export function endByLostSlots(
   if (ours.length === 0 || dead.length < ours.length) return {};
   const found = violations.filter(({ rule }) => rule === 'slot-dropped' || rule === 'slot-lost');
   const [one] = found;
-  return one === undefined ? {} : { ending: { message: one.observed, hint: one.hint } };
+  return one === undefined ? {} : { ending: { message: one.observed, hint: helpWithViolation(one) } };
 }
 
 export function sumNumbers(numbers: readonly number[]): number {

@@ -40,7 +40,7 @@ const failoverRule: RedisRule = ({ now, first, window }) => {
       {
         rule: 'source-is-replica',
         observed: `the source is a replica of ${now.primary ?? 'another server'} now${first.isPrimary ? ': it was demoted' : ''}`,
-        hint: 'promote the source again, or stop the migration and start it from the new primary',
+        hint: 'promote the source again, or stop the migration, empty the target, and start it from the new primary',
       },
     ];
   }

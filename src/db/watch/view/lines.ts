@@ -1,7 +1,7 @@
 import { sanitizeReportLine } from '../../../base/sanitize.ts';
 import { formatBytes, formatDuration } from '../../../base/text.ts';
 import { formatIdentity } from '../identity.ts';
-import type { CauseFix, StatusSample, Violation, WatchPhase } from '../sample.ts';
+import { helpWithViolation, type StatusSample, type Violation, type WatchPhase } from '../sample.ts';
 
 /** The sample that was logged last. Without a terminal, lines are written for changes and at least once a minute. */
 export interface LoggedState {
@@ -19,12 +19,16 @@ export function nextLogLines(
   const { at, violations } = sample;
   const isNew = (violation: Violation) =>
     !(logged?.broken ?? []).some((other) => violationKey(other) === violationKey(violation));
-  const resolved = (logged?.broken ?? []).filter((violation) => !violations.some((other) => lasts(violation, other)));
+  const fresh = violations.filter(isNew);
+  const resolved = (logged?.broken ?? []).filter(
+    (violation) =>
+      !violations.some((other) => lasts(violation, other)) && !fresh.some((other) => isReplaced(violation, other)),
+  );
   const isLoaded = logged?.sample.phase === 'loading' && sample.phase !== 'loading' && sample.phase !== 'gone';
   const events = [
     ...identityEvent(logged?.sample, sample),
     ...(isLoaded ? [`${at.slice(0, 19)}Z resolved: the source has started and loaded its data`] : []),
-    ...violations.filter(isNew).map((violation) => violationLogLine(violation, at, violation === sample.cause)),
+    ...fresh.map((violation) => violationLogLine(violation, at, violation === sample.cause)),
     ...resolved.map(
       ({ rule, database }) => `${at.slice(0, 19)}Z resolved: ${rule}${database === undefined ? '' : ` in ${database}`}`,
     ),
@@ -75,6 +79,12 @@ function lasts(before: Violation, now: Violation): boolean {
   return isSamePlace && (before.rule === now.rule || ('basis' in before && 'basis' in now));
 }
 
+/** Whether a new violation says more exactly what is wrong with the same object: a column of the table, or its slot. */
+function isReplaced({ database, object }: Violation, by: Violation): boolean {
+  if (object === undefined || by.object === undefined || database !== by.database) return false;
+  return by.object === object || by.object.startsWith(`${object}.`);
+}
+
 export const phaseLabels: Readonly<Record<WatchPhase, string>> = {
   waiting: 'waiting',
   loading: 'loading',
@@ -109,16 +119,8 @@ function formatWatchStatusSummary(sample: StatusSample): string {
   return `${at.slice(0, 19)}Z ${parts.filter((part) => part !== '').join(', ')}`;
 }
 
-function violationLogLine({ rule, database, observed, hint, fix }: Violation, at: string, isCause: boolean): string {
+function violationLogLine(violation: Violation, at: string, isCause: boolean): string {
+  const { rule, database, observed } = violation;
   const place = database === undefined ? '' : ` in ${database}`;
-  const run = fix === undefined ? '' : `; ${fixPlaces[fix.run_on]}: ${fix.statement}`;
-  return `${at.slice(0, 19)}Z ${isCause ? 'cause' : 'violation'} ${rule}${place}: ${observed}; ${hint}${run}`;
+  return `${at.slice(0, 19)}Z ${isCause ? 'cause' : 'violation'} ${rule}${place}: ${observed}; ${helpWithViolation(violation)}`;
 }
-
-/** Where a statement is run. */
-export const fixPlaces: Readonly<Record<CauseFix['run_on'], string>> = {
-  source: 'run on the source',
-  target: 'run on the target',
-  'pg_hba.conf': 'add to pg_hba.conf',
-  shell: 'run',
-};

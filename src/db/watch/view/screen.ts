@@ -7,15 +7,8 @@ import { createTerminalScreen, progressBar, sparkline } from '../../../cli/progr
 
 import { createTextMeasurer, type TextMeasurer } from '../../../cli/text.ts';
 import { formatIdentity } from '../identity.ts';
-import type { DatabaseSample, StatusSample, TableSample, WatchPhase } from '../sample.ts';
-import {
-  fixPlaces,
-  formatPhaseAndPercent,
-  formatTimeLeft,
-  type LoggedState,
-  nextLogLines,
-  phaseLabels,
-} from './lines.ts';
+import { type DatabaseSample, fixPlaces, type StatusSample, type TableSample, type WatchPhase } from '../sample.ts';
+import { formatPhaseAndPercent, formatTimeLeft, type LoggedState, nextLogLines, phaseLabels } from './lines.ts';
 
 /** Shows the samples of a watch. */
 interface MigrationWatchScreen {

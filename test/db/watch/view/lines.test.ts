@@ -54,6 +54,18 @@ it('a violation that becomes the cause of a stop, or gets another cause, is not 
   expect(log.map((lines) => lines.filter((line) => line.includes('resolved')).length)).toEqual([0, 0, 0, 1]);
 });
 
+it('a violation that is replaced by a more exact one of the same object is not resolved, and the exact one is', () => {
+  const about = (rule: string, object: string) => ({ ...exampleViolation, rule, object });
+  const log = logOf(
+    at(0, { violations: [about('schema-changed', 'public.orders'), about('role-altered', 'mover')] }),
+    at(2, { violations: [about('column-added', 'public.orders.note'), about('column-added', 'public.orders2.note')] }),
+    at(4, { violations: [about('column-added', 'public.orders2.note')] }),
+    at(6),
+  );
+  const resolved = log.map((lines) => lines.flatMap((line) => /resolved: (\S+)/.exec(line)?.[1] ?? []));
+  expect(resolved).toEqual([[], ['role-altered'], [], ['column-added']]);
+});
+
 it('a migration that does not catch up is reported as such', () => {
   const { eta_seconds: _eta, ...endless } = at(0, { phase: 'catching_up' });
   expectGolden('db-watch', logOf(endless).flat().join('\n'));
