@@ -1,3 +1,4 @@
+import { quoteLiteral } from '../../../../postgresql/quote.ts';
 import { decodeText } from '../../../../postgresql/rows.ts';
 import { type FindingFix, failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { declareServerCheck } from '../check.ts';
@@ -12,7 +13,7 @@ import {
   unappliedLinesQuery,
 } from '../queries/settings.ts';
 import type { PostgresqlQuery } from '../query.ts';
-import { describeRestart } from '../settings.ts';
+import { describeRestart, slotDemand } from '../settings.ts';
 
 /** Start time of the server, as the server formats it. */
 const startTimeQuery: PostgresqlQuery<string> = {
@@ -45,11 +46,12 @@ export const restartPendingCheck = declareServerCheck({
     started: startTimeQuery,
     activity: sessionsQuery,
   },
-  evaluate({ settings, pending, started, activity }) {
+  evaluate({ settings, pending, started, activity }, facts) {
     const pendingChanges = pendingSettings(settings, pending);
     const since = `The server was started at ${started}.`;
     if (pendingChanges.length === 0) return passOutcome('none', { detail: since });
-    const broken = pending.filter(({ error }) => error !== restartError);
+    // A setting that was removed from the files has a message without a file, and no line that could be corrected.
+    const broken = pending.filter(({ error, file }) => error !== restartError && file !== '');
     const changes = pendingChanges.map(({ name, value }) =>
       value === undefined ? name : `${name} (active: ${namedSetting(settings, name)}, configured: ${value})`,
     );
@@ -68,15 +70,43 @@ export const restartPendingCheck = declareServerCheck({
       fix: fixOf(pendingChanges, settings, broken),
     };
     const observed = pendingChanges.map(({ name }) => name).join(', ');
+    const fatal = blocks ? undefined : fatalChange(pendingChanges, settings, facts.databases.length);
+    if (fatal !== undefined)
+      return warnOutcome(observed, {
+        ...more,
+        headline: `DO NOT RESTART THE SOURCE during the migration: ${fatal.name} would be ${fatal.value ?? 'a lower value'}, with which the server does not start`,
+        detail: `${more.detail} ${fatal.error}`,
+      });
     return blocks ? failOutcome(['continuous'], observed, more) : warnOutcome(observed, more);
   },
 });
+
+/**
+ * The pending value with which the server does not start while the replication slots of a migration exist. The present value
+ * passes its own check.
+ */
+function fatalChange(
+  pendingChanges: readonly PendingSetting[],
+  settings: ServerSettings,
+  databases: number,
+): (PendingSetting & { readonly error: string }) | undefined {
+  const worse = pendingChanges.filter((one) => isWorse(one, settings));
+  const level = worse.find(({ name }) => name === 'wal_level');
+  if (level !== undefined)
+    return { ...level, error: 'The server reports: "logical replication slot … exists, but wal_level < logical".' };
+  const slots = worse.find(
+    ({ name, value }) => name === 'max_replication_slots' && Number(value) < slotDemand(databases).needed,
+  );
+  return slots === undefined
+    ? undefined
+    : { ...slots, error: 'The server reports: "too many replication slots active before shutdown".' };
+}
 
 /** How the next restart would affect a migration that is possible now. */
 function afterwards(pendingChanges: readonly PendingSetting[], settings: ServerSettings): readonly string[] {
   const worse = pendingChanges.filter((one) => isWorse(one, settings));
   if (worse.length === 0) return [];
-  const changes = worse.map(({ name, value }) => `${name} ${value}`).join(', ');
+  const changes = worse.map(({ name, value }) => `${name} ${value ?? '(a lower value)'}`).join(', ');
   return [
     `The next restart activates ${changes}, which may not be sufficient: run the preflight again after the restart, or remove the change from the configuration before.`,
   ];
@@ -104,6 +134,17 @@ function fixOf(
       text: 'Restart the server before the migration, or remove the changes from the configuration.',
     };
   }
+  const [reset] = worse.filter(({ value }) => value === undefined);
+  if (reset !== undefined) {
+    const now = quoteLiteral(namedSetting(settings, reset.name) ?? '');
+    return {
+      sql: [`ALTER SYSTEM SET ${reset.name} = ${now}`],
+      undo: [`ALTER SYSTEM RESET ${reset.name}`],
+      notSimulated: 'the configured value is not known',
+      reload: true,
+      text: `Keep the active value: ALTER SYSTEM SET ${reset.name} = ${now}, then run SELECT pg_reload_conf(). A restart would activate a value that a migration cannot work with.`,
+    };
+  }
   const named = worse.map(({ name }) => name).join(', ');
   return {
     reload: true,
@@ -113,20 +154,20 @@ function fixOf(
 }
 
 /**
- * Whether the pending value is less than the active value. The pending value is unknown if it is in a configuration
- * file that this role cannot read.
+ * Whether the pending value is less than the active value. The pending value is unknown if it is the default, or in a
+ * configuration file that this role cannot read; every other value of wal_level is less than logical.
  */
 function isWorse({ name, value }: PendingSetting, settings: ServerSettings): boolean {
-  if (value === undefined || !relevantSettings.includes(name)) return false;
   const now = namedSetting(settings, name);
   if (name === 'wal_level') return now === 'logical' && value !== 'logical';
+  if (value === undefined || !relevantSettings.includes(name)) return false;
   if (name === 'listen_addresses') return now === '*' && value !== '*';
   return Number(value) < Number(now);
 }
 
 interface PendingSetting {
   readonly name: string;
-  /** The pending value; undefined if this role cannot read the configuration file. */
+  /** The pending value; undefined if no configuration file sets it, or if this role cannot read the file. */
   readonly value: string | undefined;
 }
 

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
 import { restartPendingCheck } from '../../../../../src/db/preflight/postgresql/checks/restart-pending.ts';
+import { ready, startPostgres } from '../../../../fixtures/postgres.ts';
 import { expectText } from '../expect-text.ts';
 import { preflightOptions, settings, short, sourceFacts } from '../facts.ts';
+import { found, preflightServer } from '../preflight.ts';
 
 const quiet = { activity: [] };
 
@@ -74,6 +76,63 @@ test.each([
   const { fix } = restartPendingCheck.evaluate(facts, sourceFacts(), preflightOptions());
   expect(fix?.restart).toBeUndefined();
   expect(fix?.text).toContain('ALTER SYSTEM RESET');
+});
+
+test.each([
+  {
+    what: 'wal_level was reset to its default',
+    now: { wal_level: { value: 'logical', pendingRestart: true } },
+    pending: [],
+    fatal: true,
+  },
+  { what: 'wal_level is lower', now: { wal_level: 'logical' }, pending: [{ ...line, value: 'replica' }], fatal: true },
+  {
+    what: 'the slots do not suffice for the databases',
+    now: { wal_level: 'logical', max_replication_slots: '20' },
+    pending: [{ ...line, name: 'max_replication_slots', value: '1' }],
+    fatal: true,
+  },
+  {
+    what: 'the slots suffice',
+    now: { wal_level: 'logical', max_replication_slots: '20' },
+    pending: [{ ...line, name: 'max_replication_slots', value: '9' }],
+    fatal: false,
+  },
+])(
+  'a restart after which the server does not start is named before the migration: $what',
+  ({ now, pending, fatal }) => {
+    const facts = { settings: settings(now), pending, started: '', ...quiet };
+    const { status, headline, detail, fix } = restartPendingCheck.evaluate(facts, sourceFacts(), preflightOptions());
+    expect(status).toBe('warn');
+    expect(headline?.includes('DO NOT RESTART THE SOURCE') === true).toBe(fatal);
+    if (!fatal) return;
+    expectText(headline);
+    expectText(detail);
+    expect(fix?.restart).toBeUndefined();
+  },
+);
+
+test('wal_level that was reset is set again, because there is no line to remove', () => {
+  const all = settings({ wal_level: { value: 'logical', pendingRestart: true } });
+  const facts = { settings: all, pending: [], started: '', ...quiet };
+  const { fix } = restartPendingCheck.evaluate(facts, sourceFacts(), preflightOptions());
+  expect(fix).toMatchObject({ sql: ["ALTER SYSTEM SET wal_level = 'logical'"], reload: true });
+  expect(fix?.text).not.toContain('RESET');
+});
+
+test('a real server whose wal_level was reset: the fix keeps the value that is active', async () => {
+  const { wal_level: _level, ...others } = ready;
+  const server = await startPostgres({ version: 17, settings: others });
+  await server.query("ALTER SYSTEM SET wal_level = 'logical'");
+  await server.restart();
+  await server.query('ALTER SYSTEM RESET wal_level');
+  const reload = () => server.query('SELECT pg_reload_conf(), pg_sleep(1)');
+  await reload();
+  const { headline, fix } = found(await preflightServer(server), 'restart-pending');
+  expect(headline).toContain('DO NOT RESTART THE SOURCE');
+  for (const statement of fix?.sql ?? []) await server.query(statement);
+  await reload();
+  expect(found(await preflightServer(server), 'restart-pending').status).toBe('pass');
 });
 
 test('the effects now and after a restart are both reported', () => {
