@@ -1,6 +1,6 @@
 import type { ApiClient } from '../../api/client.ts';
 import { type ClusterVersion, findClusterVersion } from '../../api/clusters.ts';
-import { describeOnlineMigration } from '../../api/online-migration.ts';
+import { describeMigrationFailures, describeOnlineMigration } from '../../api/online-migration.ts';
 import {
   mayFailedMigrationRequestHaveArrived,
   requireNoRunningMigration,
@@ -42,6 +42,7 @@ import {
   sourceOptionSpecs,
 } from '../../db/source/index.ts';
 import {
+  helpWithFailures,
   isSameSource,
   migrationTimeLimit,
   observeBefore,
@@ -219,6 +220,7 @@ export const dbMigrateCommand: CommandSpec<CommandContext> = {
     if (options.method !== 'continuous') throw methodNotStartableError(source, options.method);
     if (preflight !== undefined && !preflight.report.ok)
       throw blockedError(preflight.report, args.value('fix-sql'), commandOf(`db status ${former}`));
+    requireEmptyTarget(context, args, { cluster, source, options, databases: preflight?.report.databases ?? [] });
     await confirm(context, source, cluster, await describeActor(context, settings, identity));
     const before = await readSourceBeforeMigration(context, args, source);
     const started = await startMigration(
@@ -284,6 +286,43 @@ async function readOptionsOfTarget(
   requireTargetVersion(engine, target.targetVersion, listed, `the cluster ${cluster}`);
   const known = { ...read, targetVersion: read.targetVersion ?? listed, ...target };
   return promptTargetVersion(context, engine, known);
+}
+
+/**
+ * Throws what the service would report after the start, if a database of the target that receives rows has tables, or Redis
+ * keys. It is known only if the target was named and read.
+ */
+function requireEmptyTarget(
+  context: CommandContext,
+  args: ParsedArgs,
+  {
+    cluster,
+    source,
+    options,
+    databases,
+  }: {
+    readonly cluster: string;
+    readonly source: DbSource;
+    readonly options: PreflightOptions;
+    readonly databases: PreflightReport['databases'];
+  },
+): void {
+  const names = databases.map(({ name }) => name);
+  const found = (options.target?.contents ?? []).filter(
+    ({ database }) => database === undefined || names.includes(database),
+  );
+  if (found.length === 0) return;
+  const profile = formatProfileAndServerOptions(context.globals, context.settings().profile);
+  const from = quotedSourceArgs(source, { ignoreDbs: args.values('ignore-dbs'), caFile: args.value('ca-file') });
+  const command = (...words: readonly string[]): string => ['cloudctl db', ...words, ...profile].join(' ');
+  throw new CliError('preflight_blocked', 'cannot start the migration: the target is not empty; nothing was sent', {
+    detail: describeMigrationFailures(found),
+    hint: helpWithFailures(found, false, {
+      preflight: command('preflight', ...from),
+      stop: command('stop', cluster),
+      migrate: command('migrate', cluster, ...from),
+    }),
+  });
 }
 
 /** The version in the form of `--target-version`; undefined if the service lists none, or a cluster of another engine. */

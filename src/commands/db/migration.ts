@@ -3,17 +3,19 @@ import {
   buildOnlineMigrationPath,
   describeMigrationFailures,
   fetchOnlineMigration,
+  isFailedMigrationStatus,
   isMigrationActive,
   isMigrationStopping,
   listMigrationFailures,
   type OnlineMigration,
+  readMigratedDatabases,
 } from '../../api/online-migration.ts';
 import { CliError, usageError } from '../../base/errors.ts';
 import { isLosslessNumberObject } from '../../base/exact.ts';
 import { compareAccountsAndServerOrigins } from '../../base/identity.ts';
 import { isJsonRecord, type JsonRecord, readNumberField, readStringField } from '../../base/json.ts';
 import { sanitizeLine } from '../../base/sanitize.ts';
-import { formatBytes } from '../../base/text.ts';
+import { countOf, formatBytes } from '../../base/text.ts';
 import type { ListView, OutputCellValue } from '../../cli/columns.ts';
 import type { ArgumentSpec, ParsedArgs } from '../../cli/command.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
@@ -145,13 +147,21 @@ export const migrationFields = [
 export const migrationListView: ListView<JsonRecord> = {
   columns: [
     { name: 'ID', value: (row) => cellOf(row.id) },
-    { name: 'Status', value: (row) => cellOf(row.status) },
+    { name: 'Status', value: (row) => statusCell(row) },
     { name: 'CreatedAt', value: (row) => cellOf(row.created_at) },
     { name: 'Deadline', value: (row) => cellOf(row.deadline) },
     { name: 'StoppedAt', value: (row) => cellOf(row.stopped_at) },
     { name: 'Reason', value: (row) => cellOf(row.reason) },
   ],
 };
+
+/** The service goes on with the other databases when one has failed, and its status does not say so. */
+function statusCell(raw: JsonRecord): OutputCellValue {
+  const databases = readMigratedDatabases({ raw });
+  const failed = databases.filter(({ failure }) => failure !== undefined).length;
+  if (failed === 0 || isFailedMigrationStatus(readStringField(raw, 'status'))) return cellOf(raw.status);
+  return `${cellOf(raw.status) ?? 'unknown'} (${failed} of ${countOf(databases.length, 'database')} failed)`;
+}
 
 export function noMigrationError(cluster: string): CliError {
   return new CliError('not_found', `the service shows no migration into cluster ${cluster}`, {

@@ -7,19 +7,23 @@ import { readFileNamedByUser } from '../../cli/user-file.ts';
 import { normalizeEnvironmentVariableValue } from '../../config/settings.ts';
 import type { ProcessEnvironment } from '../../platform/host.ts';
 import { clientSideDatabaseErrorCodes, DatabaseConnectError, DatabaseError } from '../../platform/network-errors.ts';
+import { connectPostgresql } from '../../postgresql/connection.ts';
 import { type EndpointOptions, type PostgresqlEndpoint, parsePostgresqlEndpoint } from '../../postgresql/endpoint.ts';
 import { findPgPassword } from '../../postgresql/pgpass.ts';
 import { QueryError } from '../../postgresql/query-error.ts';
+import { decodeText } from '../../postgresql/rows.ts';
 import { CommandError } from '../../redis/command-error.ts';
 import { connectRedis } from '../../redis/connection.ts';
 import { addPassword, parseRedisEndpoint, type RedisEndpoint } from '../../redis/endpoint.ts';
+import { parseKeyspace } from '../../redis/info.ts';
 import { parseServerVersion } from '../../redis/version.ts';
-import { readServerInfo, redactReason } from '../engine/tools.ts';
+import { firstTablesSql, readServerInfo, redactReason } from '../engine/tools.ts';
 import { type PreflightOptions, requireTargetVersion } from '../preflight/options.ts';
-import { optionsOfTarget, readPostgresqlTarget } from '../preflight/postgresql/target.ts';
+import { type NamedTarget, optionsOfTarget, readPostgresqlTarget } from '../preflight/postgresql/target.ts';
 
 import { modulesQuery } from '../preflight/redis/queries.ts';
 import { type DbSource, promptForDbPassword, targetUrlText } from '../source/index.ts';
+import { queryCatalogRows } from './postgresql/tables.ts';
 
 /**
  * The server into which a rehearsal copies. `isTlsExplicit`: the address determines whether TLS is used, so a
@@ -209,20 +213,27 @@ export async function inspectTarget(
   const options =
     server.engine === 'redis'
       ? await readRedisOptions(server.source, signal)
-      : await readPostgresqlOptions(server, targetInputs, signal, onSend);
+      : await readPostgresqlOptions(server, targetInputs, signal, onSend, true);
   requireTargetVersion(engine, args.value('target-version'), options.targetVersion, 'the target');
   return options;
 }
 
-/** Reads a PostgreSQL target. Without `sslmode` in its address, TLS is used if the server has it. */
+/**
+ * Reads a PostgreSQL target. Without `sslmode` in its address, TLS is used if the server has it.
+ * @param isEmptyNeeded whether to read which databases have tables, too
+ */
 export async function readPostgresqlOptions(
   { source, isTlsExplicit }: Pick<Extract<TargetServer, { engine: 'postgresql' }>, 'source' | 'isTlsExplicit'>,
   inputs: TargetInputNames,
   signal: AbortSignal,
   onSend?: (text: string) => void,
+  isEmptyNeeded = false,
 ): Promise<Pick<PreflightOptions, 'target' | 'targetVersion'>> {
   try {
-    return optionsOfTarget(source, await readPostgresqlTarget(source, signal, onSend));
+    const read = optionsOfTarget(source, await readPostgresqlTarget(source, signal, onSend));
+    if (!isEmptyNeeded) return read;
+    const names = [...(read.target.postgresql?.databases ?? [])].filter((name) => !/^template[01]$/.test(name));
+    return { ...read, target: { ...read.target, contents: await readTables(source, names, signal, onSend) } };
   } catch (error) {
     const isWithoutTls =
       error instanceof DatabaseConnectError && error.code === clientSideDatabaseErrorCodes.noTls && !isTlsExplicit;
@@ -232,9 +243,37 @@ export async function readPostgresqlOptions(
         inputs,
         signal,
         onSend,
+        isEmptyNeeded,
       );
     throw unreadableTarget(error, source, inputs);
   }
+}
+
+/** The databases of the target that have tables. One that the login cannot enter is left to the service. */
+async function readTables(
+  source: PostgresqlEndpoint,
+  names: readonly string[],
+  signal: AbortSignal,
+  onSend: (text: string) => void = () => {},
+): Promise<NonNullable<NamedTarget['contents']>> {
+  const found: { readonly database: string; readonly reason: string }[] = [];
+  for (const database of names) {
+    try {
+      const options = { dbname: database, limit: 10_000, signal, applicationName: 'cloudctl-preflight' };
+      const session = await connectPostgresql(source, options);
+      try {
+        onSend(firstTablesSql);
+        const tables = (await queryCatalogRows(session, firstTablesSql)).map((row) => decodeText(row, 'name'));
+        if (tables.length > 0)
+          found.push({ database, reason: `the target database is not empty: it contains ${tables.join(', ')}` });
+      } finally {
+        await session.end();
+      }
+    } catch (error) {
+      if (signal.aborted || !(error instanceof DatabaseConnectError || error instanceof QueryError)) throw error;
+    }
+  }
+  return found;
 }
 
 async function readRedisOptions(source: RedisEndpoint, signal: AbortSignal): Promise<Partial<PreflightOptions>> {
@@ -245,8 +284,13 @@ async function readRedisOptions(source: RedisEndpoint, signal: AbortSignal): Pro
       const version = parseServerVersion(info);
       const modules = await session.send(['MODULE', 'LIST']).catch(() => undefined);
       const limit = Number(info.get('maxmemory'));
+      const keys = parseKeyspace(info).reduce((sum, one) => sum + one.keys, 0);
       return {
-        target: { host: source.host, port: source.port },
+        target: {
+          ...{ host: source.host, port: source.port },
+          contents:
+            keys === 0 ? [] : [{ database: undefined, reason: `the target is not empty: it contains ${keys} keys` }],
+        },
         ...(version === undefined ? {} : { targetVersion: `${version.product}-${version.version}` }),
         ...(modules === undefined
           ? {}

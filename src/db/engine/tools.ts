@@ -1,5 +1,10 @@
 export { MigrationError, redactReason, sqlStateOf } from './error.ts';
-export { createDatabase, type DatabaseDefinition, listSourceDatabases } from './postgresql/databases.ts';
+export {
+  createDatabase,
+  type DatabaseDefinition,
+  firstTablesSql,
+  listSourceDatabases,
+} from './postgresql/databases.ts';
 export { readIdentity, type ServerIdentity } from './postgresql/identity.ts';
 export { engineName, replicationName } from './postgresql/names.ts';
 export { lastRows, longTimeout, singleValue, withSession } from './postgresql/session.ts';

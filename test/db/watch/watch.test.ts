@@ -265,7 +265,7 @@ describe('the watch ends', () => {
   it('on a signal while nothing is replicated, the error repeats the cause and the statement that helps', async () => {
     const host = testHost();
     const cause: StopCause = {
-      ...{ rule: 'column-added', observed: 'public.orders.note was added', hint: 'add the column on the target' },
+      ...{ rule: 'column-added', observed: 'public.orders.note was added', hint: 'E_HINT' },
       ...{ object: 'public.orders.note', basis: 'changed' },
       fix: { run_on: 'target', statement: 'ALTER TABLE "public"."orders" ADD COLUMN "note" text;' },
     };
@@ -276,7 +276,7 @@ describe('the watch ends', () => {
     await expect(watching).rejects.toMatchObject({
       exitCode: 143,
       detail: `column-added: ${cause.observed}`,
-      hint: expect.stringMatching(/^add the column .*ALTER TABLE "public"\."orders" .*; then .*watch again/s),
+      hint: expect.stringMatching(/^E_HINT.*ALTER TABLE "public"\."orders" .*; then .*watch again/s),
     });
   });
 });

@@ -99,13 +99,11 @@ function libcProviderClause(release: number): string {
 }
 
 /** Names of at most four tables of users in the target database, without tables of extensions. */
-export async function firstTables(session: SafeSession): Promise<readonly string[]> {
-  const rows = await lastRows(
-    session,
-    `SELECT n.nspname || '.' || c.relname AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+export const firstTablesSql = `SELECT n.nspname || '.' || c.relname AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
      WHERE c.relkind IN ('r', 'p') AND n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'
      AND NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')
-     ORDER BY 1 LIMIT 4`,
-  );
-  return rows.map(({ name }) => name ?? '');
+     ORDER BY 1 LIMIT 4`;
+
+export async function firstTables(session: SafeSession): Promise<readonly string[]> {
+  return (await lastRows(session, firstTablesSql)).map(({ name }) => name ?? '');
 }

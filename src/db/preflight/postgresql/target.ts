@@ -228,6 +228,8 @@ export interface NamedTarget {
   readonly host: string;
   readonly port: number;
   readonly postgresql?: PostgresqlTarget | undefined;
+  /** What it holds already, as the service words it, such as `the target is not empty`; by database for PostgreSQL. */
+  readonly contents?: readonly { readonly database: string | undefined; readonly reason: string }[];
 }
 
 /**
