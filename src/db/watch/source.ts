@@ -8,7 +8,17 @@ import { type WatchLimits, watchLimits } from './limits.ts';
 import type { SourceBaseline } from './postgresql/baseline.ts';
 import { takeBaseline } from './postgresql/observe.ts';
 import { createPostgresWatcher } from './postgresql/watcher.ts';
-import { changeRecord, formatSourceName, readRecord, type SourceAddress, type WatchRecord } from './record.ts';
+import {
+  changeRecord,
+  formatSourceName,
+  pathOfBaseline,
+  pathOfRecord,
+  type RecordedStart,
+  readRecord,
+  type SourceAddress,
+  storeBaseline,
+  type WatchRecord,
+} from './record.ts';
 import { parseRedisFacts } from './redis/facts.ts';
 import { createRedisWatcher } from './redis/watcher.ts';
 import type { PollResult, WatcherOptions } from './watcher.ts';
@@ -74,6 +84,18 @@ function ignoreFileErrors(save: () => void): void {
   } catch (error) {
     if (!(error instanceof Error && 'code' in error)) throw error;
   }
+}
+
+/** Stores the baseline of the migration with this id, unless another one was started meanwhile. */
+export function updateBaseline(
+  stateFolder: string,
+  source: DbSource,
+  { cluster, id }: Pick<RecordedStart, 'cluster' | 'id'>,
+  baseline: SourceBaseline,
+): void {
+  const address = sourceAddress(source);
+  if (readRecord(pathOfRecord(stateFolder, address))?.started?.id !== id) return;
+  ignoreFileErrors(() => storeBaseline(pathOfBaseline(stateFolder, address, cluster), baseline));
 }
 
 /** Records the target of the migration into this cluster, for the commands that `db status` and `db stop` suggest. */

@@ -34,7 +34,7 @@ import {
   listFailedDatabases,
   type ServiceStatus,
 } from './service.ts';
-import { pollSource, sourceAddress, updateRecordedSlots } from './source.ts';
+import { pollSource, sourceAddress, updateBaseline, updateRecordedSlots } from './source.ts';
 import { openWatchScreen } from './view/screen.ts';
 import type { PollResult } from './watcher.ts';
 
@@ -138,6 +138,8 @@ export async function watchMigration(
         sample,
         activeSlots: confirmSlots(result.activeSlots, word),
       });
+      if (result.settled !== undefined && started !== undefined)
+        updateBaseline(host.folders.state, source, started, result.settled);
       for (const text of server?.kind === 'known' ? listMigrationWarnings(server.migration) : []) {
         if (!warned.has(text) && !screen.isLive) await output.warn(text);
         warned.add(text);

@@ -50,6 +50,8 @@ export interface PollResult {
   readonly activeSlots: readonly RecordedSlot[];
   /** Why the migration cannot continue; present only in the last poll. */
   readonly ending?: MigrationEnd;
+  /** The baseline with the changes that the target has too, if this poll found one (PostgreSQL). */
+  readonly settled?: SourceBaseline;
 }
 
 /** What the watch knows after one poll of the source. */

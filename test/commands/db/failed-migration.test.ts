@@ -7,7 +7,7 @@ import type { Postgres } from '../../fixtures/postgres.ts';
 import { runPsql } from '../../fixtures/psql.ts';
 import { startRedis } from '../../fixtures/redis.ts';
 import { sandboxFor, tokenFor } from '../../sandbox/requests.ts';
-import { runCloudctl, sandboxEnvironment } from '../run-cloudctl.ts';
+import { runCloudctl, sandboxEnvironment, startCloudctl } from '../run-cloudctl.ts';
 import { dbTestHost } from './test-source.ts';
 
 let source: Postgres;
@@ -164,6 +164,25 @@ it('a target that holds tables is refused before anything is sent, when it is na
   const ran = await db('migrate', cluster, ...others, '--yes', '-o', 'json', '--target', to);
   expect({ code: ran.code, err: ran.err }).toMatchObject({ code: 0 });
   expect(puts()).toBe(1);
+  expect((await db('stop', cluster, '--yes')).code).toBe(0);
+}, 120_000);
+
+it('a column that was added on the target, too, is resolved, and a new watch does not name it again', async () => {
+  const { host, db, cluster, phases, start, from } = await openPostgres(['grown'], []);
+  expect((await start()).code).toBe(0);
+  await waitUntil(async () => (await phases()).grown === 'streaming', 'the copy');
+  const watching = startCloudctl(host, ['db', 'watch', ...from, '--interval', '1s']);
+  await watching.waitForOutput(/streaming/);
+  await source.query('ALTER TABLE t ADD COLUMN note text; INSERT INTO t VALUES (2, $$x$$)', 'grown');
+  await watching.waitForOutput(/(?:cause|violation) column-added/);
+  await target.query('ALTER TABLE t ADD COLUMN note text', 'grown');
+  await watching.waitForOutput(/resolved: column-added/);
+  expect(watching.host.out() + watching.host.err()).not.toContain('resolved: schema-changed');
+  watching.host.signal('SIGTERM');
+  expect((await watching.ended).code).toBe(143);
+  const again = await db('watch', ...from, '--until-idle', '--interval', '1s', '-o', 'ndjson');
+  expect(again.code).toBe(0);
+  expect(again.out).not.toContain('column-added');
   expect((await db('stop', cluster, '--yes')).code).toBe(0);
 }, 120_000);
 

@@ -1,9 +1,9 @@
 import type { Identity } from '../identity.ts';
 import type { RecordedSlot } from '../record.ts';
 import type { MovingRate, StopCause } from '../sample.ts';
-import type { SourceBaseline } from './baseline.ts';
+import type { DatabaseBaseline, SourceBaseline } from './baseline.ts';
 import type { DatabaseFacts, PostgresOutage, ServerFacts, SettingFacts, SlotFacts } from './facts.ts';
-import { type TableStates, type TrackedTables, trackedFromBaseline } from './tables.ts';
+import { changedTables, type TableStates, type TrackedTables, trackedFromBaseline } from './tables.ts';
 
 /** The state that is kept between two polls of a PostgreSQL source. */
 export interface PostgresState {
@@ -122,6 +122,25 @@ export function createPostgresState(
     outage: undefined,
     percent: 0,
   };
+}
+
+/** The baseline with the tables that the target has as they are now, so that a later watch does not name them again. */
+export function settleBaseline(baseline: SourceBaseline, { databases }: PostgresState): SourceBaseline | undefined {
+  let isChanged = false;
+  const settled = [...baseline.databases].map(([name, database]): [string, DatabaseBaseline] => {
+    const shapes = databases.get(name)?.shapes;
+    const changed = shapes === undefined ? [] : changedTables({ first: database.tables, now: shapes.first });
+    const tables = new Map(database.tables);
+    for (const table of changed) {
+      const shape = shapes?.first.get(table);
+      if (shape === undefined) continue;
+      const written = tables.get(table)?.written ?? 0;
+      tables.set(table, { ...shape, columnShapes: shapes?.columnsBefore.get(table), written });
+      isChanged = true;
+    }
+    return [name, { ...database, tables }];
+  });
+  return isChanged ? { ...baseline, databases: new Map(settled) } : undefined;
 }
 
 export function createDatabaseState(name: string): DatabaseWatch {

@@ -4,7 +4,7 @@ import { knownStart, toRecordedSlot } from '../record.ts';
 import type { SourceWatcher, WatcherOptions } from '../watcher.ts';
 import { foldPostgresPoll } from './fold.ts';
 import { createPostgresObserver } from './observe.ts';
-import { createPostgresState } from './state.ts';
+import { createPostgresState, settleBaseline } from './state.ts';
 import { changedTables } from './tables.ts';
 
 /** The maximum number of changed tables whose columns are read in one poll. */
@@ -34,6 +34,7 @@ export function createPostgresWatcher(source: PostgresqlEndpoint, options: Watch
     migrationStart: (firstSeen: number | undefined) =>
       knownStart({ ...record, firstSeen: record?.firstSeen ?? firstSeen }, now()),
   };
+  let known = baseline;
   let state = createPostgresState({ slots: record?.slots ?? [], firstSeen: record?.firstSeen }, baseline);
   /**
    * The changed tables of a database, whose columns are read; undefined (all tables) before the first poll of the
@@ -51,6 +52,8 @@ export function createPostgresWatcher(source: PostgresqlEndpoint, options: Watch
         slot === undefined || missedPolls > 0 ? [] : [toRecordedSlot({ name: slot, database: name }, identity, system)],
       );
       const { sample, idlePolls, caughtUpPolls, ending } = step;
+      const settled = known === undefined ? undefined : settleBaseline(known, state);
+      known = settled ?? known;
       return {
         sample,
         idlePolls,
@@ -59,6 +62,7 @@ export function createPostgresWatcher(source: PostgresqlEndpoint, options: Watch
         ...(state.outage === undefined ? {} : { outage: state.outage.last.reason, outageCode: state.outage.last.code }),
         activeSlots,
         ...(ending === undefined ? {} : { ending }),
+        ...(settled === undefined ? {} : { settled }),
       };
     },
     close: () => observer.close(),
