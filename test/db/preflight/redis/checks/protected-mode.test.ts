@@ -21,9 +21,7 @@ checkCases(protectedModeCheck, {
     status: 'fail',
     blocks: ['continuous', 'scan'],
     fix: {
-      shell: [
-        "redis-cli CONFIG SET bind '0.0.0.0 -::*'",
-      ],
+      shell: ["redis-cli CONFIG SET bind '0.0.0.0 -::*'"],
       undoShell: ["redis-cli CONFIG SET bind '127.0.0.1 -::1'"],
     },
   },
