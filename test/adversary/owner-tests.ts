@@ -162,8 +162,12 @@ export function ownerTests(version: 14 | 15 | 16 | 17 | 18): void {
     });
 
     test('a superuser starts its migration', async () => {
-      const service = await serverFor((_seen, response) =>
-        reply(response, 200, { id: 'f1', status: 'running', created_at: '2026-11-20T12:00:00Z' }),
+      const service = await serverFor(({ method }, response) =>
+        reply(response, method === 'GET' ? 404 : 200, {
+          id: 'f1',
+          status: 'running',
+          created_at: '2026-11-20T12:00:00Z',
+        }),
       );
       const env = { CLOUDCTL_BASE_URL: service.origin, CLOUDCTL_ACCESS_TOKEN: 'a-token' };
       const cluster = '3b643ad7-65aa-4066-b45b-1c64b6db600a';

@@ -66,7 +66,7 @@ test('reading rows may take longer than the deadline', async () => {
 
 test('db migrate --deep starts the migration only when the rows can be copied', async () => {
   const answer = { id: 'f1', status: 'running', created_at: '2026-11-20T12:00:00Z' };
-  const service = await serverFor((_seen, response) => reply(response, 200, answer));
+  const service = await serverFor(({ method }, response) => reply(response, method === 'GET' ? 404 : 200, answer));
   const env = {
     ...{ CLOUDCTL_BASE_URL: service.origin, CLOUDCTL_ACCESS_TOKEN: 'a-token' },
     PGPASSWORD: server.password,

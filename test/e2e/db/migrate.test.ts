@@ -60,7 +60,7 @@ test('the request is exactly what was given, and the password goes nowhere else'
   const startedAt = Math.floor(Date.now() / 1000) * 1000;
   const iso = (time: number) => new Date(time).toISOString().replace('.000Z', 'Z');
   const answer = { id: 'f1', status: 'running', created_at: iso(startedAt) };
-  const service = await serverFor((_seen, response) => reply(response, 200, answer));
+  const service = await serverFor(({ method }, response) => reply(response, method === 'GET' ? 404 : 200, answer));
   const env = { CLOUDCTL_BASE_URL: service.origin, CLOUDCTL_ACCESS_TOKEN: 'a-token' };
   const ran = await migrate([cluster, '--ignore-dbs', 'scratch', '-o', 'json', '--trace'], { env });
   const [put, ...more] = changes(service.seen);
@@ -167,8 +167,8 @@ test('a session that may only read is refused before the source is asked', async
 });
 
 test.skipIf(lacks('tmux'))('in a terminal it asks, and no is no', async () => {
-  const service = await serverFor((_seen, response) =>
-    reply(response, 200, { id: 'f1', status: 'running', created_at: '2026-11-20T12:00:00Z' }),
+  const service = await serverFor(({ method }, response) =>
+    reply(response, method === 'GET' ? 404 : 200, { id: 'f1', status: 'running', created_at: '2026-11-20T12:00:00Z' }),
   );
   const env = { CLOUDCTL_BASE_URL: service.origin, CLOUDCTL_ACCESS_TOKEN: 'a-token', PGPASSWORD: password };
   const words = ['db', 'migrate', cluster, '--source', server.url('shop'), '--disable-ssl', '--skip-preflight'];
@@ -193,7 +193,7 @@ test.skipIf(lacks('tmux'))('in a terminal it asks, and no is no', async () => {
 
 test('without the version of the target the premise is printed and the migration starts; --strict refuses it', async () => {
   const answer = { id: 'f1', status: 'running', created_at: new Date().toISOString() };
-  const service = await serverFor((_seen, response) => reply(response, 200, answer));
+  const service = await serverFor(({ method }, response) => reply(response, method === 'GET' ? 404 : 200, answer));
   const env = { CLOUDCTL_BASE_URL: service.origin, CLOUDCTL_ACCESS_TOKEN: 'a-token', PGPASSWORD: password };
   const words = ['db', 'migrate', cluster, '--source', server.url('shop'), '--disable-ssl', '-o', 'json'];
   const strict = await run([...words, '--strict'], { folders, limit: 60_000, env });
@@ -213,7 +213,7 @@ test.skipIf(lacks('tmux'))(
   'on a terminal the version of the target is a question, and a wrong one is refused',
   async () => {
     const answer = { id: 'f1', status: 'running', created_at: new Date().toISOString() };
-    const service = await serverFor((_seen, response) => reply(response, 200, answer));
+    const service = await serverFor(({ method }, response) => reply(response, method === 'GET' ? 404 : 200, answer));
     const env = { CLOUDCTL_BASE_URL: service.origin, CLOUDCTL_ACCESS_TOKEN: 'a-token', PGPASSWORD: password };
     const words = ['db', 'migrate', cluster, '--source', server.url('shop'), '--disable-ssl'];
     const asked = await terminal(words, { folders, env, columns: 140 });

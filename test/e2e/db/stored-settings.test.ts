@@ -174,8 +174,12 @@ describe.each([14, 15, 16, 17, 18] as const)('PostgreSQL %i', (version) => {
     await watching.waitFor('stdout', /\n.*\n/, 40_000);
     watching.kill('SIGINT');
     await watching.ended;
-    const service = await serverFor((_seen, response) =>
-      reply(response, 200, { id: 'f1', status: 'running', created_at: '2026-11-20T12:00:00Z' }),
+    const service = await serverFor(({ method }, response) =>
+      reply(response, method === 'GET' ? 404 : 200, {
+        id: 'f1',
+        status: 'running',
+        created_at: '2026-11-20T12:00:00Z',
+      }),
     );
     await run(['db', 'migrate', '3b643ad7-65aa-4066-b45b-1c64b6db600a', ...from(), '--yes', '--target-version', '18'], {
       folders,
