@@ -266,6 +266,7 @@ it('no page and no script installs the program from npm by its name, which is no
 
 it('no line for a shell has a comment, which an interactive zsh passes to the command as words', () => {
   expect(commented('npm ci && npm test   # all')).toBe(true);
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: a line for a shell.
   expect(commented('grep \'# x\' file && echo "# y" ${name#prefix} $# https://x/#y')).toBe(false);
   const pages = [...shownIn(), ...['CONTRIBUTING.md', 'llms.txt'].map((name) => join(root, name))].filter((file) =>
     /\.(md|txt)$/.test(file),

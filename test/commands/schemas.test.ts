@@ -70,7 +70,7 @@ describe('in the sandbox', () => {
     expect((await run('droplets', 'delete', 'b', '--dry-run', '-o', 'json')).json()).toHaveLength(1);
     expect((await run('droplets', 'delete', 'b', '-y', '-o', 'ndjson')).out).toContain('"deleted"');
     const missing = await run('droplets', 'delete', 'b', '-y', '-o', 'json');
-    expect(missing).toMatchObject({ code: 2, out: '' });
+    expect(missing).toMatchObject({ code: 1, out: '' });
   });
 
   it('auth status: a session, a token of the environment, a program', async () => {
