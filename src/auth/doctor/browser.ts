@@ -1,5 +1,5 @@
 import { readFileSync, realpathSync, statSync } from 'node:fs';
-import { basename, dirname, isAbsolute, join } from 'node:path';
+import { dirname, isAbsolute, join } from 'node:path';
 import { commandFor, type ProfileReference } from '../../config/settings.ts';
 import type { BrowserEnvironment } from '../../platform/browser.ts';
 import { findPrograms, pathEntries } from '../../platform/external-program.ts';
@@ -116,11 +116,14 @@ function startedBy(path: string, text: string): string | undefined {
     return inFolder === undefined ? undefined : join(dirname(path), inFolder.replaceAll('\\', '/'));
   }
   const [first = '', ...lines] = text.split('\n').filter((line, at) => at === 0 || !/^\s*(#|$)/.test(line));
-  if (!/^#! ?\/\S*(\/|\/env )(ba|da|z|k)?sh\s*$/.test(first)) return undefined;
+  if (!/^#! ?(\/usr)?\/bin\/(env )?(ba|da|z|k)?sh\s*$/.test(first)) return undefined;
   const word = `('[^']+'|"[^"$\`\\\\]+"|[\\w/.+@-]+)`;
   const command = new RegExp(`^exec (?:${word} )?${word} "\\$@"\\s*$`).exec(lines.join('\n')) ?? [];
   const [runtime, target] = command.slice(1).map((quoted) => quoted?.replaceAll(/^['"]|['"]$/g, ''));
-  return runtime === undefined || basename(runtime) === 'node' ? target : undefined;
+  // Another runtime can do anything with the file.
+  const isOwn =
+    runtime === undefined || (isAbsolute(runtime) && realpathSync(runtime) === realpathSync(process.execPath));
+  return isOwn ? target : undefined;
 }
 
 /** Checks the environment variables that prevent a login or change how requests are sent. */

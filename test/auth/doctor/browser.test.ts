@@ -86,8 +86,10 @@ describe('a program of the same name on PATH', () => {
 
   test.each<readonly [string, 'ok' | 'warning', (program: string) => string]>([
     ['starts it and nothing else', 'ok', (own) => `#!/bin/sh\n# Ours.\n\nexec '${own}' "$@"\n`],
-    ['starts it with node', 'ok', (own) => `#!/usr/bin/env bash\nexec node "${own}" "$@"`],
-    ['starts it with a node', 'ok', (own) => `#!/bin/sh\nexec '/opt/node 24/bin/node' '${own}' "$@"`],
+    ['starts it with this node', 'ok', (own) => `#!/usr/bin/env bash\nexec '${process.execPath}' "${own}" "$@"`],
+    ['starts it with any node', 'warning', (own) => `#!/bin/sh\nexec node '${own}' "$@"`],
+    ['starts it with another node', 'warning', (own) => `#!/bin/sh\nexec '/tmp/evil/node' '${own}' "$@"`],
+    ['has a shell of another folder', 'warning', (own) => `#!/tmp/evil/sh\nexec '${own}' "$@"`],
     ['names it in a comment', 'warning', (own) => `#!/bin/sh\n# not ${own}\nexec /usr/bin/other "$@"\n`],
     ['prints its path', 'warning', (own) => `#!/bin/sh\necho '${own}'\n`],
     ['does something else before', 'warning', (own) => `#!/bin/sh\n/usr/bin/other "$@"\nexec '${own}' "$@"\n`],
