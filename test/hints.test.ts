@@ -271,6 +271,7 @@ const notFollowed: Readonly<Record<string, Readonly<Record<string, readonly stri
     'sandbox/state/state-folder.ts': ['name a folder on a local disk with `--state`'],
   },
   'needs another machine, another system or its administrator': {
+    'config/settings.ts': ['set CLOUDCTL_CONFIG_DIR and CLOUDCTL_STATE_DIR, or HOME'],
     'api/client.ts': ['check the host name, the dates of the certificate and the clock of this machine'],
     'auth/doctor/servers.ts': ['set the clock, for example with `timedatectl set-ntp true`'],
     'auth/doctor/stores.ts': ['unlock the keychain in its window, or restart the keychain service'],

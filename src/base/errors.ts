@@ -48,9 +48,9 @@ export const exitCodes = {
 export type CliErrorCode = keyof typeof exitCodes;
 /**
  * Exit codes: 0 success, 1 failure, 2 usage, 3 preflight, 4 authentication, 5 partial success, 6 unreachable, 7 a file or
- * the output cannot be written, 130/143 interrupted.
+ * the output cannot be written, 129/130/143 interrupted.
  */
-export type ExitCode = 0 | 143 | (typeof exitCodes)[CliErrorCode];
+export type ExitCode = 0 | 129 | 143 | (typeof exitCodes)[CliErrorCode];
 
 export interface CliErrorParts {
   /**
@@ -64,7 +64,7 @@ export interface CliErrorParts {
   readonly status?: number | undefined;
   /** `x-request-id` of the response that caused the error. */
   readonly requestId?: string | undefined;
-  /** Replaces the exit code that belongs to the error code: 143 after SIGTERM, or 5 for a batch that succeeded in part. */
+  /** Replaces the exit code that belongs to the error code: 129 after SIGHUP, 143 after SIGTERM, or 5 for a batch that succeeded in part. */
   readonly exitCode?: ExitCode | undefined;
   readonly cause?: unknown;
 }

@@ -50,11 +50,11 @@ export function requireWholeNumber(
   return value;
 }
 
-const unitMilliseconds: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const unitMilliseconds: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** The milliseconds of a duration such as `30s`, `5m`, `2h` or `30d`; undefined when the text is not a duration. */
+/** The milliseconds of a duration such as `500ms`, `30s`, `5m`, `2h` or `30d`; undefined when the text is not a duration. */
 export function parseDurationToMilliseconds(text: string): number | undefined {
-  const found = /^(\d{1,9})([smhd])$/.exec(text);
+  const found = /^(\d{1,9})(ms|[smhd])$/.exec(text);
   return found === null ? undefined : Number(found[1]) * unitMilliseconds[found[2]!]!;
 }
 
@@ -94,7 +94,7 @@ export function encodeDuration(ms: number): string {
   return `${seconds}s`;
 }
 
-const durationSyntax = 'a duration is a whole number with a unit: 30s, 5m, 2h, 30d';
+const durationSyntax = 'a duration is a whole number with a unit: 500ms, 30s, 5m, 2h, 30d';
 
 function assignmentExample(source: string, value: string): string {
   return source.startsWith('--') ? `\`${source} ${value}\`` : `\`${source}=${value}\``;

@@ -1,6 +1,7 @@
 import { CliError, usageError } from '../base/errors.ts';
 import { Secret } from '../base/secret.ts';
 import { showInvisible } from '../base/text.ts';
+import { isHomeUnset } from '../platform/folders.ts';
 import type { ProcessEnvironment } from '../platform/host.ts';
 import type { ConfigFile } from './config-file.ts';
 import {
@@ -23,6 +24,8 @@ export interface ResolvedProfileSettings {
   readonly isProfileStored: boolean;
   /** Whether an option, a variable or `current` in config.json selected the profile; false for the built-in name `default`. */
   readonly isProfileNamed: boolean;
+  /** Whether no variable names the home folder, as under cron, nor the folder of config.json. */
+  readonly isHomeUnset?: boolean;
   readonly values: Profile;
   readonly clientSecret: Secret | undefined;
   /** The token of `CLOUDCTL_ACCESS_TOKEN`; undefined if the option `--profile` takes precedence over the variable. */
@@ -193,6 +196,7 @@ export function resolveProfileSettings(input: ProfileSettingsInput): ResolvedPro
           },
     isProfileStored: stored !== undefined,
     isProfileNamed: named !== undefined,
+    isHomeUnset: isHomeUnset(input.env),
     values: resolved,
     clientSecret: clientSecret === undefined ? undefined : new Secret(clientSecret),
     accessToken: accessToken === undefined || isAccessTokenIgnored ? undefined : new Secret(accessToken),
@@ -238,7 +242,14 @@ export function requireNamedProfileExists(
   if (settings.isProfileStored || !settings.isProfileNamed) return;
   const names = [...config.profiles.keys()];
   const meant = nearest(settings.profileName, names);
-  throw new CliError('profile_unknown', `unknown profile "${settings.profileName}"`, {
+  const unknown = `unknown profile "${settings.profileName}"`;
+  // Under cron config.json is elsewhere, unless it has other profiles: then the name is mistyped.
+  if (settings.isHomeUnset === true && meant === undefined)
+    throw new CliError('profile_unknown', `${unknown}: HOME is not set`, {
+      detail: `${config.path} has no such profile`,
+      hint: 'set CLOUDCTL_CONFIG_DIR and CLOUDCTL_STATE_DIR, or HOME',
+    });
+  throw new CliError('profile_unknown', unknown, {
     detail: names.length === 0 ? `${config.path} has no profile` : `known profiles: ${names.join(', ')}`,
     // `cloudctl sandbox start` creates the profile `sandbox`.
     hint:

@@ -396,7 +396,7 @@ export async function reportDeletion({ output }: Pick<BatchIo, 'output'>, end: D
   if (outputError !== undefined) {
     const { code, message } = outputError;
     const detail = `${summary}; not all rows were printed`;
-    throw new CliError(code, message, { detail, hint, ...(deleted + unknown > 0 ? { exitCode: 5 as const } : {}) });
+    throw new CliError(code, message, { detail, hint });
   }
   const gone = rows.filter((row) => row.status === 'deleted' && row.already_gone === true);
   if (gone.length > 0)

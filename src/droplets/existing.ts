@@ -8,7 +8,7 @@ import { type Lane, readerOf } from './lane.ts';
 import type { Ledger } from './ledger.ts';
 import { type Found, readPages } from './lookup.ts';
 import { createdAt, describeDifference, exclusiveTag, sharedTag, tagsOf } from './match.ts';
-import type { Others } from './running.ts';
+import type { Others, Proof } from './running.ts';
 import type { BatchState } from './state.ts';
 import { latestArrival } from './uncertain.ts';
 
@@ -20,6 +20,8 @@ interface ExistingEvents {
    * @param names number of these names @param ms milliseconds until the last lookup
    */
   readonly onDoubt: (names: number, ms: number) => Promise<void>;
+  /** Called once with what the lookups have shown of names that another run may have sent, before any of them is sent again. */
+  readonly onProven: (proofs: ReadonlyMap<string, Proof>) => Promise<void>;
 }
 
 /** Droplets that have names of the batch when a run begins. */
@@ -37,8 +39,9 @@ export interface Existing {
  *
  * - A droplet with the tag of the batch (`--batch-id`) is adopted.
  * - A droplet that another run on this machine created exists although a list may not show it yet, so it is read by its id.
- * - A name that another run may have sent is looked up twice more: when its request cannot arrive any more, and later. With
- *   `--batch-id` that is every name, because another machine may have sent it, unless the ledger is new and was named.
+ * - A name that another run may have sent is looked up until it has a droplet, the last two times when its request cannot arrive
+ *   any more, and later. A second droplet does not matter then, because a name with a droplet is not sent. With `--batch-id`
+ *   that is every name, because another machine may have sent it, unless the ledger is new and was named.
  *
  * Throws `usage` when a name is taken, nothing was sent yet, and the batch has `--if-exists fail`.
  */
@@ -52,11 +55,19 @@ export async function recordExisting(run: Run, others: Others, events: ExistingE
   let hasRecent = false;
   /** False after a lookup by name found a droplet with the tag of the batch that the lookup by tag did not contain. */
   let isTagTrusted = true;
+  const proofs = new Map<string, Proof>();
+  const isUncertain = (name: string): boolean => others.uncertain.has(name);
+  const commitFound = async (found: ReadonlyMap<string, readonly Droplet[]>): Promise<void> => {
+    for (const [name, droplets] of found) if (isUncertain(name)) proofs.set(name, { isAbsent: false, droplets });
+    await commitBaseline(found, run);
+  };
 
   const adopt = async (tagged: Tagged): Promise<void> => {
     if (tagged.foreign.length > 0) throw differentBatchError(state, tagged.foreign);
     hasRecent ||= tagged.newest > Date.parse(lane.serverTime() ?? '') - recentMs;
-    await events.onAdopted(recordTagged(tagged.own, ledger));
+    const adopted = recordTagged(tagged.own, ledger);
+    for (const name of adopted) if (isUncertain(name)) proofs.set(name, { isAbsent: false, droplets: [] });
+    await events.onAdopted(adopted);
   };
   /** Droplets with these names that do not belong to the batch; those that belong to it are adopted. */
   const look = async (
@@ -87,7 +98,7 @@ export async function recordExisting(run: Run, others: Others, events: ExistingE
     const isCompared = isNew || batch.if_exists !== 'create';
     const found = new Map(isCompared || isTagged ? await look(wanted, isCompared) : []);
     if (isCompared) await addCreatedByOthers(found, wanted());
-    if (isNew || found.size > 0 || state.taken().length > 0) await commitBaseline(found, run);
+    if (isNew || found.size > 0 || state.taken().length > 0) await commitFound(found);
     requireNamesAvailable(state);
   };
   const addCreatedByOthers = async (
@@ -131,23 +142,42 @@ export async function recordExisting(run: Run, others: Others, events: ExistingE
     const doubts = doubtful();
     if (doubts.size > 0) {
       const first = Math.max(...doubts.values()) + times.settleDelay;
-      await events.onDoubt(doubts.size, first - clock.now() + times.lookupInterval);
-      for (const at of [first, first + times.lookupInterval]) {
+      const last = first + times.lookupInterval;
+      await events.onDoubt(doubts.size, last - clock.now());
+      const isDoubted = (): boolean => state.missing().some((name) => doubts.has(name));
+      for (const at of lookupTimes(clock.now(), first, times)) {
+        if (!isDoubted()) break;
         await clock.sleep(Math.max(0, at - clock.now()), ending);
-        if (!state.missing().some((name) => doubts.has(name))) break;
         // Another machine may have created the other names since.
         const found = await look(state.missing, others.uncertain.size > 0);
-        if (found.size > 0) await commitBaseline(found, run);
+        if (found.size > 0) await commitFound(found);
         requireNamesAvailable(state);
       }
+      for (const name of state.missing()) if (isUncertain(name)) proofs.set(name, { isAbsent: true, droplets: [] });
     }
+    await events.onProven(proofs);
   } catch (error) {
+    if (proofs.size > 0) await events.onProven(proofs);
     // No request was sent, so the new ledger is not needed.
     if (!state.wasSent() && error instanceof CliError && error.code === 'usage') await ledger.discard();
     throw error;
   }
   if (!isTagged) return { lookAgainAt: undefined };
   return { lookAgainAt: hasRecent ? startedAt + times.orphanLimit : startedAt };
+}
+
+/**
+ * When names that another run may have sent are looked up: at growing intervals while its request can still arrive, when it cannot
+ * any more, and later. @param first milliseconds, as `now`
+ */
+function lookupTimes(now: number, first: number, { pollInterval, lookupInterval }: Run['times']): readonly number[] {
+  const early: number[] = [];
+  let pause = pollInterval;
+  for (let at = now + pause; at + lookupInterval <= first; at += pause) {
+    early.push(at);
+    pause = Math.min(2 * pause, lookupInterval);
+  }
+  return [...early, first, first + lookupInterval];
 }
 
 /** So many droplets that lists do not show yet are read by their ids; more are awaited, for this number of lists. */

@@ -4,7 +4,7 @@ export type { Actor } from './account.ts';
 export { createDroplets } from './create.ts';
 export { deleteBatch, deleteDroplets, requireDeletable } from './delete.ts';
 export { ifExistsChoices } from './events.ts';
-export { limitOptions, readLimits } from './limits.ts';
+export { creationLimitOptions, limitOptions, readLimits } from './limits.ts';
 export { attributeOptions } from './options.ts';
 export { showBatch } from './show.ts';
 export { listBatches, storedView } from './stored.ts';

@@ -3,16 +3,26 @@ import type { OptionSpec, ParsedArgs } from '../cli/command.ts';
 import type { CommandIo } from '../cli/command-io.ts';
 import { parseDurationToMillisecondsOrThrow, requireWholeNumber } from '../cli/values.ts';
 
+const longestWait = 'Longest wait for the rate limit';
+
 /** Options of commands that send many requests. */
-export const limitOptions: readonly OptionSpec[] = [
-  { name: 'concurrency', valueName: 'N', description: 'Requests sent at the same time, 1 to 32 (default: 4)' },
-  {
-    name: 'max-wait',
-    valueName: 'DURATION',
-    description:
-      'Longest wait for the rate limit, and of a creation with --if-exists skip for another run; a longer one ends the command (default: 15m)',
-  },
-];
+export const limitOptions: readonly OptionSpec[] = limitOptionsOf(longestWait);
+
+/** Those of a creation, which may wait for another run. */
+export const creationLimitOptions: readonly OptionSpec[] = limitOptionsOf(
+  `${longestWait}, and with --if-exists skip for another run`,
+);
+
+function limitOptionsOf(wait: string): readonly OptionSpec[] {
+  return [
+    { name: 'concurrency', valueName: 'N', description: 'Requests sent at the same time, 1 to 32 (default: 4)' },
+    {
+      name: 'max-wait',
+      valueName: 'DURATION',
+      description: `${wait}; a longer one ends the command (default: 15m)`,
+    },
+  ];
+}
 
 export interface Limits {
   readonly concurrency: number;

@@ -28,6 +28,8 @@ export const resultView: ListView<Numeric<PrintedRow>> = {
 export interface Reporter {
   /** Reports names whose result is final in this run. If the method returns a promise, the caller waits for it. */
   settled(names: readonly string[]): Promise<void> | undefined;
+  /** Called when the lookups are over and requests are sent: the rate of the progress counts from here. */
+  sending(): void;
   /** Reports droplets for which `--wait` no longer waits. */
   awaited(names: readonly string[]): Promise<void> | undefined;
   /** Prints the rows that were not yet printed. @param notSent error of the names that were never sent */
@@ -65,8 +67,8 @@ export async function startReporter(
   const stream = streamRows(io, resultView, (at: number) => printedRow(state.rowAt(at, notSentError)));
   const total = state.batch.names.length;
   const printed = new Uint8Array(stream === undefined ? 0 : total);
-  const startedAt = host.clock.now();
-  const createdBefore = state.counts().created;
+  let startedAt = host.clock.now();
+  let createdBefore = state.counts().created;
   let created = createdBefore;
   const print = (positions: readonly number[]): Promise<void> | undefined => {
     if (stream === undefined || positions.length === 0) return undefined;
@@ -109,6 +111,10 @@ export async function startReporter(
       const showing = showProgress(previous);
       if (printing === undefined || showing === undefined) return printing ?? showing;
       return Promise.all([printing, showing]).then(() => {});
+    },
+    sending() {
+      startedAt = host.clock.now();
+      createdBefore = created;
     },
     awaited: (names) => print(names.map((name) => state.positionOf(name)).filter((at) => printed[at] === 0)),
     async end(notSent) {
@@ -192,7 +198,7 @@ export async function reportEnd({ output }: Pick<CommandIo, 'output'>, batchEnd:
   if (outputError !== undefined && signal === undefined && created + unknown > 0) {
     const { code, message } = outputError;
     const detail = `${created} of ${total} droplets were created, but not all rows were printed`;
-    throw new CliError(code, message, { detail, hint: `print the rows with \`${resume}\``, exitCode: 5 });
+    throw new CliError(code, message, { detail, hint: `print the rows with \`${resume}\`` });
   }
   if (outputError !== undefined && signal === undefined) throw outputError;
   if (signal === undefined && left === 0) {
@@ -328,7 +334,9 @@ export function startNotice({ host, output, progress }: BatchIo): Notice {
   const text = (): string => {
     const now = clock.now();
     if (now < pausedUntil) return `still waiting for the rate limit: ${formatDuration(pausedUntil - now)} left`;
-    return `still ${describe()}, for ${formatDuration(now - startedAt)}`;
+    // What is awaited may have changed just now, after a silence.
+    const waited = now - startedAt;
+    return waited < 1_000 ? `still ${describe()}` : `still ${describe()}, for ${formatDuration(waited)}`;
   };
   const run = async (): Promise<void> => {
     while (!stopped.signal.aborted) {

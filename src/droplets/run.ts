@@ -255,15 +255,17 @@ export async function createMissing(
       onDoubt: async (names, ms) => {
         awaiting(() => 'looking up names that another run may have sent');
         await output.note(
-          `Looking up ${countOf(names, 'name')} that another run may have sent; this takes ${formatDuration(ms)}.`,
+          `Looking up ${countOf(names, 'name')} that another run may have sent; this takes up to ${formatDuration(ms)}.`,
         );
       },
+      onProven: entry.settleNames,
     }));
     const differing = isResumed ? undefined : describeSkipped(state.rows());
     if (differing !== undefined) await output.note(differing);
     const older = isResumed ? undefined : describeOlderDuplicates(state);
     if (older !== undefined) await output.warn(older);
     for (const name of state.missing()) sent.names.add(name);
+    reporter.sending();
     awaiting(server);
   };
   const { stop, sentAgainAt } = await sendMissing(run, { ...options, prepare, onLate, onSettled: reporter.settled });

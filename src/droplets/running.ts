@@ -3,6 +3,7 @@
 
 import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Droplet } from '../api/droplets.ts';
 import { CliError } from '../base/errors.ts';
 import { type AccountAndTeam, compareAccounts } from '../base/identity.ts';
 import {
@@ -18,7 +19,8 @@ import { isUnwritableFolder, listFolder, readTextIfPresent, writeFileAtomically 
 import type { Clock, HostSystem } from '../platform/host.ts';
 import { type HeldFileLock, tryAcquireFileLock } from '../platform/locks.ts';
 import type { Batch } from './events.ts';
-import { type Ledger, tryReadState } from './ledger.ts';
+import { type Ledger, openLedger, tryReadState } from './ledger.ts';
+import { originOf } from './match.ts';
 import type { BatchState } from './state.ts';
 
 /** For how long the names of a run that has ended are kept: lists may lag, and a request of a killed process may arrive late. */
@@ -32,6 +34,14 @@ export interface Others {
   readonly uncertain: ReadonlyMap<string, number>;
 }
 
+/** What a lookup has shown of a name that another run may have sent. */
+export interface Proof {
+  /** No droplet had the name when the request could not arrive any more, and later. */
+  readonly isAbsent: boolean;
+  /** The droplets with this name; empty when the droplet belongs to the batch that looked. */
+  readonly droplets: readonly Droplet[];
+}
+
 export const noOthers: Others = { created: new Map(), uncertain: new Map() };
 
 /** The entry of this run, held until the process ends or `end` is called. */
@@ -41,6 +51,8 @@ export interface Entry {
    * `skip` it is awaited. `create` asks for more droplets, so other runs do not matter.
    */
   settleOthers(options: WaitOptions): Promise<Others>;
+  /** Writes what became of names into the ledgers of the ended runs that may have sent them, so that no later run waits for them. */
+  settleNames(proofs: ReadonlyMap<string, Proof>): Promise<void>;
   /** Leaves the result of the run for the runs after it. Resolves with false if it could not be written: they read the ledger. */
   end(state: BatchState): Promise<boolean>;
 }
@@ -65,7 +77,8 @@ export async function register(
 ): Promise<Entry> {
   const folder = join(machine.folders.state, 'batches', 'running');
   // With `--ledger FILE` a batch needs no state folder, as in a container whose user has no home folder.
-  if (isUnwritableFolder(folder)) return { settleOthers: async () => noOthers, end: async () => true };
+  if (isUnwritableFolder(folder))
+    return { settleOthers: async () => noOthers, settleNames: async () => {}, end: async () => true };
   const own = await locked(folder, machine.clock, () => {
     const numbers = listNumbers(folder);
     const number = Math.max(0, ...numbers) + 1;
@@ -82,6 +95,7 @@ export async function register(
   });
   return {
     settleOthers: (options) => settleOthers(folder, own.content, machine.clock, options),
+    settleNames: (proofs) => settleNames(folder, own.content, machine, proofs),
     async end(state) {
       try {
         await locked(folder, machine.clock, () =>
@@ -188,8 +202,7 @@ function combine(others: readonly Content[], own: Content, clock: Clock): Others
   const created = new Map<string, string[]>();
   const uncertain = new Map<string, number>();
   for (const other of others) {
-    // What earlier runs with this ledger did is in its state.
-    if (other.ledger === own.ledger && other.begun === own.begun) continue;
+    if (isSameRun(other, own)) continue;
     const result = resultOfEntry(other, clock);
     for (const [name, id] of result.created) if (names.has(name)) created.set(name, [...(created.get(name) ?? []), id]);
     for (const [name, at] of result.uncertain)
@@ -197,6 +210,82 @@ function combine(others: readonly Content[], own: Content, clock: Clock): Others
   }
   return { created, uncertain };
 }
+
+/** What earlier runs with this ledger did is in its state. */
+function isSameRun(other: Content, own: Content): boolean {
+  return other.ledger === own.ledger && other.begun === own.begun;
+}
+
+async function settleNames(
+  folder: string,
+  own: Content,
+  machine: Machine,
+  proofs: ReadonlyMap<string, Proof>,
+): Promise<void> {
+  if (proofs.size === 0) return;
+  const { clock } = machine;
+  const isProven = ([name]: readonly [string, number]): boolean => proofs.has(name);
+  const isEnded = (other: Content): boolean =>
+    overlaps(other, own) && !isSameRun(other, own) && !isLive(folder, other.number);
+  for (const number of listNumbers(folder)) {
+    // Without the lock of the folder or the ledger, the next run looks the names up again.
+    await locked(folder, clock, () => {
+      const entry = readEntry(folder, number);
+      return entry !== undefined && isEnded(entry) ? entry : undefined;
+    })
+      .then(async (entry) => {
+        if (entry === undefined) return;
+        const before = resultOfEntry(entry, clock);
+        if (!before.uncertain.some(isProven)) return;
+        const state = await settleLedger(entry, machine, proofs);
+        const left = before.uncertain.filter((pair) => !isProven(pair));
+        const ended =
+          state === undefined ? { at: clock.now(), created: before.created, uncertain: left } : resultOf(state, clock);
+        await locked(folder, clock, () => {
+          if (readEntry(folder, number) !== undefined) writeEntry(folder, { ...entry, ended });
+        });
+      })
+      .catch(() => {});
+  }
+}
+
+/** Resolves with the state of the ledger of an ended run; undefined when that ledger was deleted or replaced. */
+async function settleLedger(
+  { ledger: path, begun }: Content,
+  machine: Machine,
+  proofs: ReadonlyMap<string, Proof>,
+): Promise<BatchState | undefined> {
+  if (tryReadState(path)?.batch.at !== begun) return undefined;
+  const ledger = await openLedger(path, machine);
+  const { state } = ledger;
+  try {
+    for (const { group, names, sentAfter, resend, error = lostText } of state.uncertainGroups()) {
+      const rows = names.flatMap((name) => {
+        const own = proofs.get(name)?.droplets.filter((one) => originOf(one, state, sentAfter).kind === 'ours') ?? [];
+        const [first, ...more] = own;
+        return first === undefined || more.length > 0 ? [] : [{ name, id: first.id }];
+      });
+      const absent = names.filter((name) => proofs.get(name)?.isAbsent === true);
+      const left = names.filter((name) => !absent.includes(name) && !rows.some((row) => row.name === name));
+      if (rows.length > 0) await ledger.commit({ event: 'created', group, adopted: true, rows });
+      if (absent.length === 0) continue;
+      // A failed group ends as a whole, so the names that are left keep it, with the time of their request.
+      if (left.length > 0) await ledger.commit({ event: 'unknown', group, names: left, error, resend });
+      await ledger.commit({
+        event: 'failed',
+        group: left.length > 0 ? state.nextGroup() : group,
+        names: absent,
+        error: absentText,
+      });
+    }
+  } finally {
+    await ledger.close();
+  }
+  return state;
+}
+
+const lostText = 'no complete response arrived';
+const absentText = 'not created: a later run found no droplet when the request could not arrive any more';
 
 function resultOfEntry(
   { ended, ledger, begun, names, started }: Content,

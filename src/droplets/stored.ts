@@ -76,7 +76,7 @@ export const storedView: ListView<StoredBatch> = {
     { name: 'Failed', value: (row) => row.failed },
     { name: 'Unknown', value: (row) => row.unknown, priority: 1 },
     { name: 'Missing', value: (row) => row.missing, priority: 2 },
-    { name: 'Skipped', value: (row) => row.skipped, extra: true },
+    { name: 'Skipped', value: (row) => row.skipped, priority: 3 },
     { name: 'Ledger', value: (row) => row.path, priority: 4 },
   ],
 };

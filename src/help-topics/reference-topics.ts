@@ -42,6 +42,7 @@ export const meaningOfExitCode: readonly (readonly [number: string, meaning: str
   ],
   ['6', 'a server was not reached: error of the name lookup, the connection or TLS, or a timeout'],
   ['7', 'a file of the program or the standard output cannot be written: the disk is full, read-only or forbidden'],
+  ['129', 'ended by SIGHUP: the terminal was closed'],
   ['130', 'interrupted by Ctrl-C'],
   ['143', 'ended by SIGTERM'],
 ];

@@ -40,6 +40,13 @@ function homeFolder(variable: string | undefined, isAbsolute: (path: string) => 
   }
 }
 
+/** Whether no variable tells where config.json is, as under cron: the home folder of the password database is a guess then. */
+export function isHomeUnset(env: ProcessEnvironment, platform: NodeJS.Platform = process.platform): boolean {
+  if (platform === 'win32' || absolute(env.CLOUDCTL_CONFIG_DIR, platform) !== undefined) return false;
+  const known = platform === 'darwin' ? [env.HOME] : [env.HOME, env.XDG_CONFIG_HOME];
+  return !known.some((path) => path !== undefined && posix.isAbsolute(path));
+}
+
 /** HOME may be a folder of another user, such as /root in `docker run --user 12345`. */
 function isLocked(folder: string): boolean {
   try {

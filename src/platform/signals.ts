@@ -46,7 +46,7 @@ function isSignalName(signal: string): signal is SignalName {
   return names.some((name) => name === signal);
 }
 
-/** Runs `work` to its end even if a signal arrives, then ends the command with the exit code of that signal (130 or 143). */
+/** Runs `work` to its end even if a signal arrives, then ends the command with the exit code of that signal. */
 export async function deferSignals<T>(signals: Signals, work: () => Promise<T>): Promise<T> {
   let caught: 'SIGINT' | 'SIGTERM' | 'SIGHUP' | undefined;
   const stop = signals.listen((signal) => {
@@ -62,9 +62,9 @@ export async function deferSignals<T>(signals: Signals, work: () => Promise<T>):
 }
 
 export function interruptedError(signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP'): CliError {
-  return signal === 'SIGTERM'
-    ? new CliError('cancelled', 'terminated', { exitCode: 143 })
-    : new CliError('cancelled', signal === 'SIGINT' ? 'interrupted' : 'the terminal was closed');
+  if (signal === 'SIGTERM') return new CliError('cancelled', 'terminated', { exitCode: 143 });
+  if (signal === 'SIGHUP') return new CliError('cancelled', 'the terminal was closed', { exitCode: 129 });
+  return new CliError('cancelled', 'interrupted');
 }
 
 /**

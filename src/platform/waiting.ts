@@ -72,7 +72,7 @@ export function timeoutSignal(ms: number, ...until: readonly AbortSignal[]): Abo
 
 /**
  * Runs asynchronous work until it ends or the process receives a signal. After a signal the result of the work is ignored: the
- * command fails with `message` and the exit code of the signal (130 or 143).
+ * command fails with `message` and the exit code of the signal.
  */
 export async function runUntilSignal<T>(
   signals: Signals,

@@ -93,7 +93,7 @@ describe('binding and lifetime', () => {
   test.each([
     ['SIGINT', 130],
     ['SIGTERM', 143],
-    ['SIGHUP', 130],
+    ['SIGHUP', 129],
   ] as const)('rule 6: %s closes listener and connections, exit %i', async (signal, exit) => {
     const authority = await authorityFor();
     const victim = await (await startVictimMachine(authority)).login();

@@ -115,7 +115,7 @@ describe('the profile in use', () => {
   });
 
   it('that is named but not stored is profile_unknown, with the stored ones', () => {
-    const settings = resolveProfileSettings({ profile: 'nope', env: {}, config });
+    const settings = resolveProfileSettings({ profile: 'nope', env: { HOME: '/h' }, config });
     const text = thrownText(() => requireNamedProfileExists(settings, config, nearestWord));
     expect(text).toMatch(/^profile_unknown: /);
     expect(text).toContain('work, home');
@@ -129,6 +129,21 @@ describe('the profile in use', () => {
       'config',
       thrownText(() => requireNamedProfileExists(settings, config, nearestWord)),
     );
+  });
+
+  it.each([
+    [{}, true],
+    [{ HOME: '' }, true],
+    [{ HOME: 'relative', CLOUDCTL_STATE_DIR: '/s' }, true],
+    [{ HOME: '/h' }, false],
+    [{ CLOUDCTL_CONFIG_DIR: '/c' }, false],
+  ])('that is unknown names HOME when no variable tells the folder: %j', (env, isNamed) => {
+    for (const profile of ['nope', 'sandbox']) {
+      const settings = resolveProfileSettings({ profile, env, config });
+      const text = thrownText(() => requireNamedProfileExists(settings, config, nearestWord));
+      expect(text.includes('HOME is not set')).toBe(isNamed);
+      expect(text.includes('set CLOUDCTL_CONFIG_DIR and CLOUDCTL_STATE_DIR')).toBe(isNamed);
+    }
   });
 
   it('that is known, or not named at all, is fine', () => {

@@ -2,10 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { quietForJson } from '../../src/cli/command-io.ts';
 import type { OutputFormat } from '../../src/cli/print.ts';
 import { createProgressReporter } from '../../src/cli/progress.ts';
-import { crossesTenth, formatBar, formatProgress, startNotice } from '../../src/droplets/report.ts';
+import { crossesTenth, formatBar, formatProgress, startNotice, startReporter } from '../../src/droplets/report.ts';
+import { createState } from '../../src/droplets/state.ts';
+import { createWaitResults } from '../../src/droplets/wait.ts';
 import { commandIo } from '../fixtures/command-io.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 import { testHost } from '../fixtures/host.ts';
+import { batchOf } from './batch-fixtures.ts';
 
 describe('batch progress', () => {
   const standing = { created: 30, total: 120, fresh: 20, elapsed: 10_000 };
@@ -77,7 +80,7 @@ describe('batch waiting notice printer', () => {
     const io = { ...commandIo(host, format), progress: createProgressReporter({ stderr: host.stderr, clock, quiet }) };
     const notice = startNotice(quietForJson(io));
     const lines = () => host.err().split('\n').filter(Boolean);
-    return { notice, lines, clock };
+    return { notice, lines, clock, io };
   }
 
   it('silence for 10 s is broken by a line, and again after twice the time', async () => {
@@ -96,6 +99,31 @@ describe('batch waiting notice printer', () => {
     const count = lines().length;
     await clock.advance(900_000);
     expect(lines()).toHaveLength(count);
+  });
+
+  it('has no time when what is awaited has only just changed', async () => {
+    const { notice, lines, clock } = setUp();
+    await clock.advance(9_999);
+    notice.awaiting(() => 'X');
+    await clock.advance(1);
+    expect(lines()).toEqual(['still X']);
+  });
+
+  it('the rate counts from the first request, not from the lookups before it', async () => {
+    const { io, lines, clock } = setUp();
+    const state = createState(batchOf(['a', 'b', 'c', 'd']));
+    const ledger = { state, path: 'l' };
+    const reporter = await startReporter(io, ledger, createWaitResults(), { waits: false, isLedgerKept: () => true });
+    await clock.advance(180_000);
+    reporter.sending();
+    await clock.advance(1_000);
+    const rows = [
+      { name: 'a', id: '1' },
+      { name: 'b', id: '2' },
+    ];
+    state.apply({ event: 'created', at: '', group: 1, rows });
+    await reporter.settled(['a', 'b']);
+    expect(lines().at(-1)).toBe('2/4 created, 2.0/s, 1 s left');
   });
 
   it('other lines end a silence', async () => {

@@ -188,7 +188,7 @@ describe('reconcile and create missing droplets', () => {
       waits: false,
       isLedgerKept: () => true,
     });
-    const entry = { settleOthers: async () => others, end: async () => true };
+    const entry = { settleOthers: async () => others, settleNames: async () => {}, end: async () => true };
     const sent = { names: new Set<string>(), lastLookupAt: 0 };
     const stopped = await createMissing(notice, reporter, testRun(ledger, api, { clock }), entry, sent, {
       api,

@@ -1,8 +1,9 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Droplet } from '../../src/api/droplets.ts';
 import type { Batch } from '../../src/droplets/events.ts';
-import { createLedgerAt, type Ledger } from '../../src/droplets/ledger.ts';
+import { createLedgerAt, type Ledger, openLedger, readLedger } from '../../src/droplets/ledger.ts';
 import { type Entry, noOthers, register } from '../../src/droplets/running.ts';
 import { makeFolders } from '../fixtures/folders.ts';
 import { batchOf, fastClock } from './batch-fixtures.ts';
@@ -233,4 +234,59 @@ it('a result that cannot be written is no error: the ledger stays', async () => 
   rmSync(folder, { recursive: true });
   writeFileSync(folder, '');
   expect(await entry.end(ledger.state)).toBe(false);
+});
+
+describe('names that a killed run may have sent', () => {
+  const droplet = (name: string, id: string, size = 's'): Droplet => ({
+    id,
+    name,
+    raw: { name, size_slug: size, created_at: '2026-01-01T00:00:01Z' },
+  });
+
+  it.each([
+    ['found', [droplet('a', '7')], false, { created: 1, failed: 0, unknown: 1 }],
+    ['absent', [], true, { created: 0, failed: 1, unknown: 1 }],
+    ['found twice', [droplet('a', '7'), droplet('a', '8')], false, { created: 0, failed: 0, unknown: 2 }],
+    ['found with another size', [droplet('a', '7', 'large')], false, { created: 0, failed: 0, unknown: 2 }],
+  ] as const)('are settled in its ledger: %s', async (_, droplets, isAbsent, counts) => {
+    const { begin, kill } = machine();
+    const first = await begin(['a', 'b']);
+    await first.ledger.commit({ event: 'baseline', existing: {} });
+    await first.ledger.commit({ event: 'sending', group: 1, names: ['a', 'b'] });
+    await kill(first);
+    const second = await begin(['a']);
+    expect((await second.settle()).uncertain.size).toBe(1);
+    await second.entry.settleNames(new Map([['a', { droplets, isAbsent }]]));
+    const { state } = readLedger(first.ledger.path);
+    expect(state.counts()).toMatchObject(counts);
+    // What is left keeps the time of its request, which decides whose a droplet is.
+    expect(state.uncertainGroups().map(({ names, sentAt }) => [names, sentAt !== undefined])).toEqual([
+      [counts.unknown === 1 ? ['b'] : ['a', 'b'], true],
+    ]);
+    expect([...(await second.settle()).uncertain.keys()]).toEqual(counts.unknown === 1 ? [] : ['a']);
+  });
+
+  it('stay in doubt while another process holds its ledger', async () => {
+    const { begin, kill, host } = machine();
+    const first = await begin(['a']);
+    await first.ledger.commit({ event: 'sending', group: 1, names: ['a'] });
+    await kill(first);
+    const held = await openLedger(first.ledger.path, host);
+    const second = await begin(['a']);
+    await second.entry.settleNames(new Map([['a', { droplets: [], isAbsent: true }]]));
+    await held.close();
+    expect(readLedger(first.ledger.path).state.counts()).toMatchObject({ unknown: 1 });
+    expect((await second.settle()).uncertain.size).toBe(1);
+  });
+
+  it('are settled although its ledger was deleted', async () => {
+    const { begin, kill } = machine();
+    const first = await begin(['a']);
+    await first.ledger.commit({ event: 'sending', group: 1, names: ['a'] });
+    await kill(first);
+    rmSync(first.ledger.path);
+    const second = await begin(['a']);
+    await second.entry.settleNames(new Map([['a', { droplets: [], isAbsent: true }]]));
+    expect(await second.settle()).toEqual(noOthers);
+  });
 });

@@ -180,7 +180,11 @@ async function oneRun(scenario: Scenario, world: World, run: number, left: Left)
   const work = (async () => {
     await sendMissing(shared, {
       prepare: async () => {
-        await recordExisting(shared, noOthers, { onAdopted: async () => {}, onDoubt: async () => {} });
+        await recordExisting(shared, noOthers, {
+          onAdopted: async () => {},
+          onDoubt: async () => {},
+          onProven: async () => {},
+        });
       },
       batchSize,
       concurrency,

@@ -133,11 +133,24 @@ export function tokenError(failure: TokenFailure, context: ErrorContext): CliErr
     });
   }
   const isRevocation = operation !== 'exchange' && operation !== 'refresh';
+  // A server that refuses the refresh has ended the session for scripts, whatever error code it gives.
+  const isRefused =
+    operation === 'refresh' &&
+    row.code === 'api_error' &&
+    row !== rateLimited &&
+    row !== serverFailure &&
+    isRefusal(failure.status);
   return new CliError(isRevocation ? 'api_error' : row.code, `${operations[operation].failed}: ${row.reason}`, {
     detail: detailOf(factsOf(failure, context.origin)),
     hint: isRevocation ? revokeInPanelHint(context.origin) : tokenErrorHints[row.hint](context),
     status: failure.status,
+    ...(isRefused ? { exitCode: 4 } : {}),
   });
+}
+
+/** A status that the same request would get again. */
+function isRefusal(status: number | undefined): boolean {
+  return status !== undefined && status >= 400 && status < 500 && status !== 408 && status !== 429;
 }
 
 /** Joins the parts of the detail of an error. */

@@ -10,7 +10,7 @@ export interface Interruption {
   orInterrupt<T>(work: Promise<T>, limit: number, timeoutError: () => CliError): Promise<T>;
   /** Waits for `work`; after a signal for at most 5 s more (SECURITY.md rule 6). `abandoned`: parts of the error after these 5 s. */
   withGrace<T>(work: Promise<T>, abandoned: CliErrorParts): Promise<T>;
-  /** Throws `cancelled` (exit code 130, or 143 after SIGTERM) when a signal arrived, because the signal determines the exit code. */
+  /** Throws `cancelled` with the exit code of the signal when a signal arrived, because the signal determines the exit code. */
   throwIfInterrupted(): void;
   close(): void;
 }

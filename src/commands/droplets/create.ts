@@ -1,6 +1,6 @@
 import type { CommandSpec } from '../../cli/command.ts';
 import type { CommandContext } from '../../context.ts';
-import { attributeOptions, createDroplets, ifExistsChoices, limitOptions } from '../../droplets/index.ts';
+import { attributeOptions, createDroplets, creationLimitOptions, ifExistsChoices } from '../../droplets/index.ts';
 import { actorOf } from './actor.ts';
 
 export const dropletsCreateCommand: CommandSpec<CommandContext> = {
@@ -55,7 +55,7 @@ export const dropletsCreateCommand: CommandSpec<CommandContext> = {
     { name: 'plan', description: 'Print which names exist, differ or would be created, without creating any' },
     { name: 'dry-run', description: 'Print the requests, also as curl commands, without sending them' },
     { name: 'batch-size', valueName: 'N', description: 'Names per request, 1 to 10 (default: 10)' },
-    ...limitOptions,
+    ...creationLimitOptions,
     {
       name: 'if-exists',
       valueName: 'ACTION',

@@ -60,6 +60,8 @@ it.each([
   ['exchange', 'invalid_request', 'api_error', 1],
   ['refresh', 'invalid_client', 'invalid_client', 4],
   ['refresh', 'invalid_grant', 'needs_login', 4],
+  // Nothing is sent without a session, and a job that pages on exit code 4 has to know.
+  ['refresh', 'invalid_request', 'api_error', 4],
   ['refresh', 'server_error', 'api_error', 1],
   ['revokeAccessToken', 'invalid_client', 'api_error', 1],
 ] as const)('%s with %s is %s, exit %d', (operation, error, code, exitCode) => {

@@ -66,7 +66,7 @@ describe('the wait for a response', () => {
   it.each([
     ['SIGINT', 130],
     ['SIGTERM', 143],
-    ['SIGHUP', 130],
+    ['SIGHUP', 129],
   ] as const)('ends at once by %s: exit %d', async (signal, exitCode) => {
     const { host, interruption, response } = interruptible();
     const waiting = response();

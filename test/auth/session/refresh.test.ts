@@ -214,7 +214,7 @@ describe('a signal during a refresh', () => {
   it.each([
     ['SIGINT', 130],
     ['SIGTERM', 143],
-    ['SIGHUP', 130],
+    ['SIGHUP', 129],
   ] as const)('%s waits for the commit and then ends with %d', async (signal, exitCode) => {
     const { origin } = await serverFor((_, response) => {
       expect(host.signal(signal)).toBe(1);

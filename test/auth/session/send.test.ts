@@ -127,7 +127,7 @@ describe('an answer that is no grant', () => {
     [
       'invalid_request',
       (_, response) => reply(response, 400, { error: 'invalid_request' }),
-      { code: 'api_error', exitCode: 1 },
+      { code: 'api_error', exitCode: 4 },
     ],
   ])('%s is an error after one request, and the session is kept', async (_what, answerer, expected) => {
     const { origin, seen } = await serverFor(answerer);

@@ -26,7 +26,7 @@ it('a terminal that was closed ends a watch as it ends every command', async () 
   const watch = startCloudctl(dbTestHost(), ['db', 'watch', '--source', `redis://${source.host}:${source.port}`]);
   await watch.waitForOutput(/waiting/);
   watch.host.signal('SIGHUP');
-  expect((await watch.ended).code).toBe(130);
+  expect((await watch.ended).code).toBe(129);
 });
 
 it.each(['redis', 'postgres'])('the first look at a %s source that cannot be entered says why', async (scheme) => {

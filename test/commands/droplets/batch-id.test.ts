@@ -85,7 +85,7 @@ function messages(err: string): string {
       // After 10 s of silence, which are 5 ms of the fast clock.
       .replace(/^still .*\n/gm, '')
       // A second passes in half a millisecond of the fast clock.
-      .replaceAll(/; this takes (?:[1-9]|[12]\d|30) s\./g, '; this takes 30 s.')
+      .replaceAll(/; this takes up to (?:[1-9]|[12]\d|30) s\./g, '; this takes up to 30 s.')
       .replaceAll(/[^\s`]+\/batches\/[\w-]+\.jsonl/g, 'LEDGER')
       .replaceAll(/http:\/\/127\.0\.0\.1:\d+/g, 'http://SERVER')
   );

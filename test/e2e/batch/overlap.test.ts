@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Ran } from '../../fixtures/cli.ts';
 import type { Environment } from '../../fixtures/folders.ts';
 import { anotherMachine, type BatchSetup, ndjsonRows, seededRandom, setUpBatch, sizeAndImage } from './batch-setup.ts';
@@ -150,3 +150,35 @@ it.each(scheduleSeeds.flatMap((seed) => [[seed, 1] as const, [seed, 2] as const]
     for (const name of twice) for (const id of setup.ids(name)) expect(printed).toContain(String(id));
   },
 );
+
+describe('a run that was killed while its request was on its way', () => {
+  const four = ['kz-01', 'kz-02', 'kz-03', 'kz-04'];
+  const words = ['droplets', 'create', 'kz-{01..04}', ...sizeAndImage, '--if-exists', 'skip'];
+  it.each([
+    ['carried out later', 'delay', { created: 4, failed: 0, unknown: 0, state: 'finished' }],
+    ['never carried out', 'status', { created: 0, failed: 4, unknown: 0, state: 'unfinished' }],
+  ] as const)('%s: the next run settles its ledger, and later ones do not wait', async (_, action, settled) => {
+    // The wait for a request that does not arrive is 180 s, here 36 s and 9 s.
+    const setup = await setUpBatch({ acceleration: action === 'delay' ? 5 : 20 });
+    const match = { method: 'POST', path: '/v2/droplets' };
+    // A refused request is held for so long, too, so that the run is killed before the response.
+    setup.sandbox.faults.add({ match, action, delay: 1_500, ...(action === 'status' ? { status: 503 } : {}) });
+    const killed = start(setup, words);
+    while (setup.sandbox.faults.list()[0]?.applied !== 1) await sleep(10);
+    killed.kill();
+    await killed.ended;
+    const began = Date.now();
+    const next = await setup.run(words);
+    expect([next.code, setup.counts(four)], next.stderr).toEqual([0, [1, 1, 1, 1]]);
+    expect(next.stderr).toContain('Looking up 4 names');
+    if (action === 'delay') expect(Date.now() - began).toBeLessThan(20_000);
+    const listed = (await setup.run(['droplets', 'batches', 'list', '-o', 'json'])).json<readonly object[]>();
+    expect(listed.at(-1)).toMatchObject(settled);
+    for (let run = 0; run < 2; run++) {
+      expect((await setup.run(['droplets', 'delete', 'kz-*', '--yes'])).code).toBe(0);
+      const later = await setup.run(words);
+      expect([later.code, setup.counts(four)], later.stderr).toEqual([0, [1, 1, 1, 1]]);
+      expect(later.stderr).not.toContain('Looking up');
+    }
+  });
+});

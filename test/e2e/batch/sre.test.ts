@@ -40,6 +40,43 @@ const scripts: readonly Script[] = [
     runs: 2,
   },
   {
+    title: 'cron without HOME and without folders',
+    text: `code=0
+      env -i PATH="$PATH" cloudctl --profile sandbox-of-cron droplets list || code=$?
+      echo "$code"
+      env -i PATH="$PATH" CLOUDCTL_CONFIG_DIR="$CLOUDCTL_CONFIG_DIR" CLOUDCTL_STATE_DIR="$CLOUDCTL_STATE_DIR" \
+        cloudctl --profile default droplets list >/dev/null`,
+    names: [],
+    stdout: '2\n',
+    stderr: ['HOME is not set', 'CLOUDCTL_CONFIG_DIR and CLOUDCTL_STATE_DIR'],
+  },
+  {
+    title: 'a full disk below standard output',
+    text: `for words in "create full-1 full-2 ${like}" list 'delete full-* --yes'; do
+        set -f
+        code=0
+        cloudctl droplets $words -o json >/dev/full || code=$?
+        echo "$code"
+      done`,
+    names: [],
+    stdout: '7\n7\n7\n',
+    stderr: ['"output"'],
+  },
+  {
+    title: 'SIGHUP',
+    text: `cloudctl droplets create 'hup-{1..40}' ${like} --concurrency 1 -o json --ledger hup.jsonl >rows.json &
+      while ! grep -q created hup.jsonl 2>/dev/null; do sleep 0.1; done
+      kill -HUP $!
+      code=0
+      wait $! || code=$?
+      echo "$code"
+      cloudctl droplets create --ledger hup.jsonl -o json >rows.json`,
+    names: numbered('hup-', 40),
+    faults: [{ action: 'delay', delay: 1_000, times: 3 }],
+    stdout: '129\n',
+    stderr: ['"cancelled"'],
+  },
+  {
     title: 'timeout -k',
     text: `code=0
       timeout -k 5 3 cloudctl droplets create 'slow-{1..40}' ${like} --ledger slow.jsonl --concurrency 1 -o json >rows.json || code=$?
@@ -180,4 +217,12 @@ describe.skipIf(lacks('bash', 'make', 'xargs', 'jq', 'timeout', 'unshare'))('a s
       for (const code of stderr.match(/"code": *"\w+"/g) ?? []) expect(code).toContain('busy');
     else if (script.stderr.length === 0) expect(stderr).toBe('');
   });
+});
+
+it.each([[400], [403]])('a refresh that is refused with %i before anything was sent is exit 4', async (status) => {
+  const setup = await setUpBatch({ seed: { record: { expiresAt: 1 } } });
+  setup.sandbox.faults.add({ match: { grant_type: 'refresh_token' }, action: 'status', status, times: 100 });
+  const ran = await setup.run(['droplets', 'create', 'r-{1..40}', ...like.split(' '), '-o', 'json']);
+  expect(ran.code, ran.stderr).toBe(4);
+  expect(setup.sandbox.requests('POST /v2/droplets')).toEqual([]);
 });

@@ -31,7 +31,7 @@ describe.skipIf(lacks('chromium'))('a login that waits', () => {
   test.each([
     ['SIGINT', 130],
     ['SIGTERM', 143],
-    ['SIGHUP', 130],
+    ['SIGHUP', 129],
   ] as const)('ends by %s with exit %i, and the port is free', async (signal, code) => {
     const { sandbox, ...here } = fixture();
     const machine = here.machine();

@@ -110,10 +110,9 @@ function readMatch(match: string | undefined, grantType: string | undefined): ob
   };
 }
 
-/** Parses the value of `--delay` to milliseconds. Unlike other durations, a delay may be shorter than a second. */
+/** Parses the value of `--delay` to milliseconds. */
 function readDelay(text: string): number {
-  const [, ms] = /^(\d{1,6})ms$/.exec(text) ?? [];
-  const delay = ms === undefined ? parseDurationToMillisecondsOrThrow(text, '--delay') : Number(ms);
+  const delay = parseDurationToMillisecondsOrThrow(text, '--delay');
   if (delay > LONGEST_MS) throw usageError(`--delay is too long: "${shortenInputForError(text)}"`, 'pass 10m or less');
   return delay;
 }
