@@ -135,12 +135,12 @@ describe('confirm and delete droplets', () => {
       const failing = {
         ...io.output,
         pages: async () => {
-          throw new CliError('config_invalid', 'ENOSPC');
+          throw new CliError('output', 'ENOSPC');
         },
       };
       const { api, sent } = apiOf(() => done);
       const ran = deleteDroplets({ ...io, output: failing }, api, droplets(50), { ...options, concurrency: 1 });
-      await expect(ran).rejects.toMatchObject({ code: 'config_invalid', exitCode: 5 });
+      await expect(ran).rejects.toMatchObject({ code: 'output', exitCode: 7 });
       expect(sent.length).toBeLessThan(50);
     });
 
