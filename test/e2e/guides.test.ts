@@ -222,8 +222,14 @@ const sandboxStart = 'cloudctl sandbox start';
 const runByCi: Readonly<Record<string, readonly [file: string, text: string]>> = {
   'npm ci && npm run demo': ['.ci/run', 'step npm run --silent demo'],
   'npm ci && npm test': ['.ci/run', 'step tests test\n'],
-  [`sudo apt install ./cloudctl_${manifest.version}_amd64.deb`]: ['test/standalone/packages.test.ts', '-i "$2"'],
-  [`npm install -g ./cloudctl-${manifest.version}.tgz`]: ['scripts/package.mjs', "npm(['install', '--global'"],
+  [`sudo apt install ./dist-packages/cloudctl_${manifest.version}_amd64.deb`]: [
+    'test/standalone/packages.test.ts',
+    '-i "$2"',
+  ],
+  [`npm install -g ./dist-packages/cloudctl-${manifest.version}.tgz`]: [
+    'scripts/package.mjs',
+    "npm(['install', '--global'",
+  ],
 };
 
 const counts = { run: 0, all: 0 };

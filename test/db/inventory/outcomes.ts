@@ -65,7 +65,7 @@ export function sampleOutcomes(): readonly Outcome[] {
     is_blocker: false,
   });
   const identity = (at: number) =>
-    databaseFinding('replica-identity', `db${at}`, { title: 'UPDATE and DELETE fail without a replica identity' });
+    databaseFinding('replica-identity', `db${at}`, { title: 'UPDATE fails without a replica identity' });
   return [
     ...Array.from({ length: 200 }, (_, at) =>
       outcome(at + 1, 'large', at % 20 === 0 ? [wal, identity(at + 1)] : [wal]),

@@ -19,11 +19,11 @@ describe.skipIf(process.platform !== 'linux')('a batch whose rows cannot be prin
     folders.remove();
   });
 
-  test.each(['ndjson', 'json', 'table'])('has been done: exit 5, and --resume prints them (%s)', async (format) => {
+  test.each(['ndjson', 'json', 'table'])('has been done: exit 7, and --resume prints them (%s)', async (format) => {
     const given = `--size s-1vcpu-1gb --image ubuntu-24-04-x64 --region nyc3 -o ${format}`;
     const line = `'${node}' '${bin}' droplets create '${format}-{1..5}' ${given} >/dev/full`;
     const ran = await startProgram('/bin/sh', ['-c', line], { folders, env: sandbox.env }).ended;
-    expect(ran.code).toBe(5);
+    expect(ran.code).toBe(7);
     expect(ran.stderr).toContain('ENOSPC');
     expect(ran.stderr).toContain('5 of 5');
     const [, ledger = ''] = /--resume ([^`"\s]+)/.exec(ran.stderr) ?? [];

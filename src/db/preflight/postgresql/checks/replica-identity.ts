@@ -90,7 +90,7 @@ const countersStartQuery: PostgresqlQuery<CountersStart> = {
 export const replicaIdentityCheck = declareDatabaseCheck({
   id: 'replica-identity',
   title: 'every table has a usable replica identity',
-  headline: 'UPDATE and DELETE fail without a replica identity',
+  headline: 'UPDATE fails without a replica identity',
   severity: { continuous: 'blocker' },
   queries: {
     identities: unsafeIdentitiesQuery,
