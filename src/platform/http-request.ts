@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { pipeline, Readable } from 'node:stream';
+import { Readable, type Transform } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import { programVersion } from '../base/version.ts';
 import type { HttpRequestInit, HttpResponse } from './http-sender.ts';
@@ -35,10 +35,13 @@ export function sendHttpRequestOnce(
     requireSendable(url, init);
     let started: Dispatcher.DispatchController | undefined;
     let body: Readable | undefined;
+    let failed: Error | undefined;
     const fail = (error: Error): void => {
       signal.removeEventListener('abort', abort);
       reject(error);
-      body?.destroy(error);
+      failed ??= error;
+      // Its reader gets what has arrived, which may be the only copy of a token, and then the error.
+      body?.push(null);
     };
     const abort = (): void => {
       fail(signal.reason);
@@ -60,7 +63,7 @@ export function sendHttpRequestOnce(
         resolve({
           status,
           headers: { get: (name) => textOf(received[name.toLowerCase()]) },
-          body: body === undefined ? null : read(body, textOf(received['content-encoding']), attempt),
+          body: body === undefined ? null : read(body, textOf(received['content-encoding']), attempt, () => failed),
         });
       },
       onResponseData(controller, chunk) {
@@ -99,7 +102,7 @@ function bodyStream(controller: Dispatcher.DispatchController): Readable {
       done(error);
     },
   });
-  // An error before the first read is kept for the reader; without a listener it would end the process.
+  // The reader gets the error too; without a listener it would end the process.
   return stream.on('error', () => {});
 }
 
@@ -107,21 +110,69 @@ async function* read(
   body: Readable,
   encoding: string | null,
   { failure, done }: HttpDispatchAttempt,
+  failed: () => Error | undefined,
 ): AsyncGenerator<Uint8Array> {
-  const decompressor = decompressors.get(encoding?.toLowerCase());
+  const decompressor = decompressors.get(encoding?.trim().toLowerCase());
   try {
-    if (decompressor === undefined) yield* body;
-    else {
-      // Loaded on demand: most calls receive nothing that is compressed.
-      const zlib = await import('node:zlib');
-      // The callback ignores the error, because reading the stream throws the same error.
-      yield* pipeline(body, zlib[decompressor](), () => {});
+    if (decompressor === undefined) {
+      yield* body;
+      throwFailed(failed);
     }
+    // Loaded on demand: most calls receive nothing that is compressed.
+    else yield* decompress(body, (await import('node:zlib'))[decompressor](), failed);
   } catch (error) {
     throw failure(error);
   } finally {
     await done();
   }
+}
+
+/**
+ * Yields all that can be decompressed before it throws: a pipeline would lose what is decompressed and not yet read when
+ * the connection fails or the compressed data end too early.
+ */
+async function* decompress(
+  body: Readable,
+  stream: Transform,
+  failed: () => Error | undefined,
+): AsyncGenerator<Uint8Array> {
+  let wake = (): void => {};
+  for (const event of ['readable', 'end', 'error']) stream.on(event, () => wake());
+  async function* outputOf(start: (done: () => void) => void): AsyncGenerator<Uint8Array> {
+    let isDone = false;
+    start(() => {
+      isDone = true;
+      wake();
+    });
+    for (;;) {
+      const chunk: Uint8Array | null = stream.read();
+      if (chunk !== null) yield chunk;
+      else if (stream.errored !== null) throw stream.errored;
+      else if (isDone || stream.readableEnded) return;
+      else
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+    }
+  }
+  try {
+    for await (const chunk of body) {
+      // The end of the output is known a moment after the last write.
+      yield* outputOf((done) => void stream.write(chunk, () => setImmediate(done)));
+      // What follows the end of the compressed data is not read.
+      if (stream.readableEnded) return;
+    }
+    throwFailed(failed);
+    // The callback of `end` is called before the error of data that end too early; the output ends after it.
+    yield* outputOf(() => void stream.end());
+  } finally {
+    stream.destroy();
+  }
+}
+
+function throwFailed(failed: () => Error | undefined): void {
+  const error = failed();
+  if (error !== undefined) throw error;
 }
 
 /**

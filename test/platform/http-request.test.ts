@@ -1,6 +1,6 @@
 import { getEventListeners, once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
-import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { brotliCompressSync, constants, deflateSync, gzipSync } from 'node:zlib';
 import { expect, it, onTestFinished } from 'vitest';
 import { HttpSendError, readResponseBodyText } from '../../src/platform/http-sender.ts';
 
@@ -38,6 +38,8 @@ it.each([
   ['x-gzip', gzipSync],
   ['deflate', deflateSync],
   ['BR', brotliCompressSync],
+  ['gzip ', gzipSync],
+  ['\tGZip', gzipSync],
 ] as const)('an answer in %s, which nobody asked for, is read all the same', async (name, pack) => {
   const { origin } = await serverFor((_, response) =>
     response.writeHead(200, { 'content-encoding': name }).end(pack('{"refresh_token":"the only one"}')),
@@ -204,6 +206,54 @@ it.each(['identity', 'gzip'])(
     await expect(answer.text()).rejects.toMatchObject({ name: 'SendError', kind: 'connection', sent: true });
   },
 );
+
+const flush = { finishFlush: constants.Z_SYNC_FLUSH };
+
+it.each([
+  ['identity', (text: string) => Buffer.from(text)],
+  ['gzip', (text: string) => gzipSync(text, flush)],
+  ['deflate', (text: string) => deflateSync(text, flush)],
+  ['br', (text: string) => brotliCompressSync(text, { finishFlush: constants.BROTLI_OPERATION_FLUSH })],
+] as const)('all that has arrived of a body in %s that breaks off is read before the failure', async (coding, pack) => {
+  const text = JSON.stringify({ refresh_token: 'the only one' });
+  // Without the end of the compressed data, as after a flush of the server.
+  const packed = pack(text);
+  const host = await rawServer((socket) => {
+    socket.write(`HTTP/1.1 200 OK\r\ncontent-length: 5000\r\ncontent-encoding: ${coding}\r\n\r\n`);
+    const parts = Array.from({ length: packed.length }, (_, at) => packed.subarray(at, at + 1));
+    for (const part of parts) socket.write(part);
+    socket.end();
+  });
+  const answer = await (await createUndiciSender({ env: {} }))(`http://${host}/`, get());
+  // A reader that is late, as one that writes a journal before.
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  const chunks: Uint8Array[] = [];
+  const reading = async (): Promise<void> => {
+    for await (const chunk of answer.body ?? []) {
+      chunks.push(chunk);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  };
+  await expect(reading()).rejects.toMatchObject({ name: 'SendError', kind: 'connection', sent: true });
+  expect(Buffer.concat(chunks).toString()).toBe(text);
+});
+
+it('what is decompressed of a gzip without its end is read before the failure', async () => {
+  const text = 'x'.repeat(100_000);
+  const { origin } = await serverFor((_, response) =>
+    response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(text).subarray(0, -8)),
+  );
+  const { body } = await (await createUndiciSender({ env: {} }))(origin, get());
+  let size = 0;
+  const reading = async (): Promise<void> => {
+    for await (const chunk of body ?? []) {
+      size += chunk.length;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  };
+  await expect(reading()).rejects.toMatchObject({ name: 'SendError', kind: 'connection', sent: true });
+  expect(size).toBe(text.length);
+});
 
 it.each(['HEAD', 'DELETE'])('the answer to %s without a body has none to read', async (method) => {
   const { origin } = await serverFor((_, response) => response.writeHead(method === 'HEAD' ? 200 : 204).end());
