@@ -14,8 +14,8 @@ import { generatedColumnsQuery } from '../queries/relations.ts';
 export function detectTimeDependence(text: string): 'surely' | 'perhaps' | undefined {
   const words = text
     .toLowerCase()
-    .replace(/--[^\n]*|\/\*[\s\S]*?\*\//g, ' ')
-    .replace(/'(?:[^']|'')*'/g, "''");
+    .replace(/--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/g, ' ')
+    .replace(/'[^']*(?:'|$)/g, "''");
   if (!volatileCalls.test(words)) return undefined;
   return timePartCalls.test(words) ? 'perhaps' : 'surely';
 }

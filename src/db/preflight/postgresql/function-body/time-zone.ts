@@ -7,7 +7,7 @@ import { isSqlKeyword, isSqlSymbol, type SqlToken, tokenizeBody } from './tokeni
 export function usesZone(text: string, types: readonly string[]): boolean {
   const words = text
     .toLowerCase()
-    .replace(/--[^\n]*|\/\*[\s\S]*?\*\//g, ' ')
+    .replace(/--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/g, ' ')
     // Seconds since the epoch do not depend on the time zone.
     .replace(/\b(extract\s*\(\s*|date_part\s*\(\s*')epoch\b/g, ' ');
   if (/\bat\s+time\s+zone\b|\bat\s+local\b|\btimezone\s*\(/.test(words) || zoned.test(words)) return false;
@@ -35,7 +35,9 @@ export interface NamedZones {
  * Finds names of IANA's file `backward` where SQL expects a time zone: after AT TIME ZONE, in the arguments of functions
  * that take a zone, after SET timezone, and at the end of a timestamp. Elsewhere `Japan` is a word like any other.
  */
-export function findLegacyZones(text: string): NamedZones {
+export function findLegacyZones(text: string, depth = 0): NamedZones {
+  // Each level is read again: without a limit, quotes in quotes take quadratic time and overflow the stack.
+  if (depth > 4) return { legacy: [], isVariable: true };
   const tokens = tokenizeBody(text);
   const operands = tokens.flatMap((_token, at) => zoneOperandAt(tokens, at));
   const isVariable = operands.some(({ isConstant }) => !isConstant);
@@ -46,7 +48,9 @@ export function findLegacyZones(text: string): NamedZones {
     // A zone in a variable: a name such as `US/Pacific` has no other meaning, `Japan` has.
     ...(isVariable ? texts.filter((one) => one.includes('/')) : []),
   ];
-  const inner = texts.filter((one) => one !== text && /\btime\s*zone|\bdate_trunc\b/i.test(one)).map(findLegacyZones);
+  const inner = texts
+    .filter((one) => one !== text && /\btime\s*zone|\bdate_trunc\b/i.test(one))
+    .map((one) => findLegacyZones(one, depth + 1));
   return {
     legacy: [...new Set([...found.flatMap(legacyZone), ...inner.flatMap(({ legacy }) => legacy)])],
     isVariable: isVariable || inner.some((one) => one.isVariable),
@@ -56,7 +60,7 @@ export function findLegacyZones(text: string): NamedZones {
 /** As `findLegacyZones`, for languages other than SQL, in which only a quoted name with a slash is certain. */
 export function findQuotedZones(text: string): NamedZones {
   const quoted = [...text.matchAll(/['"]([A-Za-z][\w+-]*\/[\w/+-]+)\\?['"]/g)].map(([, name = '']) => name);
-  const named = [...text.matchAll(/\btime\s*zone\s*(?:\(|=|\bto\b)?\s*\\?['"]+([A-Za-z][\w+-]*)/gi)];
+  const named = [...text.matchAll(/\btime\s*zone\s*(?:(?:\(|=|\bto\b)\s*)?\\?['"]+([A-Za-z][\w+-]*)/gi)];
   const found = [...quoted, ...named.map(([, name = '']) => name)];
   return { legacy: [...new Set(found.flatMap(legacyZone))], isVariable: false };
 }
@@ -118,8 +122,9 @@ function assignedZone(tokens: readonly SqlToken[], from: number): readonly ZoneO
 /** The operand of AT TIME ZONE: a constant, an expression in parentheses, a CASE, a function call or a name. */
 function operandAfter(tokens: readonly SqlToken[], from: number): ZoneOperand {
   if (isSqlKeyword(tokens[from], 'case')) {
-    const end = tokens.findIndex((token, at) => at > from && isSqlKeyword(token, 'end'));
-    return operandOf(tokens.slice(from, end < 0 ? undefined : end));
+    const most = tokens.slice(from, from + maxOperand);
+    const end = most.findIndex((token) => isSqlKeyword(token, 'end'));
+    return operandOf(end < 0 ? most : most.slice(0, end));
   }
   const isName = tokens[from]?.kind === 'word';
   if (isName && tokens[from + 1]?.kind === 'string') return operandOf(tokens.slice(from + 1, from + 2));
@@ -140,15 +145,19 @@ function withoutAbbreviations({ names, isConstant }: ZoneOperand): ZoneOperand {
   return { names: names.filter((name) => !/^(uct|zulu)$/i.test(name.trim())), isConstant };
 }
 
-/** The position of the parenthesis that closes the one at `open`; the end if there is none. */
+/** An operand ends after so many tokens, because nested calls are read once for each level. */
+const maxOperand = 500;
+
+/** The position of the parenthesis that closes the one at `open`; the end of the operand if there is none. */
 function closingAt(tokens: readonly SqlToken[], open: number): number {
+  const most = Math.min(tokens.length, open + maxOperand);
   let depth = 0;
-  for (let at = open; at < tokens.length; at += 1) {
+  for (let at = open; at < most; at += 1) {
     if (isSqlSymbol(tokens[at], '(')) depth += 1;
     if (isSqlSymbol(tokens[at], ')')) depth -= 1;
     if (depth === 0) return at;
   }
-  return tokens.length;
+  return most;
 }
 
 function firstCommaIn(tokens: readonly SqlToken[]): number {

@@ -8,11 +8,18 @@ export type SqlToken =
 
 /**
  * Splits a function body into tokens, and leaves out comments and white space. A string or comment without an end
- * extends to the end of the function body.
+ * extends to the end of the function body. The body may be hostile: each character is read a fixed number of times, and no
+ * regular expression repeats a group, which would overflow the stack.
  */
 export function tokenizeBody(body: string): readonly SqlToken[] {
   const tokens: SqlToken[] = [];
   for (let at = 0; at < body.length; ) {
+    const operators = matchAt(body, at, operatorRun);
+    if (operators !== undefined) {
+      for (const text of splitOperators(operators)) tokens.push({ kind: 'symbol', text });
+      at += operators.length;
+      continue;
+    }
     const next = readToken(body, at);
     if (next.token !== undefined) tokens.push(next.token);
     at = next.end;
@@ -50,10 +57,12 @@ function readToken(body: string, at: number): TokenRead {
   if (body.startsWith('/*', at)) return { end: commentEnd(body, at) };
   const string = stringAt(body, at);
   if (string !== undefined) return string;
-  const quoted = matchAt(body, at, quotedWord);
-  if (quoted !== undefined) {
-    const text = quoted.slice(1, quoted.endsWith('"') ? -1 : undefined).replaceAll('""', '"');
-    return { token: { kind: 'word', text, quoted: true }, end: at + quoted.length };
+  if (body[at] === '"') {
+    const close = closingQuote(body, at + 1, '"');
+    return {
+      token: { kind: 'word', text: body.slice(at + 1, close).replaceAll('""', '"'), quoted: true },
+      end: close + 1,
+    };
   }
   const word = matchAt(body, at, plainWord);
   if (word !== undefined) {
@@ -66,11 +75,11 @@ function readToken(body: string, at: number): TokenRead {
 }
 
 function stringAt(body: string, at: number): TokenRead | undefined {
-  const plain = matchAt(body, at, plainString) ?? matchAt(body, at, escapedString);
-  if (plain !== undefined) {
-    const from = plain.indexOf("'") + 1;
-    const text = plain.slice(from, -1).replaceAll("''", "'");
-    return { token: { kind: 'string', text }, end: at + plain.length };
+  const isEscaped = /[eE]/.test(body.charAt(at)) && body[at + 1] === "'";
+  if (isEscaped || body[at] === "'") {
+    const from = at + (isEscaped ? 2 : 1);
+    const close = closingQuote(body, from, "'", isEscaped);
+    return { token: { kind: 'string', text: body.slice(from, close).replaceAll("''", "'") }, end: close + 1 };
   }
   const tag = matchAt(body, at, dollar);
   if (tag === undefined) return undefined;
@@ -80,21 +89,36 @@ function stringAt(body: string, at: number): TokenRead | undefined {
 }
 
 const blank = /\s+|--[^\n]*/y;
-const plainString = /'(?:[^']|'')*(?:'|$)/y;
-const escapedString = /[eE]'(?:[^'\\]|\\[\s\S]|'')*(?:'|$)/y;
 const dollar = /\$(?:[A-Za-z_\u0080-\uffff][\w\u0080-\uffff]*)?\$/y;
-const quotedWord = /"(?:[^"]|"")*(?:"|$)/y;
 const plainWord = /[A-Za-z_\u0080-\uffff][\w$\u0080-\uffff]*/y;
+/** Numbers and parameters are tokens of the kind symbol, because they are not names. */
+const symbol = /::|:=|\.\.|\$?\d[\w.]*/y;
+/** Ends before a comment. */
+const operatorRun = /(?:(?!--|\/\*)[-+*/<>=~!@#%^&|`?])+/y;
+
 /**
- * Numbers and parameters are tokens of the kind symbol, because they are not names. A PostgreSQL operator ends before a
- * comment, and its last character is + or - only if it contains one of ~ ! @ # % ^ & | ` ?
+ * The last character of a PostgreSQL operator is + or - only if it contains one of ~ ! @ # % ^ & | ` ?
  * (https://www.postgresql.org/docs/current/sql-syntax-lexical.html#SQL-SYNTAX-OPERATORS).
  */
-const signs = '(?:(?!--|/\\*)[-+*/<>=~!@#%^&|`?])*';
-const symbol = new RegExp(
-  `::|:=|\\.\\.|\\$?\\d[\\w.]*|${signs}[~!@#%^&|\`?]${signs}|(?:(?!--|/\\*)[-+*/<>=])*[*/<>=]`,
-  'y',
-);
+function splitOperators(run: string): readonly string[] {
+  if (/[~!@#%^&|`?]/.test(run)) return [run];
+  let end = run.length;
+  while (end > 0 && '+-'.includes(run.charAt(end - 1))) end -= 1;
+  return [...(end > 0 ? [run.slice(0, end)] : []), ...run.slice(end)];
+}
+
+/** The position of the quote that ends the text from `from`, in which two quotes are one; the end if there is none. */
+function closingQuote(body: string, from: number, quote: string, isEscaped = false): number {
+  for (let at = from; at < body.length; at += 1) {
+    const character = body[at];
+    if (isEscaped && character === '\\') at += 1;
+    else if (character === quote) {
+      if (body[at + 1] !== quote) return at;
+      at += 1;
+    }
+  }
+  return body.length;
+}
 
 function matchAt(body: string, at: number, pattern: RegExp): string | undefined {
   pattern.lastIndex = at;
