@@ -173,8 +173,9 @@ export class QueriedData {
   notice(): string | undefined {
     const [first] = this.#absent;
     if (!this.#isNothing || first === undefined || this.#fields.size === 0) return undefined;
-    const named = (name: string): string => shortenInputForError(name);
-    return `The result of --query is empty: there is no field "${named(first)}"; the fields are ${[...this.#fields].map(named).join(', ')}.`;
+    const named = [...this.#fields].slice(0, 20).map((name) => shortenInputForError(name));
+    const more = this.#fields.size > named.length ? ` and ${this.#fields.size - named.length} more` : '';
+    return `The result of --query is empty: there is no field "${shortenInputForError(first)}"; the fields are ${named.join(', ')}${more}.`;
   }
 
   #removePresent(value: unknown): void {

@@ -1,6 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { parseExactJsonOrThrow, stringifyExact } from '../../src/base/exact.ts';
-import { compileJmespath, createOutputFieldSelector, replaceLosslessNumbersWithDoubles } from '../../src/cli/query.ts';
+import {
+  compileJmespath,
+  createOutputFieldSelector,
+  QueriedData,
+  replaceLosslessNumbersWithDoubles,
+} from '../../src/cli/query.ts';
 import { errorText } from '../fixtures/error-text.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 
@@ -237,6 +242,16 @@ describe('the fields of the output', () => {
     expect(query(rows)).toEqual([{ n: 'a' }, { n: 'b' }]);
     expect(() => createOutputFieldSelector([''], undefined)).toThrowError(expect.objectContaining({ code: 'usage' }));
   });
+});
+
+test('the notice of an empty result names at most 20 fields, without what a terminal would obey', async () => {
+  const queried = new QueriedData(await compileJmespath('[].naem'));
+  queried.query([Object.fromEntries(Array.from({ length: 10_000 }, (_, at) => [`f${at}\u001b[2J`, at]))]);
+  const notice = queried.notice() ?? '';
+  expect(notice).toContain('f19');
+  expect(notice).not.toContain('f20');
+  expect(notice).toContain('9980');
+  expect(notice).not.toContain('\u001b');
 });
 
 describe('exact numbers', () => {
