@@ -74,7 +74,7 @@ export function customFiles({ template, options }: Pick<SearchDictionary, 'templ
   });
 }
 
-const option = /"?(\w+)"?\s*=\s*E?'((?:[^']|'')*)'/g;
+const option = /"?(?<!\w)(\w+)"?\s*=\s*E?'((?:[^']|'')*)'/g;
 
 /** File name extensions of dictionary files by option, or by template and option if the option has several meanings. */
 const extensionByOption: Readonly<Record<string, string>> = {

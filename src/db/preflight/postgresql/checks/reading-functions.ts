@@ -59,11 +59,14 @@ function composesQuery(text: string): boolean {
 
 const composingWord = /^execute$|^(?:query|table|cursor|schema)_to_xml|^dblink/;
 
-/** The expressions `t%ROWTYPE` and `'t'::regclass` name a table without reading its rows. */
-function withoutTypeNames(text: string): string {
+/**
+ * The expressions `t%ROWTYPE` and `'t'::regclass` name a table without reading its rows. Every name and string is matched,
+ * with or without what follows it: a pattern that only then fails would take exponential time on a hostile body.
+ */
+export function withoutTypeNames(text: string): string {
   return text
-    .replace(/(?:"(?:[^"]|"")*"|[\w$.])+\s*%\s*(?:row)?type\b/gi, 'record')
-    .replace(/'(?:[^']|'')*'\s*::\s*(?:pg_catalog\.)?reg\w+/gi, 'NULL');
+    .replace(/(?:"[^"]*"|[\w$.]+)+(\s*%\s*(?:row)?type\b)?/gi, (name, type) => (type === undefined ? name : 'record'))
+    .replace(/(?:'[^']*')+(\s*::\s*(?:pg_catalog\.)?reg\w+)?/gi, (text, cast) => (cast === undefined ? text : 'NULL'));
 }
 
 /**

@@ -97,9 +97,9 @@ export const tableoidDependenceCheck = declareDatabaseCheck({
 /**
  * A comparison of tableoid with the name of a table is dumped with that name, and has the same result on every server.
  */
-function dependsOnNumber({ definition }: TableoidUse): boolean {
+export function dependsOnNumber({ definition }: Pick<TableoidUse, 'definition'>): boolean {
   const rest = definition.replace(comparisonWithName, '');
-  return /\btableoid\b/.test(rest) || convertedName.test(rest);
+  return /\btableoid\b/.test(rest) || [...rest.matchAll(constant)].some(([, cast]) => convertedName.test(cast ?? ''));
 }
 
 /**
@@ -107,6 +107,9 @@ function dependsOnNumber({ definition }: TableoidUse): boolean {
  * conversion differs on the target. The OID is different there, and with an empty search_path the text contains the
  * schema.
  */
-const convertedName = /'(?:[^']|'')*'::reg\w+\)*::(?:oid|bigint|integer|text|character varying|name)\b/;
+const convertedName = /::(?:oid|bigint|integer|text|character varying|name)$/;
+
+/** Matches each constant once, because a text of many quotes would be read from each of them. */
+const constant = /(?:'[^']*')+(::reg\w+\)*::(?:character varying|\w+))?/g;
 
 const comparisonWithName = /\btableoid(?:\)|::regclass|::oid)*\s*(?:=|<>)\s*\(*'(?:[^']|'')*'::regclass/g;

@@ -43,10 +43,15 @@ export const timeChecksCheck = declareDatabaseCheck({
 });
 
 /** Whether the text of the constraint from pg_get_constraintdef requires a value greater than the current time. */
-function requiresFuture({ definition }: NamedConstraint): boolean {
+export function requiresFuture({ definition }: Pick<NamedConstraint, 'definition'>): boolean {
   // The result of a comparison may be an operand of another comparison: `(a < now()) = b`, `(a < now())::integer < 2`.
   const others = definition.replace(new RegExp(`<=?(?![>@])(?:(?!\\b(?:AND|OR)\\b)[^<>=])*${clock}`, 'g'), '');
-  return new RegExp(`>=? *\\(*${clock}|${clock}(?:(?!\\b(?:AND|OR)\\b)[^<>=])*<=?(?![>@])`).test(others);
+  if (new RegExp(`>=? *\\(*${clock}`).test(others)) return true;
+  // Each operand is read once, not from every call in it to its end.
+  return [...others.matchAll(/([^<>=]*)(?:(<=?(?![>@]))|[<>=]|$)/g)].some(
+    ([, operand = '', less]) =>
+      less !== undefined && new RegExp(clock).test(operand.split(/\b(?:AND|OR)\b/).at(-1) ?? ''),
+  );
 }
 
 const clock =

@@ -1,4 +1,10 @@
 import { expect, test } from 'vitest';
+import { customFiles } from '../../../../../src/db/preflight/postgresql/checks/dictionaries.ts';
+import { detectTimeDependence } from '../../../../../src/db/preflight/postgresql/checks/generated-columns.ts';
+import { withoutTypeNames } from '../../../../../src/db/preflight/postgresql/checks/reading-functions.ts';
+import { dependsOnNumber } from '../../../../../src/db/preflight/postgresql/checks/table-oids.ts';
+import { requiresFuture } from '../../../../../src/db/preflight/postgresql/checks/time-checks.ts';
+import { findReferences } from '../../../../../src/db/preflight/postgresql/function-body/names.ts';
 import {
   findLegacyZones,
   findQuotedZones,
@@ -57,4 +63,27 @@ test.each([
 test('in another language a quoted name with a folder, or one after the word of a time zone', () => {
   const body = `x = plpy.execute("SELECT now() AT TIME ZONE 'Japan'"); z = ZoneInfo('US/Pacific'); country = "PRC"`;
   expect(findQuotedZones(body).legacy).toEqual(['US/Pacific', 'Japan']);
+});
+
+// Quadratic work on so many characters takes minutes, and some of it years, recursion overflows the stack.
+const many = (part: string): string => part.repeat(Math.ceil(300_000 / part.length));
+const readers: Readonly<Record<string, (text: string) => unknown>> = {
+  'names of a SQL body': (text) => findReferences(text, 'sql'),
+  'names of a PL/pgSQL body': (text) => findReferences(`begin return true; end US/Pacific ${text}`, 'plpgsql'),
+  'time zones': (text) => findLegacyZones(`select a at time zone ${text}`),
+  'time zones of other languages': (text) => findQuotedZones(`time zone${text}`),
+  'uses of the time zone': (text) => usesZone(text, ['timestamptz', 'timestamp']),
+  'uses of the time': detectTimeDependence,
+  'names of types': withoutTypeNames,
+  'files of a dictionary': (text) => customFiles({ template: 'ispell', options: text }),
+  'numbers of tables': (definition) => dependsOnNumber({ definition }),
+  'times in the future': (definition) => requiresFuture({ definition }),
+};
+
+test.each(Object.keys(readers))('a hostile text of many signs does not stop the reading of %s', (name) => {
+  const parts = ['+', '-+', '+/**/', '/*', ' ', "'", '"', '(', '[', '$', '\\', "''", '""', 'a', 'a.', "e'", 'now() '];
+  for (const part of [...parts, 'timezone(', 'case ', 'at time zone case ', "time zone ' "])
+    readers[name]?.(many(part));
+  const nested = Array.from({ length: 8_000 }, (_, at) => `$a${at}$ time zone `).join('');
+  for (const text of [nested, `'${'x'.repeat(5_000_000)}'`, `E'${'\\n'.repeat(2_000_000)}'`]) readers[name]?.(text);
 });
