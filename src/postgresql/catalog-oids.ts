@@ -29,6 +29,7 @@ export const catalogOids = {
   pg_constraint: 2606,
   pg_language: 2612,
   pg_opclass: 2616,
+  pg_opfamily: 2753,
   pg_operator: 2617,
   pg_rewrite: 2618,
   pg_trigger: 2620,
@@ -139,6 +140,9 @@ export const regprocTypes: readonly number[] = [
   typeOids.regprocArray,
   typeOids.regoperArray,
 ];
+
+/** Row types of pg_type, pg_attribute, pg_proc, pg_class and pg_database, and arrays of the first four. */
+export const catalogRowTypes: readonly number[] = [71, 75, 81, 83, 1248, 210, 270, 272, 273];
 
 /**
  * Types whose values another server may not accept: money depends on lc_monetary, aclitem on roles, regclass on object ids, and

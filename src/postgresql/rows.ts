@@ -36,6 +36,25 @@ export function parseComposite(text: string): readonly (string | null)[] {
   return fields;
 }
 
+/**
+ * Decodes the finite bounds of a range or of a multirange in its text form: `[1,2)`, `(,"a b"]`, `empty`,
+ * `{[1,2),[5,)}` (https://www.postgresql.org/docs/current/rangetypes.html#RANGETYPES-IO).
+ */
+export function parseRanges(text: string): readonly string[] {
+  if (!/^[[({e]/.test(text)) throw new TypeError('the server did not return a range');
+  const bounds: string[] = [];
+  for (let at = 0; at < text.length; at += 1) {
+    if (!'[('.includes(text[at]!)) continue;
+    for (const end of [recordEnd, rangeEnd]) {
+      const bound = readElement(text, at + 1, end);
+      if (bound.isQuoted || bound.value !== '') bounds.push(bound.value);
+      at = bound.end;
+    }
+  }
+  return bounds;
+}
+
+const rangeEnd = /[)\]]/;
 const arrayEnd = /[,{}]/;
 const recordEnd = /[,)]/;
 

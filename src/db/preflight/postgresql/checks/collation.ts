@@ -52,7 +52,7 @@ const userCollationsQuery: PostgresqlQuery<readonly UserCollation[]> = {
             SELECT FROM pg_depend d
             WHERE d.refclassid = '${catalogOids.pg_collation}'
               AND d.refobjid = c.oid
-              AND d.deptype = 'n'
+              AND d.deptype <> 'p'
           )
         ORDER BY 1
       `,

@@ -1,5 +1,7 @@
 import {
   catalogOids,
+  catalogRowTypes,
+  firstGenbkiOid,
   firstNormalOid,
   regprocTypes,
   schemaOids,
@@ -139,6 +141,8 @@ const databaseFeatures = [
   'defaults',
   /** Whether the database has conditions of triggers, policies, or extended statistics. */
   'other-expressions',
+  /** Whether triggers are ENABLE ALWAYS or ENABLE REPLICA; they may call a function of PostgreSQL itself. */
+  'always-triggers',
   /** Whether the database has constraints with a name that a later release gives to NOT NULL constraints. */
   'not-null-names',
   /**
@@ -149,8 +153,8 @@ const databaseFeatures = [
   /** Whether users created views or rules. */
   'views',
   /**
-   * Whether columns have types that are written as bare names of functions or operators, or that only this server can
-   * read.
+   * Whether columns may contain types that are written as bare names of functions or operators, or that only this
+   * server can read. Every range, and every row type of a system catalog, may contain such a type.
    */
   'callables',
   'labels',
@@ -161,8 +165,9 @@ const databaseFeatures = [
   /** Whether users or extensions created text search dictionaries. */
   'dictionaries',
   /**
-   * Whether users or extensions created objects that only a superuser can create, and that need no function of a user. Text
-   * search parsers and templates are found in pg_depend, because each further catalog costs a tenth of a millisecond.
+   * Whether users or extensions created objects that only a superuser can create, and that need no function of a user.
+   * Languages, operator families, and text search parsers and templates are found in pg_depend, because each further
+   * catalog costs a tenth of a millisecond: each depends on its handler or on its schema.
    */
   'superuser-objects',
   /** Whether a stored expression or a view uses an operator of a user or an extension. */
@@ -179,7 +184,14 @@ type SchemaFeature = (typeof databaseFeatures)[number];
 
 type FeatureTests = Partial<Record<SchemaFeature, string>>;
 
-const featureTypes = [...regprocTypes, ...serverSpecificTypes];
+const featureTypes = [...regprocTypes, ...serverSpecificTypes, ...catalogRowTypes];
+
+/**
+ * Condition: values of the type may contain one of the searched types. Row types of system catalogs and views, except
+ * `catalogRowTypes`, have the ids that bootstrap and the scripts of initdb assigned.
+ */
+const mayContainSql = (type: string) =>
+  `${isOneOfSql(featureTypes, type)} OR ${type} BETWEEN '${firstGenbkiOid}' AND '${firstNormalOid - 1}'`;
 
 /** Condition for an object of a user in a schema that every database has from the start, except public and pg_toast. */
 const inSystemSchema = (schema: string) =>
@@ -194,6 +206,7 @@ function relationTests(version: number): FeatureTests {
         AND (${uncommonRelationSql} OR (c.relkind = 'r' AND (c.relreplident <> 'd' OR NOT ${primaryKeySql})))
     `,
     'system-tables': misplacedTableSql,
+    'system-objects': `${inSystemSchema('relnamespace')} AND relkind IN ('v', 'm', 'S', 'f')`,
     'wide-tables': `relnatts > ${narrowColumns} AND relkind = 'r'`,
     ...(reserved === undefined ? {} : { 'keyword-names': `relname = ANY (${reserved})` }),
   };
@@ -206,13 +219,14 @@ function catalogScans(
   const { all, reserved } = keywordNames(version);
   const { pg_amop, pg_attrdef, pg_amproc, pg_class, pg_constraint, pg_event_trigger, pg_operator } = catalogOids;
   const { pg_proc, pg_rewrite, pg_trigger, pg_ts_dict, pg_ts_parser, pg_ts_template, pg_type } = catalogOids;
+  const { pg_language, pg_opfamily } = catalogOids;
   const callers = [pg_constraint, pg_class, pg_attrdef, pg_operator, pg_amproc, pg_type, pg_event_trigger, pg_rewrite];
   return [
     {
       from: 'pg_attribute',
       where: `attrelid >= '${firstNormalOid}' AND attnum > '0'`,
       features: {
-        callables: isOneOfSql(featureTypes, 'atttypid'),
+        callables: mayContainSql('atttypid'),
         ...(version < 100_000
           ? {}
           : { columns: version < 120_000 ? "attidentity <> ''" : "attidentity <> '' OR attgenerated <> ''" }),
@@ -223,7 +237,7 @@ function catalogScans(
       from: 'pg_type',
       where: `oid >= '${firstNormalOid}'`,
       features: {
-        callables: isOneOfSql(featureTypes, 'typbasetype'),
+        callables: `typtype = 'r' OR ${mayContainSql('typbasetype')}`,
         'system-objects': inSystemSchema('typnamespace'),
         defaults: 'typdefaultbin IS NOT NULL',
         domains: "typtype = 'd'",
@@ -260,16 +274,23 @@ function catalogScans(
       },
     },
     {
-      from: 'pg_depend',
-      where: `refclassid IN ('${pg_proc}', '${pg_operator}') AND refobjid >= '${firstNormalOid}'`,
+      from: 'pg_trigger',
       features: {
-        'called-functions': `refclassid = '${pg_proc}' AND (classid IN (${callers.map((oid) => `'${oid}'`).join(', ')}) OR (classid = '${pg_trigger}' AND EXISTS (SELECT FROM pg_trigger WHERE tgenabled IN ('A', 'R'))))`,
-        'used-operators': `refclassid = '${pg_operator}' AND deptype = 'n' AND classid NOT IN ('${pg_amop}', '${pg_operator}')`,
+        'other-expressions': 'tgqual IS NOT NULL',
+        'always-triggers': "NOT tgisinternal AND tgenabled IN ('A', 'R')",
       },
     },
     {
       from: 'pg_depend',
-      where: `classid IN ('${pg_ts_dict}', '${pg_ts_parser}', '${pg_ts_template}') AND objid >= '${firstNormalOid}'`,
+      where: `refclassid IN ('${pg_proc}', '${pg_operator}') AND refobjid >= '${firstNormalOid}'`,
+      features: {
+        'called-functions': `refclassid = '${pg_proc}' AND (classid IN (${callers.map((oid) => `'${oid}'`).join(', ')}) OR (classid = '${pg_trigger}' AND EXISTS (SELECT FROM pg_trigger WHERE tgenabled IN ('A', 'R'))))`,
+        'used-operators': `refclassid = '${pg_operator}' AND classid NOT IN ('${pg_amop}', '${pg_operator}')`,
+      },
+    },
+    {
+      from: 'pg_depend',
+      where: `classid IN (${[pg_ts_dict, pg_ts_parser, pg_ts_template, pg_language, pg_opfamily].map((oid) => `'${oid}'`).join(', ')}) AND objid >= '${firstNormalOid}'`,
       features: {
         dictionaries: `classid = '${pg_ts_dict}'`,
         'superuser-objects': `classid <> '${pg_ts_dict}'`,
@@ -289,12 +310,12 @@ function databaseTests(version: number): FeatureTests {
   return {
     extensions: hasUser('pg_extension'),
     ...(version < 100_000 ? {} : { publications: 'EXISTS (SELECT FROM pg_publication)' }),
-    collations: `${hasUser('pg_collation')} OR EXISTS (SELECT FROM pg_depend WHERE refclassid = '${catalogOids.pg_collation}' AND deptype = 'n')`,
+    collations: `${hasUser('pg_collation')} OR EXISTS (SELECT FROM pg_depend WHERE refclassid = '${catalogOids.pg_collation}' AND deptype <> 'p')`,
     'large-objects': 'EXISTS (SELECT FROM pg_largeobject_metadata)',
     heirs: 'EXISTS (SELECT FROM pg_inherits)',
     views: hasUser('pg_rewrite'),
     defaults: hasUser('pg_attrdef'),
-    'other-expressions': `EXISTS (SELECT FROM pg_trigger WHERE tgqual IS NOT NULL) OR EXISTS (SELECT FROM pg_policy)${version < 100_000 ? '' : ' OR EXISTS (SELECT FROM pg_statistic_ext)'}`,
+    'other-expressions': `EXISTS (SELECT FROM pg_policy)${version < 100_000 ? '' : ' OR EXISTS (SELECT FROM pg_statistic_ext)'}`,
     labels: 'EXISTS (SELECT FROM pg_seclabel)',
     'any-bytes': "getdatabaseencoding() = 'SQL_ASCII'",
     'commit-times': "current_setting('track_commit_timestamp') = 'on'",

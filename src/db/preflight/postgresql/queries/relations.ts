@@ -203,7 +203,7 @@ export interface ApplyTrigger {
 export const applyTriggersQuery: PostgresqlQuery<readonly ApplyTrigger[]> = {
   id: 'apply-triggers',
   scope: 'database',
-  when: featureCondition('functions'),
+  when: featureCondition('always-triggers'),
   sql: () => `
     SELECT
       t.tgrelid::regclass AS name,

@@ -6,6 +6,7 @@ import {
   type PostgresqlRow,
   parseArray,
   parseComposite,
+  parseRanges,
 } from '../../../../postgresql/rows.ts';
 
 import { isCopiedSql, type OrdinaryTable, splitTextRow } from '../../../../postgresql/table-rows.ts';
@@ -26,8 +27,7 @@ export function containingTypesSql(version: number): string {
       SELECT a.atttypid, c.reltype
       FROM pg_attribute a
       JOIN pg_class c ON c.oid = a.attrelid
-      WHERE c.oid >= '${firstNormalOid}'
-        AND c.reltype <> '0'
+      WHERE c.reltype <> '0'
         AND a.attnum > 0
         AND NOT a.attisdropped
     `,
@@ -173,9 +173,9 @@ const holdsInside = (version: number): string => `
 export const constraintRowsSql = (version: number): string => `(${holds} OR (${holdsInside(version)}))`;
 
 /**
- * Table columns whose values contain certain types, directly or inside a domain, an array or a composite type.
+ * Table columns whose values contain certain types, directly or inside a domain, an array, a range or a composite type.
  * The result has the columns `relid`, `attname` and `type`, and the `path` from the table column to the value:
- * `domain`, `array` or the position of a field of a composite, each followed by a space.
+ * `domain`, `array`, `range` or the position of a field of a composite, each followed by a space.
  */
 function columnsContainingSql(version: number, types: readonly number[]): string {
   const whole = `
@@ -220,6 +220,7 @@ function columnsContainingSql(version: number, types: readonly number[]): string
         AND f.attnum > 0
         AND NOT f.attisdropped
     `,
+    `SELECT r.rngsubtype, 'range' FROM pg_range r WHERE t.oid ${version < 140_000 ? '= r.rngtypid' : 'IN (r.rngtypid, r.rngmultitypid)'}`,
   ];
   const deeper = `
     SELECT
@@ -243,7 +244,7 @@ function columnsContainingSql(version: number, types: readonly number[]): string
   `;
 }
 
-/** A table column that contains values of the searched types, directly or inside a domain, an array or a composite type. */
+/** A table column that contains values of the searched types, directly or inside another type. */
 export interface NestedColumn {
   readonly table: string;
   /** Quoted. */
@@ -280,13 +281,14 @@ export function decodeNestedColumn(row: PostgresqlRow): NestedColumn {
 
 /**
  * The values of the searched types in one row that COPY returned for the column, without NULL. Each element of an array
- * is a separate value.
+ * and each bound of a range is a separate value.
  */
 export function nestedValues(row: Uint8Array, { path, type }: Pick<NestedColumn, 'path' | 'type'>): readonly string[] {
   const steps = [...path.split(' ').filter((step) => step !== ''), ...(type.endsWith('[]') ? ['array'] : [])];
   let values = withoutNull(splitTextRow(row));
   for (const step of steps) {
     if (step === 'array') values = values.flatMap((value) => withoutNull(parseArray(value)));
+    else if (step === 'range') values = values.flatMap(parseRanges);
     else if (step !== 'domain') values = withoutNull(values.map((value) => parseComposite(value)[Number(step)]));
   }
   return values;

@@ -102,9 +102,7 @@ export interface UntrustedLanguage {
 export const languagesQuery: PostgresqlQuery<readonly UntrustedLanguage[]> = {
   id: 'untrusted-languages',
   scope: 'database',
-  // This condition finds every database with untrusted languages, because such a language belongs to an extension or
-  // has a handler function.
-  when: featureCondition('functions', 'extensions'),
+  when: featureCondition('superuser-objects'),
   sql: () => `
     SELECT
       l.lanname,

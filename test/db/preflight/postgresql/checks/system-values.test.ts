@@ -62,3 +62,24 @@ test('they are found in composites and arrays of them', async () => {
   const { objects } = found(await preflightServer(server), 'system-values', 'postgres');
   expect(objects).toEqual(['it of public.t (regclass)', 'x of public.t (regclass)']);
 });
+
+test('they are found in ranges and in rows of system catalogs', async () => {
+  const server = await startPostgres({ version: 15, settings: ready });
+  for (const statement of [
+    'CREATE TYPE span AS RANGE (SUBTYPE = regclass, SUBTYPE_OPCLASS = oid_ops, MULTIRANGE_TYPE_NAME = spans)',
+    'CREATE TABLE big (id int PRIMARY KEY, t text)',
+    'CREATE TABLE t (id int PRIMARY KEY, x span, xs spans, it span[], fine span, whole pg_attrdef)',
+    `INSERT INTO t SELECT 1, s, spans(s), ARRAY[s], span('big', 'big', '[]') FROM (SELECT span(NULL, reltoastrelid::regclass) AS s FROM pg_class WHERE relname = 'big') y`,
+    'CREATE TABLE u (id int PRIMARY KEY DEFAULT 5, a int)',
+    'UPDATE t SET whole = (SELECT d FROM pg_attrdef d)',
+  ]) {
+    await server.query(statement);
+  }
+  const { objects } = found(await preflightServer(server), 'system-values', 'postgres');
+  expect(objects).toEqual([
+    'it of public.t (regclass)',
+    'whole of public.t (pg_node_tree)',
+    'x of public.t (regclass)',
+    'xs of public.t (regclass)',
+  ]);
+});
