@@ -1,6 +1,6 @@
 // `npm run docs`: generates pages of docs/ from the sources, man pages, and their list in package.json. A test fails when they are out of date.
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { benchmarkPages } from '../bench/page.mjs';
@@ -9,17 +9,22 @@ import { root } from './run-vitest.mjs';
 
 const { generatedDocs } = await load('test/fixtures/generated-docs.ts');
 const { truthPage } = await load('test/truth/page.ts');
-rmSync(join(root, 'man'), { recursive: true, force: true });
-for (const folder of ['man', 'docs/reference', 'docs/benchmarks']) mkdirSync(join(root, folder), { recursive: true });
-writeFileSync(join(root, reportPath), apiReport(declarations(root)));
-for (const [file, text] of Object.entries(await generatedDocs())) writeFileSync(join(root, file), text);
-writeFileSync(join(root, 'docs/truth.md'), truthPage());
-for (const [file, text] of Object.entries(benchmarkPages())) writeFileSync(join(root, file), text);
+// Everything is computed before anything is removed: a source that does not compile leaves the pages as they are.
+const pages = {
+  [reportPath]: apiReport(declarations(root)),
+  ...(await generatedDocs()),
+  'docs/truth.md': truthPage(),
+  ...benchmarkPages(),
+};
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 // npm links what `man` lists; a folder in `directories.man` is only read when a package is published.
-manifest.man = readdirSync(join(root, 'man'))
-  .sort()
-  .map((name) => `./man/${name}`);
+const manPages = Object.keys(pages).filter((file) => file.startsWith('man/'));
+manifest.man = manPages.sort().map((file) => `./${file}`);
+rmSync(join(root, 'man'), { recursive: true, force: true });
+for (const [file, text] of Object.entries(pages)) {
+  mkdirSync(dirname(join(root, file)), { recursive: true });
+  writeFileSync(join(root, file), text);
+}
 writeFileSync(join(root, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
 
 /** Imports a TypeScript module. It is built inside the project, where its packages are found, and as deep below it as the fixtures, which read files by

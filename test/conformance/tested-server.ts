@@ -35,6 +35,18 @@ export async function testedSandbox({ ready }: SandboxServers, changes: Partial<
   });
 }
 
+/** The counts of a report about the sandbox: a row that can be tested holds, and a choice that a request shows is observed. */
+export function countSandboxResults(): Report['counts'] {
+  const untestable = allStatements.filter((one) => 'untestable' in one).length;
+  const unobserved = SPEC_GAPS.filter((one) => 'unobserved' in one).length;
+  return {
+    holds: allStatements.length - untestable,
+    differs: 0,
+    open_choice: SPEC_GAPS.length - unobserved,
+    not_testable: untestable + unobserved,
+  };
+}
+
 /** Plays every statement, or those with these numbers and ids. */
 export function playStatements(server: Server, only?: readonly string[]): Promise<Report> {
   const isWanted = (id: string): boolean => only === undefined || only.includes(id);

@@ -147,7 +147,7 @@ export function parseJson(
   return { value, repeated: repeatedKeys(text) };
 }
 
-export function isJsonObject(value: unknown): value is object {
+export function isJsonObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
