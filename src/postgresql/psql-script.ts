@@ -10,6 +10,9 @@ import { quoteIdentifier } from './quote.ts';
 /** Limits the wait for a lock, because queries of the application wait behind a statement that waits for a lock. */
 export const lockTimeoutStatement = "SET lock_timeout = '2s';";
 
+/** Comes before statements with operators or functions: `public`, or the path that a database stores, may have others of these names. */
+export const searchPathStatement = 'SET search_path = pg_catalog, pg_temp;';
+
 /**
  * Statements that psql runs first in each session. They override the settings that a database stores for its sessions:
  * the session has the rights of the login role, can write, and resolves a name without a schema in pg_catalog first.
@@ -17,7 +20,7 @@ export const lockTimeoutStatement = "SET lock_timeout = '2s';";
 export const psqlSetup: readonly string[] = [
   'SET role = none;',
   'SET default_transaction_read_only = off;',
-  'SET search_path = pg_catalog, pg_temp;',
+  searchPathStatement,
   lockTimeoutStatement,
 ];
 

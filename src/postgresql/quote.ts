@@ -10,6 +10,15 @@ export function quoteLiteral(text: string): string {
   return doubled.includes('\\') ? `E'${doubled.replaceAll('\\', '\\\\')}'` : `'${doubled}'`;
 }
 
+/**
+ * A DO statement that people can paste: it sets the search_path first, because an operator without a schema is one of a
+ * user when `public` has one for exactly these types, or when the owner of the database stored another search_path. The
+ * body is a quoted literal, because a name could end a dollar-quoted string.
+ */
+export function doStatement(body: string, declarations = ''): string {
+  return `DO ${quoteLiteral(`${declarations}BEGIN SET LOCAL search_path TO pg_catalog, pg_temp; ${body}; END`)}`;
+}
+
 /** A NUL character is refused, because the server cannot store it and a statement would end at it. */
 function withoutNul(text: string): string {
   if (text.includes('\0')) throw new RangeError('PostgreSQL cannot hold a NUL character');

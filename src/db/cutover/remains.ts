@@ -4,6 +4,7 @@ import type { Clock } from '../../platform/host.ts';
 import { clientSideDatabaseErrorCodes, DatabaseConnectError } from '../../platform/network-errors.ts';
 import { connectPostgresql } from '../../postgresql/connection.ts';
 import type { PostgresqlEndpoint } from '../../postgresql/endpoint.ts';
+import { searchPathStatement } from '../../postgresql/psql-script.ts';
 import { quoteLiteral } from '../../postgresql/quote.ts';
 import { connectRedis } from '../../redis/connection.ts';
 import { parseInfo } from '../../redis/info.ts';
@@ -104,7 +105,7 @@ function postgresRemainsSql(marks: MigrationMarks): string {
   const slots = others === '' ? '' : ` AND slot_name NOT IN (${others})`;
   const own = marks.record === undefined ? '' : known('pubname');
   const publications = own === '' ? '' : ` WHERE ${own}`;
-  return `SET search_path = pg_catalog, pg_temp; SELECT 'replication slot' AS object, slot_name::text AS name, database::text, active::text FROM pg_replication_slots WHERE slot_type = 'logical'${slots} UNION ALL SELECT 'publication', pubname::text, current_database()::text, NULL FROM pg_publication${publications};`;
+  return `${searchPathStatement} SELECT 'replication slot' AS object, slot_name::text AS name, database::text, active::text FROM pg_replication_slots WHERE slot_type = 'logical'${slots} UNION ALL SELECT 'publication', pubname::text, current_database()::text, NULL FROM pg_publication${publications};`;
 }
 
 function marksOf({ id, record, slots = [] }: MigrationMarks) {
@@ -139,7 +140,7 @@ function describe({ kind, name, database, isActive }: FoundObject): string {
 function removalOf({ kind, name }: FoundObject): readonly string[] {
   // Only names that a statement can hold unchanged after the text is made printable.
   if (!/^[\w.-]+$/.test(name)) return [];
-  if (kind === 'replication slot') return [`SELECT pg_drop_replication_slot(${quoteLiteral(name)});`];
+  if (kind === 'replication slot') return [`SELECT pg_catalog.pg_drop_replication_slot(${quoteLiteral(name)});`];
   return kind === 'publication' ? [`DROP PUBLICATION "${name}";`] : [];
 }
 

@@ -356,7 +356,7 @@ function closingSections(pieces: readonly Piece[], language: 'sql' | 'redis', is
       kind: isByHand ? 'reload_by_hand' : 'reload',
       title: 'reload the configuration; connections stay open',
       by: superuser,
-      lines: [isByHand ? 'psql -X -c "SELECT pg_reload_conf()"' : 'SELECT pg_catalog.pg_reload_conf()'],
+      lines: [isByHand ? 'psql -X -c "SELECT pg_catalog.pg_reload_conf()"' : 'SELECT pg_catalog.pg_reload_conf()'],
       findingIds: idsOf(reloads),
       notes: [],
       notSimulated: [],

@@ -308,7 +308,7 @@ export const messageHints: Readonly<Record<string, string>> = {
   'slot-dropped': 'stop the migration, empty the target, and start it again',
   'publication-dropped': 'stop the migration, empty the target, and start it again',
   'login-refused': 'restore the password and the role: the target logs in with the same credentials',
-  'pg-hba-changed': 'restore the host rule, and run SELECT pg_reload_conf()',
+  'pg-hba-changed': 'restore the host rule, and run SELECT pg_catalog.pg_reload_conf()',
   'target-stopped': 'start the target, or check its status at the service',
 };
 
@@ -326,13 +326,13 @@ const patterns: readonly (readonly [RegExp, (match: RegExpExecArray, text: strin
       rule: 'target-disk-full',
       object: 'the disk of the target',
       fix: onTarget(
-        'SELECT datname, pg_size_pretty(pg_database_size(oid)) FROM pg_database ORDER BY pg_database_size(oid) DESC;',
+        'SELECT datname, pg_catalog.pg_size_pretty(pg_catalog.pg_database_size(oid)) FROM pg_catalog.pg_database ORDER BY pg_catalog.pg_database_size(oid) DESC;',
       ),
     }),
   ],
   [
     /in a read-only transaction|in recovery, as a standby|during recovery/i,
-    () => ({ rule: 'target-read-only', object: 'the target', fix: onTarget('SELECT pg_promote();') }),
+    () => ({ rule: 'target-read-only', object: 'the target', fix: onTarget('SELECT pg_catalog.pg_promote();') }),
   ],
   [
     /due to (lock|statement) timeout|role "[^"]+" has (?:lock|statement)_timeout=/,
@@ -347,7 +347,7 @@ const patterns: readonly (readonly [RegExp, (match: RegExpExecArray, text: strin
     ([, object, pid]) => ({
       rule: 'target-lock',
       object,
-      fix: onTarget(`SELECT pg_terminate_backend(${pid});`),
+      fix: onTarget(`SELECT pg_catalog.pg_terminate_backend(${pid});`),
     }),
   ],
   [
@@ -408,7 +408,7 @@ function deleteKey(relation: string | undefined, text: string): string | undefin
   const [, column, value] = /Key \(([^(),"]+)\)=\(([^()]*)\)/.exec(text) ?? [];
   const [schema, table, ...rest] = relation?.split('.') ?? [];
   if (!column || value === undefined || !schema || !table || rest.length > 0) return undefined;
-  return `DELETE FROM ${quoteReported(schema)}.${quoteReported(table)} WHERE ${quoteReported(column)} = ${quoteLiteral(value)};`;
+  return `DELETE FROM ${quoteReported(schema)}.${quoteReported(table)} WHERE ${quoteReported(column)} OPERATOR(pg_catalog.=) ${quoteLiteral(value)};`;
 }
 
 function onTarget(statement: string | undefined): CauseFix | undefined {

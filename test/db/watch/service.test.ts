@@ -162,7 +162,7 @@ test('the conflicting row can be removed, with everything quoted', () => {
     `violates unique constraint "p" DETAIL: Key ${key} already exists. CONTEXT: for replication target relation "public.items"`;
   expect(classifyMessage(text("(id)=(7'0)"))?.fix).toEqual({
     run_on: 'target',
-    statement: `DELETE FROM "public"."items" WHERE "id" = '7''0';`,
+    statement: `DELETE FROM "public"."items" WHERE "id" OPERATOR(pg_catalog.=) '7''0';`,
   });
   // Values of several columns are not quoted in the message.
   expect(classifyMessage(text('(a, b)=(1, 2)'))?.fix).toBeUndefined();

@@ -3,7 +3,7 @@ import { nearestWord } from '../../../cli/values.ts';
 import { DatabaseConnectError } from '../../../platform/network-errors.ts';
 import { connectPostgresql, type PostgresqlSession } from '../../../postgresql/connection.ts';
 import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
-import { singleLineSql } from '../../../postgresql/psql-script.ts';
+import { searchPathStatement, singleLineSql } from '../../../postgresql/psql-script.ts';
 import { QueryError } from '../../../postgresql/query-error.ts';
 import { quoteIdentifier, quoteLiteral } from '../../../postgresql/quote.ts';
 import type { PostgresqlRow } from '../../../postgresql/rows.ts';
@@ -309,7 +309,7 @@ class PostgresqlPair implements Pair {
       [
         'psql -X -v ON_ERROR_STOP=1',
         quoteShellArg(url),
-        ...[writable, ...statements].flatMap((one) => ['-c', quoteShellArg(one)]),
+        ...[writable, searchPathStatement, ...statements].flatMap((one) => ['-c', quoteShellArg(one)]),
       ].join(' ');
     const alter = (change: (row: PostgresqlRow) => string): readonly string[] =>
       rows.flatMap((row) => {

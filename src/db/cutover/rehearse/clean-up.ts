@@ -221,7 +221,8 @@ function copiedObjectsLeftover(database: string, owners: readonly string[], reas
 /** The object name comes from the target server, so the statement is formatted as one line for psql. */
 function formatDropStatement(object: string): string {
   const largeObject = /^large object (\d+)$/.exec(object)?.[1];
-  const statement = largeObject === undefined ? `DROP ${object} CASCADE` : `SELECT lo_unlink(${largeObject})`;
+  const statement =
+    largeObject === undefined ? `DROP ${object} CASCADE` : `SELECT pg_catalog.lo_unlink(${largeObject})`;
   return singleLineSql(statement)?.slice(0, -1) ?? '';
 }
 

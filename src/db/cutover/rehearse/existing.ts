@@ -284,6 +284,6 @@ async function buildBusyError(session: SafeSession, target: PostgresqlEndpoint):
         );
   return new CliError('busy', `another rehearsal into ${target.host}:${target.port} is running`, {
     detail: other,
-    hint: `wait until that rehearsal ends${holder === undefined ? '' : `; if that process does not exist any more, end its session with \`SELECT pg_terminate_backend(${holder.pid})\``}`,
+    hint: `wait until that rehearsal ends${holder === undefined ? '' : `; if that process does not exist any more, end its session with \`SELECT pg_catalog.pg_terminate_backend(${holder.pid})\``}`,
   });
 }

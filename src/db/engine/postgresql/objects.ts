@@ -1,6 +1,7 @@
 import { timeoutSignal } from '../../../platform/waiting.ts';
 import { requireAuthValue } from '../../../postgresql/connection.ts';
 import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
+import { searchPathStatement } from '../../../postgresql/psql-script.ts';
 import { quoteIdentifier, quoteLiteral } from '../../../postgresql/quote.ts';
 import type { SafeSession } from '../../../postgresql/search-path-safe-session.ts';
 import { MigrationError, redactReason, sqlStateOf } from '../error.ts';
@@ -138,13 +139,18 @@ export async function removeObjects(entry: PostgresEntry, deps: EngineSystem): P
       `ALTER SUBSCRIPTION ${quoted} DISABLE; ALTER SUBSCRIPTION ${quoted} SET (slot_name = NONE); DROP SUBSCRIPTION ${quoted}`,
       subscription,
     ),
-    ...leftover('source', `replication slot ${name}`, `SELECT pg_drop_replication_slot(${quoteLiteral(name)})`, slot),
+    ...leftover(
+      'source',
+      `replication slot ${name}`,
+      `SELECT pg_catalog.pg_drop_replication_slot(${quoteLiteral(name)})`,
+      slot,
+    ),
     ...(syncSlots.owner === 'none' || !syncSlots.mayExist
       ? []
       : leftover(
           'source',
           `replication slots pg_${syncSlots.owner === 'any' ? '<oid>' : syncSlots.owner}_sync_<table>_${entry.targetSystem}`,
-          `SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE database = current_database() AND ${syncSlotCondition(entry, syncSlots)}`,
+          `${searchPathStatement} SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE database = current_database() AND ${syncSlotCondition(entry, syncSlots)}`,
           slot,
         )),
     ...leftover('source', `publication ${name}`, `DROP PUBLICATION ${quoted}`, publication),

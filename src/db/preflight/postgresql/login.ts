@@ -98,7 +98,7 @@ export function explainUnansweredLogin(why: FailedConnection): ReturnType<typeof
         detail:
           'The server process answers, but a new session does not get past its login: another session locks a system catalog that all databases share (such as pg_authid), or the server is overloaded.',
         fix: {
-          text: "In a session that is open, find the process: SELECT pid, relation::regclass FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND granted. Then end its transaction.",
+          text: "In a session that is open, find the process: SELECT pid, relation::pg_catalog.regclass FROM pg_catalog.pg_locks WHERE mode OPERATOR(pg_catalog.=) 'AccessExclusiveLock' AND granted. Then end its transaction.",
         },
       }
     : {
@@ -215,7 +215,7 @@ export function explainLocks(
   const text =
     pid === undefined
       ? 'End the transaction: SELECT gid FROM pg_prepared_xacts, then COMMIT PREPARED or ROLLBACK PREPARED.'
-      : `Wait for its transaction, or end it from another database: SELECT pg_terminate_backend(${pid}).`;
+      : `Wait for its transaction, or end it from another database: SELECT pg_catalog.pg_terminate_backend(${pid}).`;
   return { detail, text };
 }
 

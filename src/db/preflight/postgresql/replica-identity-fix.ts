@@ -1,5 +1,5 @@
 import { countOf } from '../../../base/text.ts';
-import { quoteLiteral, requoteName } from '../../../postgresql/quote.ts';
+import { doStatement, quoteLiteral, requoteName } from '../../../postgresql/quote.ts';
 
 import type { FindingFix, FixEffect } from '../finding.ts';
 
@@ -111,16 +111,15 @@ function withUnchangedIndex(name: string, index: string, statement: string): str
   const isPlain = `SELECT ${named} WHERE i.indexrelid = found AND ${isNamed} AND i.indexprs IS NULL AND i.indpred IS NULL`;
   const message = quoteLiteral(`the index ${index} of ${name} has changed since the preflight`);
   const body = [
-    `DECLARE found pg_catalog.oid := (SELECT i.indexrelid ${named} WHERE ${isNamed})`,
-    "BEGIN IF pg_catalog.current_setting('is_superuser') = 'on' THEN PERFORM FROM pg_catalog.pg_class WHERE oid = found FOR UPDATE",
+    `found := (SELECT i.indexrelid ${named} WHERE ${isNamed})`,
+    "IF pg_catalog.current_setting('is_superuser') = 'on' THEN PERFORM FROM pg_catalog.pg_class WHERE oid = found FOR UPDATE",
     'PERFORM FROM pg_catalog.pg_namespace WHERE oid = (SELECT relnamespace FROM pg_catalog.pg_class WHERE oid = found) FOR UPDATE',
     'END IF',
     `IF NOT EXISTS (${isPlain}) THEN RAISE EXCEPTION USING MESSAGE = ${message}`,
     'END IF',
     statement,
-    'END',
   ];
-  return `DO ${quoteLiteral(body.join('; '))}`;
+  return doStatement(body.join('; '), 'DECLARE found pg_catalog.oid; ');
 }
 
 export function identityEffect({ name }: UnsafeIdentity, identity: string): FixEffect {

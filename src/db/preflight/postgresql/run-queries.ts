@@ -177,7 +177,7 @@ function failedResult(
 
 const lockNotAvailable = '55P03';
 const lockHolderNote =
-  "(another session holds a lock on a system catalog; SELECT pid, relation::regclass FROM pg_locks WHERE mode = 'AccessExclusiveLock' lists it)";
+  "(another session holds a lock on a system catalog; SELECT pid, relation::pg_catalog.regclass FROM pg_catalog.pg_locks WHERE mode OPERATOR(pg_catalog.=) 'AccessExclusiveLock' lists it)";
 
 const insufficientPrivilege = '42501';
 

@@ -113,7 +113,7 @@ export function alterSystemFix(
         '# in the configuration file (SHOW config_file), restore:',
         ...names.map((name) => `${name} = ${quoteLiteral(settings.get(name)?.value ?? '')}`),
       ],
-      text: `ALTER SYSTEM is not allowed on this server (allow_alter_system = off): set ${listed} in the configuration file, then ${restart ? 'restart the server' : 'reload it: SELECT pg_reload_conf()'}.${reason}`,
+      text: `ALTER SYSTEM is not allowed on this server (allow_alter_system = off): set ${listed} in the configuration file, then ${restart ? 'restart the server' : 'reload it: SELECT pg_catalog.pg_reload_conf()'}.${reason}`,
     };
   }
   const fixed = names.filter((name) => overridingPlaces.has(settings.get(name)?.source ?? ''));
@@ -130,7 +130,7 @@ export function alterSystemFix(
     ...(isStarted ? { restart: true } : free.length === 0 ? {} : after),
     text:
       fixed.length === 0
-        ? `Set ${listed}, then ${restart ? 'restart the server' : 'reload the configuration: SELECT pg_reload_conf()'}.${reason}`
+        ? `Set ${listed}, then ${restart ? 'restart the server' : 'reload the configuration: SELECT pg_catalog.pg_reload_conf()'}.${reason}`
         : `${describeOverridingPlaces(fixed, settings)}: change it there (${listed})${restart || isStarted ? ', then restart the server' : ''}.${reason}`,
   };
 }

@@ -41,7 +41,7 @@ const hbaRule: WatchRule = ({ now, first }) => {
   const added = after.filter((line) => !before.includes(line));
   const part = {
     rule: 'pg-hba-changed',
-    hint: 'then run SELECT pg_reload_conf(): the target must be able to log in to every database',
+    hint: 'then run SELECT pg_catalog.pg_reload_conf(): the target must be able to log in to every database',
   };
   const [line] = removed;
   if (line !== undefined) {
@@ -63,7 +63,7 @@ const hbaRule: WatchRule = ({ now, first }) => {
         added.length === 0
           ? 'the order of the rules in pg_hba.conf has changed'
           : `pg_hba.conf has ${countRules(added)} more: ${added0}`,
-      fix: { run_on: 'source', statement: 'SELECT * FROM pg_hba_file_rules ORDER BY line_number;' },
+      fix: { run_on: 'source', statement: 'SELECT * FROM pg_catalog.pg_hba_file_rules ORDER BY line_number;' },
     },
   ];
 };
@@ -218,7 +218,7 @@ const retainedWalRule: WatchRule = ({ slots, window, now, first }) =>
         hint:
           slot.safeWalBytes === undefined
             ? 'lower the load on the source, or stop the migration before the disk is full'
-            : 'raise max_slot_wal_keep_size as far as the disk allows and run SELECT pg_reload_conf()',
+            : 'raise max_slot_wal_keep_size as far as the disk allows and run SELECT pg_catalog.pg_reload_conf()',
       },
     ];
   });

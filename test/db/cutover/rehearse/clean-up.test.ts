@@ -90,7 +90,7 @@ test('rows of others in a database that a killed rehearsal filled remain, and th
   const { detail, hint } = error as { readonly detail: string; readonly hint: string };
   expect(detail.split('\n')).toEqual([
     expect.stringContaining('DROP table public."Theirs" CASCADE'),
-    expect.stringContaining('SELECT lo_unlink(12)'),
+    expect.stringContaining('SELECT pg_catalog.lo_unlink(12)'),
     expect.stringContaining('DROP extension hstore CASCADE'),
     expect.stringContaining('DROP publication theirs CASCADE'),
   ]);

@@ -152,7 +152,11 @@ test('what cannot be removed is named with the statement that removes it, and st
     const database = { side: 'source', database: 'stuck', reason: expect.stringContaining('authentication failed') };
     const name = ports.journal.pending()[0]?.name;
     expect(left).toEqual([
-      { ...database, object: `replication slot ${name}`, statement: `SELECT pg_drop_replication_slot('${name}')` },
+      {
+        ...database,
+        object: `replication slot ${name}`,
+        statement: `SELECT pg_catalog.pg_drop_replication_slot('${name}')`,
+      },
       { ...database, object: `publication ${name}`, statement: `DROP PUBLICATION "${name}"` },
     ]);
     for (const { statement } of left) await source.query(statement, 'stuck');

@@ -20,7 +20,7 @@ test('the owner of a table sees whether a row violates its constraint', () => {
 
 test('the owner sees the values of a column that was not read', () => {
   expect(suggestValueQueries([{ table: 'public."The T"', column: '"f f"' }])).toContain(
-    'SELECT DISTINCT "f f"::text FROM ONLY "public"."The T"',
+    'SELECT DISTINCT "f f"::pg_catalog.text FROM ONLY "public"."The T"',
   );
 });
 

@@ -1,5 +1,5 @@
 import { clientSideDatabaseErrorCodes } from '../../../../platform/network-errors.ts';
-import { quoteIdentifier, quoteLiteral } from '../../../../postgresql/quote.ts';
+import { doStatement, quoteIdentifier, quoteLiteral } from '../../../../postgresql/quote.ts';
 import { type FindingFix, passOutcome, unknownOutcome } from '../../finding.ts';
 import { declareServerCheck } from '../check.ts';
 import { evaluateLogin, failedLoginOutcome, loginFailedReason } from '../login.ts';
@@ -47,13 +47,13 @@ const noPassword = {
 function wrongPassword(username: string) {
   const expired = `SELECT FROM pg_catalog.pg_roles WHERE rolname = ${quoteLiteral(username)} AND rolvaliduntil < now()`;
   const role = quoteIdentifier(username);
-  const renew = `BEGIN IF EXISTS (${expired}) THEN ALTER ROLE ${role} VALID UNTIL 'infinity'; END IF; END`;
+  const renew = `IF EXISTS (${expired}) THEN ALTER ROLE ${role} VALID UNTIL 'infinity'; END IF`;
   return {
     required: 'the password of the role',
     detail:
       'The server sends the same error for a wrong password, a role that does not exist and a role whose VALID UNTIL has passed; only the server log gives the reason.',
     fix: {
-      sql: [`DO ${quoteLiteral(renew)}`],
+      sql: [doStatement(renew)],
       notSimulated: loginFailedReason,
       text: `Provide the correct password, or set it again (\\password in psql). If the role has expired: ALTER ROLE ${role} VALID UNTIL 'infinity'.`,
     },

@@ -261,7 +261,7 @@ function openExtensions(
     ...unknownOutcome(found.map(({ extension }) => extension.name).join(', '), {
       text: settledBy.includes('cloudctl db rehearse')
         ? 'Rehearse the migration with cloudctl db rehearse: the extensions of the target have other versions.'
-        : 'Read the target with --target URL, or provide its extensions with --target-extensions name=version (on the target: SELECT name, default_version FROM pg_available_extensions).',
+        : 'Read the target with --target URL, or provide its extensions with --target-extensions name=version (on the target: SELECT name, default_version FROM pg_catalog.pg_available_extensions).',
     }),
     headline: 'The extensions of the target are not known',
     ...(found.length > 3 ? {} : { premise: premises.join(', and ') }),

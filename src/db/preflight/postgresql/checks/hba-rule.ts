@@ -56,7 +56,7 @@ function allowRuleFix({ username: user, connection }: PostgresqlFacts, settings:
     undoShell: [`# remove this line from pg_hba.conf:`, line],
     reload: true,
     by: 'the server administrator',
-    text: `Add this as the first rule of pg_hba.conf: ${line}. Then run SELECT pg_reload_conf(); no restart is needed. ${closing}`,
+    text: `Add this as the first rule of pg_hba.conf: ${line}. Then run SELECT pg_catalog.pg_reload_conf(); no restart is needed. ${closing}`,
   };
 }
 
@@ -335,7 +335,7 @@ function invalidFile(broken: readonly HbaRule[]): CheckOutcome {
     objects: broken.map(({ line }) => `line ${line}`),
     fix: {
       by: 'the server administrator',
-      text: 'Correct the invalid lines of pg_hba.conf, then reload the configuration: SELECT pg_reload_conf().',
+      text: 'Correct the invalid lines of pg_hba.conf, then reload the configuration: SELECT pg_catalog.pg_reload_conf().',
       reload: true,
     },
   });

@@ -1,6 +1,6 @@
 import { countOf } from '../../../../base/text.ts';
 import { schemaOids } from '../../../../postgresql/catalog-oids.ts';
-import { quoteLiteral, requoteName } from '../../../../postgresql/quote.ts';
+import { doStatement, quoteLiteral, requoteName } from '../../../../postgresql/quote.ts';
 import { decodeBoolean, decodeText } from '../../../../postgresql/rows.ts';
 
 import { passOutcome, removalEffect, warnOutcome } from '../../finding.ts';
@@ -119,7 +119,7 @@ function dropRemains(name: string): string {
   const held =
     "SELECT FROM pg_locks l WHERE l.relation = i.indexrelid AND l.mode = 'ShareUpdateExclusiveLock' AND l.granted AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())";
   const idle = `SELECT FROM pg_index i WHERE i.indexrelid = to_regclass(${quoteLiteral(requoteName(name))}) AND NOT i.indisvalid AND NOT EXISTS (${held})`;
-  return `DO ${quoteLiteral(`BEGIN IF EXISTS (${idle}) THEN DROP INDEX ${requoteName(name)}; END IF; END`)}`;
+  return doStatement(`IF EXISTS (${idle}) THEN DROP INDEX ${requoteName(name)}; END IF`);
 }
 
 function isRemains({ name }: InvalidIndex): boolean {

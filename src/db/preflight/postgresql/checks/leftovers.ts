@@ -1,5 +1,5 @@
 import { countOf, formatBytes } from '../../../../base/text.ts';
-import { quoteIdentifier, quoteLiteral } from '../../../../postgresql/quote.ts';
+import { doStatement, quoteIdentifier, quoteLiteral } from '../../../../postgresql/quote.ts';
 import {
   type FindingFix,
   failOutcome,
@@ -84,7 +84,7 @@ function dropFix(
     review: [
       ...slots.map(
         ({ name }) =>
-          `SELECT pg_catalog.pg_drop_replication_slot(slot_name) FROM pg_catalog.pg_replication_slots WHERE slot_name = ${quoteLiteral(name)} AND NOT active`,
+          `SELECT pg_catalog.pg_drop_replication_slot(slot_name) FROM pg_catalog.pg_replication_slots WHERE slot_name OPERATOR(pg_catalog.=) ${quoteLiteral(name)} AND NOT active`,
       ),
       ...names.map(dropIdlePublication),
     ],
@@ -104,11 +104,9 @@ function dropFix(
 
 /**
  * A running migration cannot recover without its publication, so no publication is dropped while a migration slot is
- * active. The body of the DO block is a quoted literal, because the name of a publication could end a dollar-quoted
- * string.
+ * active.
  */
 function dropIdlePublication(name: string): string {
   const running = `SELECT FROM pg_catalog.pg_replication_slots WHERE active AND database = current_database() AND slot_name ~ ${quoteLiteral(slotPattern.source)}`;
-  const body = `BEGIN IF NOT EXISTS (${running}) THEN DROP PUBLICATION IF EXISTS ${quoteIdentifier(name)}; END IF; END`;
-  return `DO ${quoteLiteral(body)}`;
+  return doStatement(`IF NOT EXISTS (${running}) THEN DROP PUBLICATION IF EXISTS ${quoteIdentifier(name)}; END IF`);
 }

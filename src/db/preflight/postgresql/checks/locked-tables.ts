@@ -35,6 +35,6 @@ function describeLock({ table, pid, gid, seconds }: TableLock): string {
 }
 
 function endStatement({ pid, gid }: TableLock): string {
-  if (pid !== undefined) return `SELECT pg_terminate_backend(${pid})`;
+  if (pid !== undefined) return `SELECT pg_catalog.pg_terminate_backend(${pid})`;
   return `COMMIT PREPARED ${quoteLiteral(gid)} or ROLLBACK PREPARED ${quoteLiteral(gid)}`;
 }

@@ -124,7 +124,7 @@ function fixOf(
   if (broken.length > 0) {
     return {
       by: 'the server administrator',
-      text: `Correct or remove the invalid lines of the configuration files before the next restart, because the server does not start with them (ALTER SYSTEM RESET for lines of postgresql.auto.conf), then run SELECT pg_reload_conf().`,
+      text: `Correct or remove the invalid lines of the configuration files before the next restart, because the server does not start with them (ALTER SYSTEM RESET for lines of postgresql.auto.conf), then run SELECT pg_catalog.pg_reload_conf().`,
     };
   }
   const worse = pendingChanges.filter((one) => isWorse(one, settings));
@@ -142,14 +142,14 @@ function fixOf(
       undo: [`ALTER SYSTEM RESET ${reset.name}`],
       notSimulated: 'the configured value is not known',
       reload: true,
-      text: `Keep the active value: ALTER SYSTEM SET ${reset.name} = ${now}, then run SELECT pg_reload_conf(). A restart would activate a value that a migration cannot work with.`,
+      text: `Keep the active value: ALTER SYSTEM SET ${reset.name} = ${now}, then run SELECT pg_catalog.pg_reload_conf(). A restart would activate a value that a migration cannot work with.`,
     };
   }
   const named = worse.map(({ name }) => name).join(', ');
   return {
     reload: true,
     by: 'the server administrator',
-    text: `Remove ${named} from the configuration (ALTER SYSTEM RESET ${worse[0]!.name} for a line of postgresql.auto.conf), then run SELECT pg_reload_conf(). A restart would activate values that a migration cannot work with.`,
+    text: `Remove ${named} from the configuration (ALTER SYSTEM RESET ${worse[0]!.name} for a line of postgresql.auto.conf), then run SELECT pg_catalog.pg_reload_conf(). A restart would activate values that a migration cannot work with.`,
   };
 }
 

@@ -69,7 +69,7 @@ export const sessionChecksCheck = declareDatabaseCheck({
       ...unknownOutcome(`${observed}, and it is not known whether every row satisfies the constraints`),
       premise: 'every row satisfies the CHECK constraints in a session on the target',
       ...more,
-      detail: `${more.detail}${valuesOfTarget(named)}${suggestConstraintQueries(named, "SET search_path = ''")}`,
+      detail: `${more.detail}${valuesOfTarget(named)}${suggestConstraintQueries(named)}`,
     };
   },
 });

@@ -24,7 +24,7 @@ export const slotBlockersCheck = declareServerCheck({
       fix: {
         text: `Wait for their commit, or end them: ${open
           .slice(0, 5)
-          .map(({ id }) => `SELECT pg_terminate_backend(${id})`)
+          .map(({ id }) => `SELECT pg_catalog.pg_terminate_backend(${id})`)
           .join('; ')}. This rolls back their changes.`,
       },
     };

@@ -194,7 +194,7 @@ export const timeZonesCheck = declareDatabaseCheck({
     if (zoneUses.length === 0) return passOutcome('none');
     const names = [...new Set(zoneUses.flatMap(({ legacy }) => legacy))].sort();
     const shown = limitObjects(names);
-    const known = `SELECT name FROM pg_timezone_names WHERE name IN (${shown.map(quoteLiteral).join(', ')})`;
+    const known = `SELECT name FROM pg_catalog.pg_timezone_names WHERE name OPERATOR(pg_catalog.=) ANY (ARRAY[${shown.map(quoteLiteral).join(', ')}])`;
     const renamed = shown.flatMap((name) => {
       const current = currentZone(name);
       return current === undefined ? [] : [`${name}: ${current}`];

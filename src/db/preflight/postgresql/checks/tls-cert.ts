@@ -22,7 +22,7 @@ export const tlsCertCheck = declareServerCheck({
         'A migration can take two weeks and reconnects after every lost connection. After the certificate expires, clients that verify it cannot connect.',
       objects: [certificate.subject],
       fix: {
-        text: 'Renew the certificate (ssl_cert_file), then run SELECT pg_reload_conf(); no restart is needed.',
+        text: 'Renew the certificate (ssl_cert_file), then run SELECT pg_catalog.pg_reload_conf(); no restart is needed.',
         reload: true,
       },
     });

@@ -65,8 +65,8 @@ test('remains of a rebuild are dropped, every other index is rebuilt', () => {
   ];
   expect(invalidIndexCheck.evaluate({ invalidIndexes }, 'd1', sourceFacts(), preflightOptions()).fix?.sql).toEqual([
     'REINDEX INDEX CONCURRENTLY "public"."i"',
-    expect.stringMatching(/^DO 'BEGIN IF EXISTS .* THEN DROP INDEX "public"\."i_ccnew1"; END IF; END'$/),
-    expect.stringMatching(/^DO 'BEGIN IF EXISTS .* THEN DROP INDEX "public"\."I x_ccold"; END IF; END'$/),
+    expect.stringMatching(/^DO 'BEGIN SET LOCAL .*; IF EXISTS .* THEN DROP INDEX "public"\."i_ccnew1"; END IF; END'$/),
+    expect.stringMatching(/^DO 'BEGIN SET LOCAL .*; IF EXISTS .* THEN DROP INDEX "public"\."I x_ccold"; END IF; END'$/),
     'REINDEX INDEX "public"."e"',
   ]);
   const old = sourceFacts({ connection: connected({ version: 110_022 }) });

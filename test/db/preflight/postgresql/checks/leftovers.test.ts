@@ -75,7 +75,7 @@ test('after the review both are dropped, in their database, and only while the s
   expect(fix?.database).toBe('d1');
   const [slots, publications, ...others] = fix?.review ?? [];
   expect(slots).toBe(
-    `SELECT pg_catalog.pg_drop_replication_slot(slot_name) FROM pg_catalog.pg_replication_slots WHERE slot_name = '${old}' AND NOT active`,
+    `SELECT pg_catalog.pg_drop_replication_slot(slot_name) FROM pg_catalog.pg_replication_slots WHERE slot_name OPERATOR(pg_catalog.=) '${old}' AND NOT active`,
   );
   expect(publications).toMatch(
     /IF NOT EXISTS \(SELECT FROM pg_catalog\.pg_replication_slots WHERE active .*\) THEN DROP PUBLICATION IF EXISTS "aiven_db_migrate_0123_pub"/,
