@@ -1,4 +1,4 @@
-import { searchPathStatement, singleLineSql } from '../../../postgresql/psql-script.ts';
+import { singleLineSql } from '../../../postgresql/psql-script.ts';
 import { quoteIdentifier, requoteName } from '../../../postgresql/quote.ts';
 
 import { type FindingFix, removalEffect } from '../finding.ts';
@@ -50,6 +50,12 @@ export function quoteName(name: string): string {
 }
 
 /**
+ * As on the target; with the path of the session, an operator in the queries could be one that another user has put before
+ * that of PostgreSQL.
+ */
+const emptyPath = "SET search_path = '';";
+
+/**
  * A sentence with queries that the owner of the tables can run, to see the values of columns that preflight did not
  * read.
  */
@@ -57,7 +63,7 @@ export function suggestValueQueries(columns: readonly { readonly table: string; 
   const queries = limitObjects(columns).map(
     ({ table, column }) => `SELECT DISTINCT ${requoteName(column)}::pg_catalog.text FROM ONLY ${requoteName(table)}`,
   );
-  return ` The owner of the tables can run: ${searchPathStatement} ${queries.join('; ')}.`;
+  return ` The owner of the tables can run: ${emptyPath} ${queries.join('; ')}.`;
 }
 
 /**
@@ -68,7 +74,7 @@ export function suggestConstraintQueries(constraints: readonly NamedConstraint[]
   const queries = constraints.flatMap((one) => violatedByRowQuery(one) ?? []);
   return queries.length === 0
     ? ''
-    : ` The preflight does not evaluate expressions of users. The owner of the tables can run: ${searchPathStatement} ${[...(setting === undefined ? [] : [setting]), ...limitObjects(queries)].join('; ')}.`;
+    : ` The preflight does not evaluate expressions of users. The owner of the tables can run: ${emptyPath} ${[...(setting === undefined ? [] : [setting]), ...limitObjects(queries)].join('; ')}.`;
 }
 
 /**
@@ -98,7 +104,7 @@ export function suggestLengthQueries(large: readonly LargeTable[]): string {
     const sum = lengths.map((length) => `coalesce(${length}, 0)`).join(' + ');
     return singleLineSql(`SELECT count(*) FROM ONLY ${requoteName(table)} WHERE ${sum} >= ${maxRowBytes}`) ?? [];
   });
-  return queries.length === 0 ? '' : ` The owner of the tables can run: ${searchPathStatement} ${queries.join(' ')}`;
+  return queries.length === 0 ? '' : ` The owner of the tables can run: ${emptyPath} ${queries.join(' ')}`;
 }
 
 /**
@@ -114,7 +120,7 @@ export function suggestDuplicateQueries(duplicates: readonly DuplicateKeys[]): s
   });
   if (queries.length === 0) return '';
   const settings = ['indexscan', 'indexonlyscan', 'bitmapscan'].map((name) => `SET enable_${name} = off;`);
-  return ` Their owner can run: ${[searchPathStatement, ...settings, ...queries].join(' ')}`;
+  return ` Their owner can run: ${[emptyPath, ...settings, ...queries].join(' ')}`;
 }
 
 /**
@@ -130,7 +136,7 @@ export function suggestExpressionQueries(expressions: readonly StoredExpression[
   );
   return queries.length === 0
     ? ''
-    : ` The preflight does not evaluate expressions of users. The owner of the tables can run: ${searchPathStatement} ${limitObjects(queries).join(' ')}`;
+    : ` The preflight does not evaluate expressions of users. The owner of the tables can run: ${emptyPath} ${limitObjects(queries).join(' ')}`;
 }
 
 /** OFFSET 0 keeps the planner from reading values out of an index, which may hold old ones. */
@@ -210,5 +216,5 @@ export function suggestQueriesForSimilarRows(tables: readonly string[]): string 
         `SELECT count(*) FROM (SELECT FROM ${requoteName(table)} t GROUP BY t.* HAVING count(DISTINCT pg_catalog.record_out(t.*)::pg_catalog.text) > 1) q`,
       ) ?? [],
   );
-  return queries.length === 0 ? '' : ` Their owner can run: ${searchPathStatement} ${queries.join(' ')}`;
+  return queries.length === 0 ? '' : ` Their owner can run: ${emptyPath} ${queries.join(' ')}`;
 }

@@ -8,14 +8,11 @@ import { startPostgres } from '../../../fixtures/postgres.ts';
 
 test('the owner of a table sees whether a row violates its constraint', () => {
   const constraint = { name: 'c', owner: 'public."The T"', ofDomain: false, definition: 'CHECK ((b < 10)) NOT VALID' };
-  const text = suggestConstraintQueries(
-    [constraint, { ...constraint, owner: 'd', ofDomain: true }],
-    "SET search_path = ''",
-  );
+  const text = suggestConstraintQueries([constraint, { ...constraint, owner: 'd', ofDomain: true }], 'SET a = 1');
   expect(text).toContain(
-    `SET search_path = ''; SELECT EXISTS (SELECT FROM ONLY "public"."The T" WHERE NOT ((b < 10)))`,
+    `SET search_path = ''; SET a = 1; SELECT EXISTS (SELECT FROM ONLY "public"."The T" WHERE NOT ((b < 10)))`,
   );
-  expect(suggestConstraintQueries([{ ...constraint, ofDomain: true }], "SET search_path = ''")).toBe('');
+  expect(suggestConstraintQueries([{ ...constraint, ofDomain: true }], 'SET a = 1')).toBe('');
 });
 
 test('the owner sees the values of a column that was not read', () => {

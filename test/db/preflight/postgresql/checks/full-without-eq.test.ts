@@ -93,7 +93,7 @@ test.each([14, 18] as const)(
         (one) => `public."The T" (${one})`,
       ),
     });
-    const query = /: (SELECT count.* q);/.exec(detail ?? '')?.[1] ?? '';
+    const query = /: (SET search_path.* q);/.exec(detail ?? '')?.[1] ?? '';
     expect(await server.query(query)).toEqual([{ count: '1' }]);
   },
   60_000,
