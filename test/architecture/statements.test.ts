@@ -62,7 +62,7 @@ test('no query of preflight, watch and the schema copier runs code of a user', a
   }
   for (const from of versions) {
     statements.add(unsupportedQuery({ from, to: 180_000 }));
-    for (const one of [...accessCatalogSql(from), stateSql, definitionsSql(from)]) statements.add(one);
+    for (const one of [...accessCatalogSql(from), stateSql(from), definitionsSql(from)]) statements.add(one);
     for (const one of copyTransaction({ schema: 's', name: 't', columns: ['a'] }, from)) statements.add(one);
   }
   expect(statements.size).toBeGreaterThan(200);

@@ -295,7 +295,11 @@ type NextCommands = FailureCommands &
       | 'psql'
       | 'accept'
       // Makes the login of the target a member of the owners; empty if it is one.
-      | 'join',
+      | 'join'
+      // Ends that membership.
+      | 'leave'
+      // Whose tables and views are left to a superuser, as the end of a hint; empty if none.
+      | 'kept',
       string
     >
   >;
@@ -341,8 +345,9 @@ function nextStep(
         ? `wait for the end with \`${commands.follow}\`, then run \`${commands.again}\``
         : `run \`${commands.stop}\``;
     case 'materialized_views':
-      if (commands.join !== '') return `run \`${commands.join}\`, then \`${commands.again}\``;
-      return `run REFRESH MATERIALIZED VIEW for each in \`${commands.psql}\`, then \`${commands.again}\``;
+      if (commands.join !== '')
+        return `run \`${commands.join}\`, REFRESH MATERIALIZED VIEW for each in \`${commands.psql}\`, then \`${commands.leave}\` and \`${commands.again}\`${commands.kept}`;
+      return `run REFRESH MATERIALIZED VIEW for each in \`${commands.psql}\`, then \`${commands.again}\`${commands.kept}`;
     case 'grants':
     case 'defaults':
     case 'settings':
@@ -350,8 +355,9 @@ function nextStep(
         ? `let a superuser of the target run the comments of \`${commands.grants}\`, or run \`${commands.accept} ${id}\``
         : `run \`${commands.script}\`, then \`${commands.again}\``;
     case 'statistics':
-      if (commands.join !== '') return `run \`${commands.join} -c ANALYZE\`, then \`${commands.again}\``;
-      return `run ANALYZE in \`${commands.psql}\`, then \`${commands.again}\``;
+      if (commands.join !== '')
+        return `run \`${commands.join} -c ANALYZE\`, then \`${commands.leave}\` and \`${commands.again}\`${commands.kept}`;
+      return `run ANALYZE in \`${commands.psql}\`, then \`${commands.again}\`${commands.kept}`;
     default:
       return id satisfies never;
   }
@@ -398,7 +404,10 @@ function commandsOf(
   const open = typeof access === 'object' ? access.databases.find(isOpen)?.state : undefined;
   const owners = open?.foreignOwners ?? [];
   const login = target.engine === 'postgresql' ? target.source.username : '';
-  const grant = `GRANT ${owners.map(quoteIdentifier).join(', ')} TO ${quoteIdentifier(login)}`;
+  const roles = owners.map(quoteIdentifier).join(', ');
+  const kept = (open?.keptOwners ?? []).map(quoteIdentifier).join(', ');
+  const member = (statement: string): string =>
+    owners.length === 0 ? '' : `${targetPsqlCommand(inside, context.host.env)} -c ${quoteShellArg(statement)}`;
   const command = (...words: readonly string[]): string => ['cloudctl db', ...words].join(' ');
   const again = command(
     'cutover',
@@ -417,7 +426,12 @@ function commandsOf(
     grants: command('grants', ...from, '--target', to),
     script: `${command('grants', ...from, '--target', to)} | ${psql}`,
     psql: targetPsqlCommand(inside, context.host.env),
-    join: owners.length === 0 ? '' : `${targetPsqlCommand(inside, context.host.env)} -c ${quoteShellArg(grant)}`,
+    join: member(`GRANT ${roles} TO ${quoteIdentifier(login)}`),
+    leave: member(`REVOKE ${roles} FROM ${quoteIdentifier(login)}`),
+    kept:
+      kept === ''
+        ? ''
+        : `; a superuser does it for what ${sanitizeReportLine(kept, 300)} ${open?.keptOwners.length === 1 ? 'owns' : 'own'}`,
     accept: `${again} --accept`,
     compare: command('compare', ...from, '--target', to),
     status: command('status', cluster, ...profile),

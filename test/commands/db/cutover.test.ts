@@ -147,8 +147,16 @@ it('names the next command until every line is done', { timeout: 240_000 }, asyn
   const asKeeper = await runCloudctl(keeper, ['db', ...byKeeper, '--accept', 'passwords', '-o', 'json']);
   const join = /^run `(PGPASSWORD=[^`]*)`/.exec(asKeeper.error().hint ?? '')?.[1] ?? '';
   expect(join).toContain(`'GRANT "the owner" TO "keeper"' -c ANALYZE`);
-  const joined = join.replace(`:${target.port}/`, `:${target.ownPort ?? target.port}/`);
-  expect(await runShell(joined, '', { CLOUDCTL_TARGET_PASSWORD: 'secret' })).toBe(0);
+  const leave = /then `(PGPASSWORD=[^`]*)` and `cloudctl db cutover/.exec(asKeeper.error().hint ?? '')?.[1] ?? '';
+  expect(leave).toContain(`'REVOKE "the owner" FROM "keeper"'`);
+  const memberships = () =>
+    target.query(`SELECT * FROM pg_auth_members WHERE roleid = '"the owner"'::regrole ORDER BY grantor`, 'shop');
+  const before = await memberships();
+  for (const command of [join, leave]) {
+    const own = command.replace(`:${target.port}/`, `:${target.ownPort ?? target.port}/`);
+    expect(await runShell(own, '', { CLOUDCTL_TARGET_PASSWORD: 'secret' })).toBe(0);
+  }
+  expect(await memberships()).toEqual(before);
   await target.query('ALTER TABLE t OWNER TO postgres; DROP ROLE keeper; DROP ROLE "the owner"', 'shop');
   expect((await checklist()).error().hint).toMatch(/run `cloudctl db grants --source .* \| PGPASSWORD=/);
   const grants = await db('grants', ...options, ...to);

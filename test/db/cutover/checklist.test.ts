@@ -22,6 +22,7 @@ const nothing: StateDifference = {
   largeObjects: [],
   unanalyzed: [],
   foreignOwners: [],
+  keptOwners: [],
 };
 const same: ServerAccess = {
   databases: [{ database: 'shop', statements: [], notes: [], state: nothing }],

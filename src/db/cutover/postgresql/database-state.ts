@@ -1,3 +1,4 @@
+import { firstNormalOid } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlSession } from '../../../postgresql/connection.ts';
 import { decodeBoolean, decodeNumber, decodeOptionalText, decodeText } from '../../../postgresql/rows.ts';
 import { queryCatalogRows } from './tables.ts';
@@ -11,8 +12,10 @@ interface DatabaseState {
   readonly largeObjects: number;
   /** Tables with rows that were never analyzed, as `schema.name`. */
   readonly unanalyzed: readonly string[];
-  /** The owners, whose members this login is not, of such tables and of views without rows. */
+  /** The owners, whose members this login is not and may become, of such tables and of views without rows. */
   readonly foreignOwners: readonly string[];
+  /** The other such owners. */
+  readonly keptOwners: readonly string[];
   /** What guards, computes and changes rows, by a name such as `policy p on public.t`. */
   readonly definitions: ReadonlyMap<string, Definition>;
   /** server_version_num. */
@@ -26,7 +29,7 @@ interface Definition {
 }
 
 export async function readDatabaseState(session: PostgresqlSession, version: number): Promise<DatabaseState> {
-  const rows = await queryCatalogRows(session, stateSql);
+  const rows = await queryCatalogRows(session, stateSql(version));
   const definitions = await queryCatalogRows(session, definitionsSql(version));
   const of = (kind: string) => rows.filter((row) => decodeText(row, 'kind') === kind);
   return {
@@ -35,6 +38,7 @@ export async function readDatabaseState(session: PostgresqlSession, version: num
     largeObjects: decodeNumber(of('large objects')[0], 'value'),
     unanalyzed: of('unanalyzed').map((row) => decodeText(row, 'name')),
     foreignOwners: [...new Set(rows.flatMap((row) => decodeOptionalText(row, 'owner') ?? []))],
+    keptOwners: [...new Set(rows.flatMap((row) => decodeOptionalText(row, 'kept') ?? []))],
     definitions: new Map(
       definitions.map((row) => [
         decodeText(row, 'name'),
@@ -49,16 +53,27 @@ export async function readDatabaseState(session: PostgresqlSession, version: num
   };
 }
 
-const foreignOwner = "CASE WHEN NOT pg_has_role(c.relowner, 'USAGE') THEN pg_get_userbyid(c.relowner)::text END";
+/**
+ * The owner of the relation `c`, in one of two columns: who becomes a member of a superuser or of a role of the server gains
+ * more than its tables. Before PostgreSQL 16 a GRANT changes nothing for a member, and REVOKE would end the membership.
+ */
+function foreignOwner(version: number): string {
+  const isForeign = "NOT pg_has_role(c.relowner, 'USAGE')";
+  const isKept = `(c.relowner < '${firstNormalOid}'
+      OR EXISTS (SELECT FROM pg_roles r WHERE r.rolsuper AND pg_has_role(c.relowner, r.oid, 'MEMBER'))${version < 160_000 ? " OR pg_has_role(c.relowner, 'MEMBER')" : ''})`;
+  const name = 'pg_get_userbyid(c.relowner)::text';
+  return `CASE WHEN ${isForeign} AND NOT ${isKept} THEN ${name} END, CASE WHEN ${isForeign} AND ${isKept} THEN ${name} END`;
+}
 
 /** A crash of the server loses the time of ANALYZE, so reltuples, which is -1 before the first one (since 14), counts too. */
-export const stateSql = `
-  SELECT 'extension' AS kind, extname::text AS name, extversion AS value, NULL::text AS owner FROM pg_extension
-  UNION ALL SELECT 'view', n.nspname || '.' || c.relname, CASE WHEN c.relispopulated THEN 't' ELSE 'f' END,
-      CASE WHEN NOT c.relispopulated THEN ${foreignOwner} END
-    FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind = 'm'
-  UNION ALL SELECT 'large objects', '', count(*)::text, NULL FROM pg_largeobject_metadata
-  UNION ALL SELECT 'unanalyzed', n.nspname || '.' || c.relname, '', ${foreignOwner}
+export const stateSql = (version: number): string => `
+  SELECT 'extension' AS kind, extname::text AS name, extversion AS value, NULL::text AS owner, NULL::text AS kept FROM pg_extension
+  UNION ALL SELECT 'view', n.nspname || '.' || c.relname, 't', NULL, NULL
+    FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind = 'm' AND c.relispopulated
+  UNION ALL SELECT 'view', n.nspname || '.' || c.relname, 'f', ${foreignOwner(version)}
+    FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind = 'm' AND NOT c.relispopulated
+  UNION ALL SELECT 'large objects', '', count(*)::text, NULL, NULL FROM pg_largeobject_metadata
+  UNION ALL SELECT 'unanalyzed', n.nspname || '.' || c.relname, '', ${foreignOwner(version)}
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace LEFT JOIN pg_stat_all_tables s ON s.relid = c.oid
     WHERE c.relkind IN ('r', 'm') AND c.relpersistence = 'p' AND n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'
       AND c.reltuples <= 0 AND s.last_analyze IS NULL AND s.last_autoanalyze IS NULL AND pg_relation_size(c.oid) > 0
@@ -147,6 +162,8 @@ export interface StateDifference {
   readonly unanalyzed: readonly string[];
   /** The roles of which the login must be a member to analyze these tables and to refresh these views. */
   readonly foreignOwners: readonly string[];
+  /** The owners whose tables and views are left to a superuser, because the login should not become a member. */
+  readonly keptOwners: readonly string[];
   readonly definitions: readonly string[];
 }
 
@@ -161,13 +178,15 @@ export function findStateDifference(source: DatabaseState, target: DatabaseState
     if (there === undefined) return [`${name} is missing`];
     return isPopulated && !there ? [`${name} is empty`] : [];
   });
+  const isLeft = target.unanalyzed.length + materializedViews.length > 0;
   const [here, there] = [source.largeObjects, target.largeObjects];
   return {
     extensions,
     materializedViews,
     largeObjects: here === there ? [] : [`${there} instead of ${here}`],
     unanalyzed: target.unanalyzed,
-    foreignOwners: target.unanalyzed.length + materializedViews.length === 0 ? [] : target.foreignOwners,
+    foreignOwners: isLeft ? target.foreignOwners : [],
+    keptOwners: isLeft ? target.keptOwners : [],
     definitions: differingDefinitions(source, target),
   };
 }

@@ -386,6 +386,7 @@ test('materialized views that cannot be refreshed, large objects, extensions and
     largeObjects: ['0 instead of 1'],
     unanalyzed: ['public.documents', 'public.software'],
     foreignOwners: [],
+    keptOwners: [],
   });
   await target.query(
     `alter function mentions() set search_path = public; refresh materialized view counts;
@@ -400,6 +401,7 @@ test('materialized views that cannot be refreshed, large objects, extensions and
     largeObjects: [],
     unanalyzed: [],
     foreignOwners: [],
+    keptOwners: [],
   });
 });
 
