@@ -403,7 +403,8 @@ function commandsOf(
   const psql = targetPsqlCommand(target, context.host.env);
   const open = typeof access === 'object' ? access.databases.find(isOpen)?.state : undefined;
   const owners = open?.foreignOwners ?? [];
-  const login = target.engine === 'postgresql' ? target.source.username : '';
+  // Redis has no owners, and no name to quote.
+  const login = target.engine === 'postgresql' ? quoteIdentifier(target.source.username) : '';
   const roles = owners.map(quoteIdentifier).join(', ');
   const kept = (open?.keptOwners ?? []).map(quoteIdentifier).join(', ');
   const member = (statement: string): string =>
@@ -426,8 +427,8 @@ function commandsOf(
     grants: command('grants', ...from, '--target', to),
     script: `${command('grants', ...from, '--target', to)} | ${psql}`,
     psql: targetPsqlCommand(inside, context.host.env),
-    join: member(`GRANT ${roles} TO ${quoteIdentifier(login)}`),
-    leave: member(`REVOKE ${roles} FROM ${quoteIdentifier(login)}`),
+    join: member(`GRANT ${roles} TO ${login}`),
+    leave: member(`REVOKE ${roles} FROM ${login}`),
     kept:
       kept === ''
         ? ''
