@@ -209,13 +209,14 @@ export const dbMigrateCommand: CommandSpec<CommandContext> = {
       return finish(context, args, source, { id, status, createdAt }, {});
     }
     const commandOf = (words: string): string => commandFor(settings.profile, words);
-    // Without a preflight the response to the start says the same; no other method is started.
-    if (!args.has('skip-preflight') && read.method === 'continuous')
-      await requireNoRunningMigration(api, cluster, commandOf);
     const former = recordedCluster(context, source) ?? cluster;
     const known = { ...read, cluster: former };
     const options = await readOptionsOfTarget(context, args, { api, cluster, source, read: known });
     const preflight = args.has('skip-preflight') ? undefined : await runWithFiles(context, args, source, options);
+    // A migration that runs already leaves slots on the source: it is the error, not they. Without them, the response to the
+    // start says the same.
+    if (options.method === 'continuous' && preflight !== undefined && isBlockedBy(preflight.report, 'leftovers'))
+      await requireNoRunningMigration(api, cluster, commandOf);
     if (preflight !== undefined) await showPreflight(context, preflight, args);
     if (options.method !== 'continuous') throw methodNotStartableError(source, options.method);
     if (preflight !== undefined && !preflight.report.ok)
@@ -402,6 +403,10 @@ async function requireWrite(context: CommandContext): Promise<void> {
     detail: `the scope of the session is ${record.scope}`,
     hint: refusedHints(settings, context.host.folders.config).write,
   });
+}
+
+function isBlockedBy({ findings }: PreflightReport, check: string): boolean {
+  return findings.some(({ id, status }) => id === check && status === 'fail');
 }
 
 async function showPreflight(

@@ -70,8 +70,9 @@ export function adviseIgnoring({
   if (blockers.length === 0) return undefined;
   const ofDatabases = blockers.filter(({ database, only }) => database !== undefined || only !== undefined);
   const required = databases.filter((name) => ofDatabases.some((finding) => concernsDatabase(finding, name)));
-  // Nothing would be left to migrate.
-  if (databases.every((name) => required.includes(name) || empty.includes(name))) return undefined;
+  // Only the maintenance database would be left to migrate.
+  const left = databases.filter((name) => !required.includes(name));
+  if (left.length === 1 && left[0] === 'postgres' && empty.includes('postgres')) return undefined;
   const optional = empty.filter((name) => databases.includes(name) && !required.includes(name));
   const most = Math.min(optional.length, databases.length - 1 - required.length);
   const verdictWithout = (extra: number) => without([...required, ...optional.slice(0, extra)]);
