@@ -50,8 +50,10 @@ it('full copies that never come to an end are a loop', async () => {
     clearInterval(writing);
     application.destroy();
   });
-  const found = await watch.untilBroken('full-sync-loop', 40_000);
-  const loop = found.violations.find(({ rule }) => rule === 'full-sync-loop');
+  // Redis counts a connection that it has cut a moment later.
+  const loopOf = ({ violations }: { readonly violations: readonly { rule: string; hint: string }[] }) =>
+    violations.find(({ rule, hint }) => rule === 'full-sync-loop' && hint.includes('CONFIG SET'));
+  const loop = loopOf(await watch.until('the cause of the loop', (seen) => loopOf(seen) !== undefined, 40_000));
   expect(loop?.hint).toMatch(/client-output-buffer-limit/);
   expectGolden('db-watch', loop?.hint.replace(/now: [^)]+/, 'now: LIMITS') ?? '');
 });
