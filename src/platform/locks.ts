@@ -47,15 +47,17 @@ export interface FileLockMechanism {
   readonly unlock?: (descriptor: number) => void;
 }
 
-let known: readonly FileLockMechanism[] | undefined;
+let native: readonly FileLockMechanism[] | undefined;
 
 /**
  * The kinds of locks that this installation can acquire, the preferred one first. The lock library is loaded on first use,
  * because loading it takes 10 ms.
  */
 export function listAvailableFileLockMechanisms(): readonly FileLockMechanism[] {
-  known ??= [...nativeKind(), { name: 'flock', lock: tryLockOpenFileWithFlockProgram }];
-  return known;
+  const flock: FileLockMechanism = { name: 'flock', lock: tryLockOpenFileWithFlockProgram };
+  if ('Bun' in globalThis || 'Deno' in globalThis) return [flock];
+  native ??= nativeKind();
+  return [...native, flock];
 }
 
 /**
@@ -123,12 +125,11 @@ interface NativeLockLibrary {
  * of libuv.
  */
 function nativeKind(): readonly FileLockMechanism[] {
-  if ('Bun' in globalThis || 'Deno' in globalThis) return [];
   const load = createRequire(import.meta.url);
   try {
-    const native: NativeLockLibrary = load('fs-native-extensions');
-    const unlock = process.platform === 'win32' ? { unlock: (descriptor: number) => native.unlock(descriptor) } : {};
-    return [{ name: 'fcntl', lock: (descriptor) => native.tryLock(descriptor), ...unlock }];
+    const library: NativeLockLibrary = load('fs-native-extensions');
+    const unlock = process.platform === 'win32' ? { unlock: (descriptor: number) => library.unlock(descriptor) } : {};
+    return [{ name: 'fcntl', lock: (descriptor) => library.tryLock(descriptor), ...unlock }];
   } catch {
     return [];
   }
