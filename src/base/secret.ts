@@ -21,7 +21,7 @@ export class Secret {
     return this.#value.length;
   }
 
-  /** Whether both have the same value. Not for what a stranger sends, because it takes longer the more characters are equal. */
+  /** Whether both have the same value. The time depends on how many characters are equal, so this is not for received values. */
   equals(other: Secret | undefined): boolean {
     return this.#value === other?.reveal();
   }

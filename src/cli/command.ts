@@ -44,10 +44,8 @@ interface EnvironmentVariableSpec {
 }
 
 const login = ['auth setup', 'auth login'];
-const sourceCommands = [
-  ...['preflight', 'migrate', 'watch', 'cutover', 'stop', 'rehearse', 'compare', 'sequences', 'grants'],
-].map((name) => `db ${name}`);
 const targetCommands = ['preflight', 'migrate', 'cutover', 'compare', 'grants'].map((name) => `db ${name}`);
+const sourceCommands = [...targetCommands, 'db watch', 'db stop', 'db rehearse', 'db sequences'];
 const adminCommands = ['env', 'clock', 'faults', 'requests', 'token', 'snapshot', 'restore', 'reset'].map(
   (name) => `sandbox ${name}`,
 );

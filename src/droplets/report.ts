@@ -229,7 +229,7 @@ export async function reportEnd({ output }: Pick<CommandIo, 'output'>, batchEnd:
   }
   if (created === 0 && unknown === 0) {
     const error = stopped ?? noneCreatedError(state, profileOptions);
-    // What the server refused for good, it would refuse again.
+    // The server would refuse the same requests again.
     if (stopped !== undefined && error.hint !== undefined) await output.note(`Resume with: ${resume}`);
     else if (stopped === undefined && !state.isRefused())
       await output.note(`The ledger is kept. To send the same requests again: ${resume}`);

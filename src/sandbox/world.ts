@@ -11,7 +11,7 @@ import { type ClockState, readClock, resumeClock } from './virtual-clock.ts';
 
 /**
  * The state of the sandbox: its clock and consent script, and the stores that own the rest. Every method is synchronous, so no
- * request can see a partial change. A reset or a restored snapshot replaces the stores, so nobody keeps them.
+ * request can see a partial change. A reset or a restored snapshot replaces the stores, so no caller keeps a reference to them.
  */
 export class World {
   readonly #systemTime: () => number;

@@ -198,8 +198,8 @@ export async function reportLogin(
 }
 
 /**
- * Another profile of the same servers with this account, context and scope: nobody needs it twice. Who asked for the choice of an
- * account learns it for any scope.
+ * Another profile of the same servers that already has a session of this account, context and scope; with `select_account`, which
+ * asks for another account, of any scope.
  */
 function findSameAccount(
   context: CommandContext,
