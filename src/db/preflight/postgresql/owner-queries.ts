@@ -202,7 +202,7 @@ export function suggestOrphanQueries(orphans: readonly OrphanedRows[]): string {
       ) ?? []
     );
   });
-  return queries.length === 0 ? '' : ` Their owner can run: ${queries.join(' ')}`;
+  return queries.length === 0 ? '' : ` Their owner can run: ${emptyPath} ${queries.join(' ')}`;
 }
 
 /**

@@ -71,6 +71,20 @@ export const connectionCases: readonly PostgresCase[] = [
     first: [`rules host d2 all 0.0.0.0/0 reject; ${open}`],
   },
   {
+    name: 'host rules with regular expressions of PostgreSQL that match the role and the databases',
+    verdict: 'continuous',
+    from: 16,
+    hba: [String.raw`host "/^(d\d|postgres)$" "/^\mpost" 0.0.0.0/0 scram-sha-256`],
+  },
+  {
+    name: 'a host rule that rejects databases by a regular expression',
+    verdict: 'blocked',
+    reasons: ['hba-rule'],
+    from: 16,
+    databases: ['d1', 'x1'],
+    first: [`rules host /^x[[:digit:]]$ all 0.0.0.0/0 reject; ${open}`],
+  },
+  {
     name: 'a host rule by the name of the host',
     verdict: 'continuous',
     hba: ['host all all localhost scram-sha-256'],

@@ -29,8 +29,8 @@ export const hbaRulesQuery: PostgresqlQuery<readonly HbaRule[]> = {
         SELECT
           line_number,
           type,
-          database AS databases,
-          user_name AS users,
+          ${version < 160_000 ? 'database' : namesOf('database', 'SELECT datname FROM pg_database')} AS databases,
+          ${version < 160_000 ? 'user_name' : namesOf('user_name', 'SELECT rolname FROM pg_roles')} AS users,
           address,
           netmask,
           auth_method,
@@ -57,6 +57,26 @@ export const hbaRulesQuery: PostgresqlQuery<readonly HbaRule[]> = {
     return `GRANT EXECUTE ON FUNCTION pg_hba_file_rules() TO ${role}; GRANT SELECT ON pg_hba_file_rules TO ${role}`;
   },
 };
+
+/**
+ * The words of a rule, with the names that match a word in place of it: since PostgreSQL 16 a word that begins with a slash is
+ * a regular expression, which need not match the whole name. The server matches, because its expressions are not those of
+ * JavaScript.
+ */
+function namesOf(words: string, names: string): string {
+  return `
+    ARRAY(
+      SELECT w
+      FROM unnest(${words}) w
+      WHERE left(w, 1) <> '/'
+      UNION ALL
+      SELECT n
+      FROM unnest(${words}) w
+      JOIN (${names}) x(n) ON n::text COLLATE "C" ~ substr(w, 2)
+      WHERE left(w, 1) = '/'
+    )
+  `;
+}
 
 /**
  * The address of this client as the server sees it, which differs behind a port forwarder; undefined for a Unix-domain
@@ -175,28 +195,13 @@ function matchesDatabase(word: string, database: string, { user, memberOf }: Hba
     case 'replication':
       return false;
     default:
-      return word === database || matchesPattern(word, database);
+      return word === database;
   }
 }
 
 function matchesUser(word: string, { user, memberOf }: HbaClient): boolean {
   if (word === 'all' || word === user) return true;
-  if (word.startsWith('+')) return memberOf.includes(word.slice(1));
-  return matchesPattern(word, user);
-}
-
-/**
- * Since PostgreSQL 16 a name in pg_hba.conf that begins with a slash is a regular expression, which need not match the
- * whole name.
- */
-function matchesPattern(word: string, name: string): boolean {
-  if (!word.startsWith('/')) return false;
-  try {
-    return new RegExp(word.slice(1), 'u').test(name);
-  } catch {
-    // A regular expression that JavaScript cannot compile is treated as not matching.
-    return false;
-  }
+  return word.startsWith('+') && memberOf.includes(word.slice(1));
 }
 
 function leadingOnes(parts: readonly string[]): number | undefined {

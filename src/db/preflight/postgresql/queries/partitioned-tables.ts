@@ -52,7 +52,7 @@ export const partitionedTablesQuery: PostgresqlQuery<readonly PartitionedTable[]
           p.partstrat AS strategy,
           (SELECT count(*) FROM pg_inherits i WHERE i.inhparent = p.partrelid) AS partitions,
           ${version < 110_000 ? 'false' : "p.partdefid <> '0'"} AS has_default,
-          ${hashesEnum} AS enum_hashed,
+          ${hashesEnum(version)} AS enum_hashed,
           ${numberedKeyColumns} AS numbered_columns,
           CASE WHEN ${numberedKeyColumns} IS NOT NULL THEN ${leavesHaveRows} END AS numbered,
           CASE WHEN ${numberedKeyColumns} IS NOT NULL THEN ${leafNames} END AS leaves,
@@ -196,7 +196,7 @@ const detaching = `
  * PostgreSQL hashes a value of a domain over an enum like a value of the enum. Arrays, composite values and ranges are
  * hashed by their elements if their operator class is the one for any array, record or range.
  */
-const hashesEnum = `
+const hashesEnum = (version: number): string => `
   (
     p.partstrat = 'h'
       AND NOT EXISTS (
@@ -224,13 +224,7 @@ const hashesEnum = `
           SELECT part.type
           FROM made
           JOIN pg_type t ON t.oid = made.type
-          CROSS JOIN LATERAL (
-            ${partTypesSql}
-            UNION ALL
-            SELECT r.rngsubtype
-            FROM pg_range r
-            WHERE r.rngtypid = t.oid
-          ) part(type)
+          CROSS JOIN LATERAL (${partTypesSql(version)}) part(type)
         )
         SELECT FROM k
         WHERE k.class = '${typeOids.anyenum}'

@@ -185,7 +185,7 @@ function columnsOfWholeRowsCte(version: number): string {
       SELECT made.root, part.type
       FROM made
       JOIN pg_type t ON t.oid = made.type
-      CROSS JOIN LATERAL (${partTypesSql}) part(type)
+      CROSS JOIN LATERAL (${partTypesSql(version)}) part(type)
     )
   `;
 }
@@ -193,7 +193,10 @@ function columnsOfWholeRowsCte(version: number): string {
 /** A column with values that are equal and not the same: 1.0 and 1.00, `Bob` and `bob` in citext, 24 hours and 1 day. */
 export type LooselyEqualColumn = IncomparableColumn;
 
-/** Floating-point numbers are left out: only 0 and -0 are equal. */
+/**
+ * numeric with a scale and char(n) keep one form of each value. Floating-point numbers are left out: only 0 and -0 are
+ * equal.
+ */
 export const looselyEqualColumnsQuery: PostgresqlQuery<readonly LooselyEqualColumn[]> = {
   id: 'loosely-equal-columns',
   scope: 'database',
@@ -211,7 +214,7 @@ export const looselyEqualColumnsQuery: PostgresqlQuery<readonly LooselyEqualColu
         AND (
           t.oid IN ('${typeOids.interval}', '${typeOids.jsonb}')
             OR (
-              t.oid = '${typeOids.numeric}'
+              t.oid IN ('${typeOids.numeric}', '${typeOids.bpchar}')
                 AND used.atttypmod = -1
                 AND NOT EXISTS (SELECT FROM pg_type y WHERE y.oid = used.atttypid AND y.typtypmod <> -1)
             )

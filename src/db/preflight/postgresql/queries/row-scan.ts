@@ -35,8 +35,8 @@ export function containingTypesSql(version: number): string {
   ].join(' UNION ALL ');
 }
 
-/** SELECT of the types directly inside the type `t`: of a domain, an array, a composite type. */
-export const partTypesSql = `
+/** SELECT of the types directly inside the type `t`: of a domain, an array, a composite type, a range. */
+export const partTypesSql = (version: number): string => `
   SELECT t.typbasetype
   WHERE t.typtype = 'd'
   UNION ALL
@@ -51,6 +51,10 @@ export const partTypesSql = `
     AND a.attrelid = t.typrelid
     AND a.attnum > 0
     AND NOT a.attisdropped
+  UNION ALL
+  SELECT g.rngsubtype
+  FROM pg_range g
+  WHERE t.oid ${version < 140_000 ? '= g.rngtypid' : 'IN (g.rngtypid, g.rngmultitypid)'}
 `;
 
 /**
