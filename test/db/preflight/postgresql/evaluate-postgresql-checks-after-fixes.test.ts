@@ -2,10 +2,12 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { type CheckFinding, passOutcome } from '../../../../src/db/preflight/finding.ts';
 import { declareDatabaseCheck } from '../../../../src/db/preflight/postgresql/check.ts';
+import { hbaRulesQuery } from '../../../../src/db/preflight/postgresql/checks/hba-rule.ts';
 import { invalidIndexesQuery } from '../../../../src/db/preflight/postgresql/checks/invalid-index.ts';
 import { unvalidatedConstraintsQuery } from '../../../../src/db/preflight/postgresql/checks/not-valid.ts';
 import { ownerRightsQuery } from '../../../../src/db/preflight/postgresql/checks/owner-rights.ts';
 import { callingConstraintsQuery } from '../../../../src/db/preflight/postgresql/checks/reading-checks.ts';
+import { removedTypesQuery } from '../../../../src/db/preflight/postgresql/checks/removed-types.ts';
 import { sessionConstraintsQuery } from '../../../../src/db/preflight/postgresql/checks/session-checks.ts';
 import { settingsConstraintsQuery } from '../../../../src/db/preflight/postgresql/checks/setting-checks.ts';
 import { storedRolesQuery } from '../../../../src/db/preflight/postgresql/checks/stored-role.ts';
@@ -17,8 +19,6 @@ import {
 } from '../../../../src/db/preflight/postgresql/queries/constraints.ts';
 import { bodiesQuery, namedObjectsQuery } from '../../../../src/db/preflight/postgresql/queries/function-bodies.ts';
 import { functionUsesQuery } from '../../../../src/db/preflight/postgresql/queries/function-uses.ts';
-import { hbaRulesQuery } from '../../../../src/db/preflight/postgresql/queries/hba-rules.ts';
-import { removedTypesQuery } from '../../../../src/db/preflight/postgresql/queries/incompatible-definitions.ts';
 import { unreadableObjectsQuery } from '../../../../src/db/preflight/postgresql/queries/privileges.ts';
 import {
   applyTriggersQuery,

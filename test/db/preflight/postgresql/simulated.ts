@@ -5,6 +5,7 @@ import {
   findingKey,
 } from '../../../../src/db/preflight/finding.ts';
 import type { PreflightOptions } from '../../../../src/db/preflight/options.ts';
+import { clientAddressQuery, hbaRulesQuery } from '../../../../src/db/preflight/postgresql/checks/hba-rule.ts';
 import { postgresqlChecks } from '../../../../src/db/preflight/postgresql/checks.ts';
 import type { CollectedPostgresqlFacts } from '../../../../src/db/preflight/postgresql/collect.ts';
 import {
@@ -13,7 +14,6 @@ import {
 } from '../../../../src/db/preflight/postgresql/evaluate-checks.ts';
 import { resultsForEffects } from '../../../../src/db/preflight/postgresql/fix-effects.ts';
 import { databasesQuery } from '../../../../src/db/preflight/postgresql/queries/cluster.ts';
-import { clientAddressQuery, hbaRulesQuery } from '../../../../src/db/preflight/postgresql/queries/hba-rules.ts';
 import { migrationRoleQuery } from '../../../../src/db/preflight/postgresql/queries/roles.ts';
 import { capacityQuery, settingsQuery } from '../../../../src/db/preflight/postgresql/queries/settings.ts';
 import type { AnyPostgresqlQuery, PostgresqlQuery } from '../../../../src/db/preflight/postgresql/query.ts';

@@ -1,5 +1,15 @@
 import { countOf } from '../../../../base/text.ts';
+import { firstGenbkiOid, typeOids } from '../../../../postgresql/catalog-oids.ts';
 import { requoteName } from '../../../../postgresql/quote.ts';
+import {
+  decodeBoolean,
+  decodeNumber,
+  decodeOptionalText,
+  decodeText,
+  decodeTextArray,
+  type PostgresqlRow,
+} from '../../../../postgresql/rows.ts';
+import { type OrdinaryTable, splitBinaryRow } from '../../../../postgresql/table-rows.ts';
 import {
   type CheckOutcome,
   failOutcome,
@@ -9,8 +19,232 @@ import {
   warnOutcome,
 } from '../../finding.ts';
 import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
+import { featureCondition } from '../queries/database-overview.ts';
+import { maxScanBytes, partTypesSql, type ViolationResult } from '../queries/row-scan.ts';
+import type { PostgresqlQuery, RowSearcher } from '../query.ts';
 
-import { type PartitionedTable, partitionedTablesQuery } from '../queries/partitioned-tables.ts';
+interface PartitionedTable {
+  readonly name: string;
+  readonly strategy: 'range' | 'list' | 'hash';
+  readonly partitions: number;
+  /** Whether the partitioned table has a DEFAULT partition. */
+  readonly hasDefault: boolean;
+  /** Whether the table is partitioned by the hash of an enum, whose values have other object ids in every database. */
+  readonly enumHashed: boolean;
+  /**
+   * For a table that is partitioned by object ids, such as regclass, which differ in every database: whether rows
+   * contain such values.
+   */
+  readonly numbered: ViolationResult;
+  /** The partitions in which rows with object ids are searched. */
+  readonly leaves: readonly OrdinaryTable[];
+  /**
+   * Whether the table is partitioned by LIST over a boolean with a partition for each value, so that no other partition
+   * is needed.
+   */
+  readonly closed: boolean;
+  /** Quoted name of an exclusion constraint of the partitioned table. */
+  readonly excluding: string | undefined;
+  /** Partitions whose DETACH PARTITION … CONCURRENTLY was interrupted. */
+  readonly detaching: readonly string[];
+}
+
+const partitionedTablesQuery: PostgresqlQuery<readonly PartitionedTable[]> = {
+  id: 'partitioned-tables',
+  scope: 'database',
+  when: featureCondition('relations'),
+  sql: (version) =>
+    version < 100_000
+      ? undefined
+      : `
+        SELECT
+          p.partrelid::regclass AS name,
+          p.partstrat AS strategy,
+          (SELECT count(*) FROM pg_inherits i WHERE i.inhparent = p.partrelid) AS partitions,
+          ${version < 110_000 ? 'false' : "p.partdefid <> '0'"} AS has_default,
+          ${hashesEnum(version)} AS enum_hashed,
+          ${numberedKeyColumns} AS numbered_columns,
+          CASE WHEN ${numberedKeyColumns} IS NOT NULL THEN ${leavesHaveRows} END AS numbered,
+          CASE WHEN ${numberedKeyColumns} IS NOT NULL THEN ${leafNames} END AS leaves,
+          ${overBoolean} AS boolean,
+          ${version < 170_000 ? 'NULL' : excluding} AS excluding,
+          ${version < 140_000 ? 'NULL' : detaching} AS detaching
+        FROM pg_partitioned_table p
+        ORDER BY 1
+      `,
+  decode: (rows) =>
+    rows.map((row) => ({
+      name: decodeText(row, 'name'),
+      strategy: row.strategy === 'h' ? 'hash' : row.strategy === 'l' ? 'list' : 'range',
+      partitions: decodeNumber(row, 'partitions'),
+      hasDefault: decodeBoolean(row, 'has_default'),
+      enumHashed: decodeBoolean(row, 'enum_hashed'),
+      numbered: decodeText(row, 'numbered') === '' || row.numbered === 'none' ? 'none' : 'unseen',
+      leaves: row.numbered === 'readable' ? decodeLeaves(row) : [],
+      closed: decodeBoolean(row, 'boolean') && decodeNumber(row, 'partitions') > 1,
+      excluding: decodeOptionalText(row, 'excluding'),
+      detaching: decodeTextArray(row, 'detaching'),
+    })),
+  searchRows: async (found, search) => {
+    const searched: PartitionedTable[] = [];
+    for (const table of found) searched.push({ ...table, numbered: await searchLeaves(table, search) });
+    return searched;
+  },
+  absent: [],
+};
+
+function decodeLeaves(row: PostgresqlRow): readonly OrdinaryTable[] {
+  const columns = decodeTextArray(row, 'numbered_columns');
+  const names = decodeTextArray(row, 'leaves');
+  return names.flatMap((schema, at) => (at % 2 === 0 ? [{ schema, name: names[at + 1] ?? '', columns }] : []));
+}
+
+/**
+ * Objects with an id below FirstGenbkiObjectId have the same id on every server. In the binary format of COPY, a value
+ * of a type such as regclass is the object id.
+ */
+async function searchLeaves({ leaves, numbered }: PartitionedTable, search: RowSearcher): Promise<ViolationResult> {
+  if (leaves.length === 0) return numbered;
+  const hasOwnId = (row: Uint8Array) =>
+    splitBinaryRow(row).some((value) => value !== null && Buffer.from(value).readUInt32BE(0) >= firstGenbkiOid);
+  const results: ViolationResult[] = [];
+  for (const leaf of leaves) {
+    if (results.includes('violate')) break;
+    results.push(await search(leaf, hasOwnId, 'binary'));
+  }
+  return (['violate', 'unseen'] as const).find((one) => results.includes(one)) ?? 'none';
+}
+
+const typeOf = "CASE t.typtype WHEN 'd' THEN t.typbasetype ELSE t.oid END";
+
+const keyColumns = `
+   pg_attribute a
+  JOIN pg_type t ON t.oid = a.atttypid
+  WHERE a.attrelid = p.partrelid
+    AND a.attnum = ANY (p.partattrs::int2[])
+`;
+
+/**
+ * Columns of the partition key that contain object ids. A dump contains the values of LIST partitions as names, which
+ * the target resolves.
+ */
+const numberedKeyColumns = `
+  CASE
+    WHEN p.partstrat <> 'l'
+      THEN (
+        SELECT array_agg(a.attname)
+        FROM ${keyColumns}
+          AND ${typeOf} IN (
+            '${typeOids.regproc}',
+            '${typeOids.regprocedure}',
+            '${typeOids.regoper}',
+            '${typeOids.regoperator}',
+            '${typeOids.regclass}',
+            '${typeOids.regtype}',
+            '${typeOids.regconfig}',
+            '${typeOids.regdictionary}',
+            '${typeOids.regnamespace}',
+            '${typeOids.regrole}',
+            '${typeOids.regcollation}'
+          )
+      )
+  END
+`;
+
+/** The partitions that contain rows, at every level of the partition tree. */
+const leaves = `
+  WITH RECURSIVE l AS (
+    SELECT i.inhrelid
+    FROM pg_inherits i
+    WHERE i.inhparent = p.partrelid
+    UNION ALL
+    SELECT i.inhrelid
+    FROM pg_inherits i
+    JOIN l ON i.inhparent = l.inhrelid
+  ),
+  f AS (SELECT c.* FROM l JOIN pg_class c ON c.oid = l.inhrelid WHERE c.relkind = 'r' AND pg_relation_size(c.oid) > 0)
+`;
+
+const leavesHaveRows = `
+  (
+    ${leaves}
+    SELECT CASE
+      WHEN count(*) = 0 THEN 'none'
+      WHEN sum(pg_relation_size(f.oid)) <= ${maxScanBytes}
+          AND bool_and(has_table_privilege(f.oid, 'SELECT') AND NOT row_security_active(f.oid))
+        THEN 'readable'
+      ELSE 'unseen'
+    END
+    FROM f
+  )
+`;
+
+const leafNames = `(${leaves} SELECT array_agg(ARRAY[n.nspname, f.relname]) FROM f JOIN pg_namespace n ON n.oid = f.relnamespace)`;
+
+const overBoolean = `p.partstrat = 'l' AND EXISTS (SELECT FROM ${keyColumns} AND ${typeOf} = '${typeOids.bool}')`;
+
+const excluding = `
+  (
+    SELECT min(quote_ident(k.conname))
+    FROM pg_constraint k
+    WHERE k.conrelid = p.partrelid
+      AND k.contype = 'x'
+      AND k.conparentid = '0'
+  )
+`;
+
+const detaching = `
+  (
+    SELECT array_agg(i.inhrelid::regclass::text ORDER BY 1)
+    FROM pg_inherits i
+    WHERE i.inhparent = p.partrelid
+      AND i.inhdetachpending
+  )
+`;
+
+/**
+ * PostgreSQL hashes a value of a domain over an enum like a value of the enum. Arrays, composite values and ranges are
+ * hashed by their elements if their operator class is the one for any array, record or range.
+ */
+const hashesEnum = (version: number): string => `
+  (
+    p.partstrat = 'h'
+      AND NOT EXISTS (
+        SELECT FROM pg_inherits i
+        JOIN pg_class l ON l.oid = i.inhrelid
+        WHERE i.inhparent = p.partrelid AND l.relpartbound::text ~ ':modulus 1 '
+      )
+      AND EXISTS (
+        WITH RECURSIVE k(type, class) AS (
+          SELECT a.atttypid, o.opcintype
+          FROM unnest(p.partclass::oid[], p.partattrs::int2[]) g(class, number)
+          JOIN pg_opclass o ON o.oid = g.class
+          LEFT JOIN pg_attribute a ON a.attrelid = p.partrelid AND a.attnum = g.number
+        ),
+        made(type) AS (
+          SELECT k.type
+          FROM k
+          WHERE k.class IN (
+            '${typeOids.anyarray}',
+            '${typeOids.record}',
+            '${typeOids.anyrange}',
+            '${typeOids.anymultirange}'
+          )
+          UNION
+          SELECT part.type
+          FROM made
+          JOIN pg_type t ON t.oid = made.type
+          CROSS JOIN LATERAL (${partTypesSql(version)}) part(type)
+        )
+        SELECT FROM k
+        WHERE k.class = '${typeOids.anyenum}'
+        UNION ALL
+        SELECT FROM made
+        JOIN pg_type e ON e.oid = made.type
+        WHERE e.typtype = 'e'
+      )
+  )
+`;
 
 export const partitionsCheck = declareDatabaseCheck({
   id: 'partitions',

@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest';
-import { hbaRuleCheck } from '../../../../../src/db/preflight/postgresql/checks/hba-rule.ts';
-import { type HbaRule, prefixLength } from '../../../../../src/db/preflight/postgresql/queries/hba-rules.ts';
+import {
+  type HbaRule,
+  hbaRuleCheck,
+  prefixLength,
+} from '../../../../../src/db/preflight/postgresql/checks/hba-rule.ts';
 
 import type { DatabaseAccess } from '../../../../../src/db/preflight/postgresql/source-facts.ts';
 import { expectText } from '../expect-text.ts';

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { lostCatalogRowsCheck } from '../../../../../src/db/preflight/postgresql/checks/lost-rows.ts';
-import { databasesQuery } from '../../../../../src/db/preflight/postgresql/queries/cluster.ts';
 import {
   danglingReferencesQuery,
+  lostCatalogRowsCheck,
   maxDanglingDatabases,
-} from '../../../../../src/db/preflight/postgresql/queries/dangling-references.ts';
+} from '../../../../../src/db/preflight/postgresql/checks/lost-rows.ts';
+import { databasesQuery } from '../../../../../src/db/preflight/postgresql/queries/cluster.ts';
 import { ready, startPostgres } from '../../../../fixtures/postgres.ts';
 import { preflightOptions, short, sourceFacts } from '../facts.ts';
 import { found, preflightServer } from '../preflight.ts';
