@@ -16,31 +16,45 @@ import {
   orderObjects,
   partLookup,
 } from './order.ts';
-import { commentsQuery } from './parts/comments.ts';
-import { checksQuery, foreignKeysQuery, keysQuery, validationsQuery } from './parts/constraints.ts';
-import { aggregatesQuery, functionsQuery } from './parts/functions.ts';
-import { indexesQuery, indexPartitionsQuery, tableSettingsQuery } from './parts/indexes.ts';
-import { collationsQuery, extensionsQuery, schemasQuery } from './parts/namespaces.ts';
-import { publicationsQuery } from './parts/publications.ts';
-import { sequenceOwnersQuery, sequencesQuery } from './parts/sequences.ts';
-import { columnSettingsQuery, tablesQuery } from './parts/tables.ts';
 import {
+  commentsQuery,
+  defaultsQuery,
   eventTriggerPartsQuery,
+  materializedViewsQuery,
   partitionTriggersQuery,
   policiesQuery,
+  publicationsQuery,
   rulesQuery,
   statisticsQuery,
   triggersQuery,
-} from './parts/triggers.ts';
+  viewsQuery,
+} from './parts/after-tables.ts';
 import {
+  aggregatesQuery,
   castsQuery,
+  collationsQuery,
   compositesQuery,
   domainChecksQuery,
   domainsQuery,
   enumsQuery,
+  extensionsQuery,
+  functionsQuery,
   rangesQuery,
-} from './parts/types.ts';
-import { defaultsQuery, materializedViewsQuery, viewsQuery } from './parts/views.ts';
+  schemasQuery,
+} from './parts/schemas.ts';
+import {
+  checksQuery,
+  columnSettingsQuery,
+  foreignKeysQuery,
+  indexesQuery,
+  indexPartitionsQuery,
+  keysQuery,
+  sequenceOwnersQuery,
+  sequencesQuery,
+  tableSettingsQuery,
+  tablesQuery,
+  validationsQuery,
+} from './parts/tables.ts';
 import { createObjects, queryColumn, statementTimeout } from './session.ts';
 import type { SchemaCopied, Sides, Writer } from './target.ts';
 
