@@ -102,16 +102,12 @@ const verbs: Readonly<Record<string, keyof Commands>> = {
   ...same(['get', 'g', 'show', 'describe', 'view', 'inspect', 'info'], 'get'),
   ...same(['create', 'c', 'new', 'add', 'run', 'launch', 'provision', 'deploy'], 'create'),
   ...same(['delete', 'd', 'del', 'rm', 'remove', 'destroy', 'terminate'], 'delete'),
+  // The specification has no action that changes a droplet.
+  ...same(['reboot', 'restart', 'shutdown', 'stop', 'halt', 'reset', 'start', 'boot'], 'other'),
+  ...same(['power-cycle', 'powercycle', 'power-off', 'poweroff', 'power-on', 'poweron'], 'other'),
 };
 
-const dropletActions: Readonly<Record<string, string>> = {
-  ...same(['reboot', 'restart'], dropletAction('reboot')),
-  ...same(['shutdown', 'stop', 'halt'], dropletAction('shutdown')),
-  ...same(['power-cycle', 'powercycle', 'reset'], dropletAction('power_cycle')),
-  ...same(['power-off', 'poweroff'], dropletAction('power_off')),
-  ...same(['power-on', 'poweron', 'start', 'boot'], dropletAction('power_on')),
-  ...same(['ssh'], 'ssh root@$(cloudctl droplets get DROPLET --format PublicIPv4 --no-header)'),
-};
+const ssh = 'ssh root@$(cloudctl droplets get DROPLET --format PublicIPv4 --no-header)';
 
 /** Commands of a group have these names, but do something else than in a similar tool. */
 const otherMeanings = ['snapshot', 'snapshots', 'restore', 'backup', 'path', 'clock', 'top'];
@@ -139,7 +135,7 @@ export function translateSimilarToolCommand(words: readonly string[]): string | 
     const isList = verbs[first] === 'get' && more.length === 0;
     return commandFor(other, isList ? 'list' : first, more[0]);
   }
-  if (Object.hasOwn(dropletActions, first)) return commandFor(droplet, first, second);
+  if (first === 'ssh' || verbs[first] === 'other') return commandFor(droplet, first, second);
   // `get volumes` is about something else, and no command with the name of its verb is meant.
   return isVerb(first) ? (second === undefined ? commandFor(droplet, first) : '') : undefined;
 }
@@ -156,7 +152,7 @@ function splitWord(typed: string): readonly string[] {
 }
 
 function isVerb(word: string): boolean {
-  return Object.hasOwn(verbs, word) || Object.hasOwn(dropletActions, word);
+  return word === 'ssh' || Object.hasOwn(verbs, word);
 }
 
 /** The commands of a resource, named in the singular or the plural. */
@@ -167,13 +163,9 @@ function resourceOf(word: string): Commands | string | undefined {
 
 function commandFor(resource: Commands | string, verb = '', next = ''): string {
   if (typeof resource === 'string') return resource;
-  const isAction = (resource === droplet || resource === action) && Object.hasOwn(dropletActions, verb);
+  if (resource === droplet && verb === 'ssh') return fillPlaceholder(ssh, next);
   const meant = Object.hasOwn(verbs, verb) ? verbs[verb] : undefined;
-  return fillPlaceholder((isAction ? dropletActions[verb] : undefined) ?? resource[meant ?? 'other'], next);
-}
-
-function dropletAction(type: string): string {
-  return `cloudctl api POST /v2/droplets/ID/actions --field type=${type}`;
+  return fillPlaceholder(resource[meant ?? 'other'], next);
 }
 
 function same<T>(words: readonly string[], value: T): Readonly<Record<string, T>> {
