@@ -248,6 +248,19 @@ export const settingsLostCases: readonly PostgresCase[] = [
     setup: ["CREATE FUNCTION f() RETURNS text LANGUAGE sql SET timezone = 'Canada/Eastern' AS 'SELECT now()::text'"],
   },
   {
+    name: 'settings, a view and a default with a time zone that the tzdata of the target lacks',
+    verdict: 'continuous',
+    to: 18,
+    withoutZones,
+    setup: [
+      "CREATE TABLE ev (id int PRIMARY KEY, ts timestamptz, at timestamp DEFAULT timezone('Japan', now()))",
+      "CREATE VIEW v AS SELECT ts AT TIME ZONE 'US/Pacific' AS at FROM ev",
+      'INSERT INTO ev (id) VALUES (1)',
+    ],
+    last: ["ALTER DATABASE d1 SET timezone = 'US/Pacific'", "ALTER ROLE postgres SET timezone = 'US/Pacific'"],
+    app: ['INSERT INTO ev (id) VALUES (2)'],
+  },
+  {
     name: 'a generated column in the time zone of another column',
     verdict: 'continuous',
     unproven: ['time-zones'],

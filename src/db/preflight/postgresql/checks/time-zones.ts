@@ -2,7 +2,7 @@ import { countOf } from '../../../../base/text.ts';
 import { firstNormalOid } from '../../../../postgresql/catalog-oids.ts';
 import { quoteLiteral } from '../../../../postgresql/quote.ts';
 import { decodeOptionalText, decodeText, type PostgresqlRow } from '../../../../postgresql/rows.ts';
-import { failOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
+import { failOutcome, passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
 import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
 import {
   currentZone,
@@ -20,8 +20,8 @@ import type { PostgresqlQuery } from '../query.ts';
 interface TimeZoneUse extends NamedZones {
   /** What the object is, as reports show it: `column local of public.ev`, `role app in database d1`. */
   readonly place: string;
-  /** Whether the target evaluates the expression for every copied row. */
-  readonly isOfRows: boolean;
+  /** `rows`: the target evaluates the expression for every copied row, or the setting when it creates the function. */
+  readonly need: 'rows' | 'if called' | 'later';
 }
 
 /** A stored setting; `database` is undefined if it applies to all. */
@@ -149,7 +149,7 @@ const zoneSettingsQuery: PostgresqlQuery<readonly StoredZone[]> = {
         ...(database === undefined ? [] : [`database ${database}`]),
       ];
       const place = of.length === 0 ? 'all roles' : of.join(' in ');
-      const use = { place, legacy, isVariable: false, isOfRows: false };
+      const use = { place, legacy, isVariable: false, need: 'later' as const };
       return legacy.length === 0 ? [] : [{ ...use, database: decodeOptionalText(row, 'database') }];
     }),
   absent: [],
@@ -158,12 +158,18 @@ const zoneSettingsQuery: PostgresqlQuery<readonly StoredZone[]> = {
 function decodeUses(rows: readonly PostgresqlRow[]): readonly TimeZoneUse[] {
   return rows.flatMap((row) => {
     const kind = decodeText(row, 'kind');
-    const use = { ...zonesOf(row, kind), place: decodeText(row, 'place'), isOfRows: kindsOfRows.has(kind) };
-    return use.legacy.length > 0 || (use.isOfRows && use.isVariable) ? [use] : [];
+    const use = { ...zonesOf(row, kind), place: decodeText(row, 'place'), need: needOf(kind) };
+    return use.legacy.length > 0 || (use.need === 'rows' && use.isVariable) ? [use] : [];
   });
 }
 
-const kindsOfRows: ReadonlySet<string> = new Set(['check', 'generated', 'index', 'partition']);
+const kindsOfRows: ReadonlySet<string> = new Set(['check', 'generated', 'index', 'partition', 'setting']);
+const laterKinds: ReadonlySet<string> = new Set(['default', 'domain', 'view', 'trigger', 'policy', 'statistics']);
+
+function needOf(kind: string): TimeZoneUse['need'] {
+  if (kindsOfRows.has(kind)) return 'rows';
+  return laterKinds.has(kind) ? 'later' : 'if called';
+}
 
 /** Languages whose body is not SQL; `internal` and `c` have no body. */
 const isOtherLanguage = (kind: string) => /^(?!plpgsql$)pl/.test(kind);
@@ -206,14 +212,22 @@ export const timeZonesCheck = declareDatabaseCheck({
     const objects = limitObjects(zoneUses).map(({ place, legacy }) => [place, ...legacy.slice(0, 3)].join(': '));
     const fix = { by: 'the schema owner', text: 'Write the names in present use, which have the same rules.' };
     const required = 'names of time zones in present use';
-    if (zones !== undefined && names.length > 0)
-      return failOutcome(['continuous', 'dump'], `${shown.join(', ')} in ${countOf(zoneUses.length, 'object')}`, {
-        headline: 'The target does not know a time zone name',
-        required,
-        detail: `Without the name the target rejects the object, the row or the statement: "time zone … not recognized". The names in present use: ${renamed.join(', ')}.${unlistedNote(zoneUses)}`,
-        objects,
-        fix,
-      });
+    if (zones !== undefined && names.length > 0) {
+      const isNeeded = (need: TimeZoneUse['need']) =>
+        zoneUses.some((one) => one.legacy.length > 0 && one.need === need);
+      const observed = `${shown.join(', ')} in ${countOf(zoneUses.length, 'object')}`;
+      const more = { headline: 'The target does not know a time zone name', required, objects, fix };
+      const present = `The names in present use: ${renamed.join(', ')}.${unlistedNote(zoneUses)}`;
+      if (isNeeded('rows')) {
+        const detail = `Without the name the target rejects the object, the row or the statement: "time zone … not recognized". ${present}`;
+        return failOutcome(['continuous', 'dump'], observed, { ...more, detail });
+      }
+      const detail = `The object is created on the target, and a statement that uses it fails there: "time zone … not recognized". ${present}`;
+      const premise = 'no stored expression calls a function that names the time zone';
+      return isNeeded('if called')
+        ? { ...unknownOutcome(observed), ...more, premise, detail }
+        : warnOutcome(observed, { ...more, detail });
+    }
     const columns = zoneUses.filter(({ legacy }) => legacy.length === 0);
     const unread = columns.length === 0 ? '' : ' The names in a column are not read.';
     return {

@@ -5,7 +5,9 @@ import { expectOutcomeText } from '../expect-text.ts';
 import { postgresqlTarget, preflightOptions, short, sourceFacts } from '../facts.ts';
 import { found, preflightServer } from '../preflight.ts';
 
-const use = (legacy: readonly string[]) => ({ place: 'index public.i', isOfRows: true, isVariable: true, legacy });
+const use = (legacy: readonly string[], need: 'rows' | 'if called' | 'later' = 'rows') => ({
+  ...{ place: 'index public.i', isVariable: true, legacy, need },
+});
 
 test.each([
   { what: 'no use', zoneUses: [], verdict: 'pass' },
@@ -22,20 +24,24 @@ test.each([
   if (verdict !== 'pass') expectOutcomeText(outcome);
 });
 
+const lacking = { zones: ['asia/tokyo'], legacy: ['Japan'] };
+
 test.each([
   { what: 'a target that knows the name', zones: ['japan'], legacy: ['Japan'], verdict: 'pass' },
-  { what: 'a target that lacks the name', zones: ['asia/tokyo'], legacy: ['Japan'], verdict: 'fail continuous+dump' },
+  { what: 'a target that lacks the name', ...lacking, verdict: 'fail continuous+dump' },
+  { what: 'the same, in the body of a function', ...lacking, need: 'if called', verdict: 'unknown' },
+  { what: 'the same, in a view or a setting', ...lacking, need: 'later', verdict: 'warn' },
   { what: 'a target that was read, and a name in a column', zones: ['japan'], legacy: [], verdict: 'unknown' },
-])('$what: $verdict', ({ zones, legacy, verdict }) => {
+] as const)('$what: $verdict', ({ zones, legacy, verdict, ...more }) => {
   const postgresql = postgresqlTarget({ timeZones: new Set(zones) });
   const outcome = timeZonesCheck.evaluate(
-    { expressions: [use(legacy)], definitions: [], settings: [] },
+    { expressions: [use(legacy, 'need' in more ? more.need : 'rows')], definitions: [], settings: [] },
     'd1',
     sourceFacts(),
     preflightOptions({ target: { host: 't', port: 5432, postgresql } }),
   );
   expect(short(outcome)).toBe(verdict);
-  if (verdict.startsWith('fail')) expectOutcomeText(outcome);
+  if (verdict !== 'pass') expectOutcomeText(outcome);
 });
 
 /** Every place of a name, and words that are no time zone. */
