@@ -601,6 +601,40 @@ const lucky: readonly PostgresCase[] = [
     ],
   },
   {
+    name: 'an indexed value that was compressed before its column became EXTERNAL',
+    verdict: 'blocked',
+    reasons: ['large-values'],
+    quiet: ['t'],
+    setup: [
+      'CREATE TABLE t (id int PRIMARY KEY, b text)',
+      'CREATE INDEX ON t (b)',
+      "INSERT INTO t VALUES (1, repeat('some words here ', 2000))",
+      'ALTER TABLE t ALTER b SET STORAGE EXTERNAL',
+    ],
+  },
+  {
+    name: 'a value that was compressed before its column became PLAIN',
+    verdict: 'blocked',
+    reasons: ['large-values'],
+    quiet: ['t'],
+    setup: [
+      'CREATE TABLE t (id int PRIMARY KEY, b bytea)',
+      "INSERT INTO t VALUES (1, convert_to(repeat('some words here ', 2000), 'UTF8'))",
+      'ALTER TABLE t ALTER b SET STORAGE PLAIN',
+    ],
+  },
+  {
+    name: 'short values in an index, and long ones outside, of columns that are EXTERNAL',
+    verdict: 'continuous',
+    quiet: ['t'],
+    setup: [
+      'CREATE TABLE t (id int PRIMARY KEY, b text, c text, d bytea)',
+      'CREATE INDEX ON t (b); CREATE INDEX ON t (d)',
+      "INSERT INTO t VALUES (1, repeat(E'a line\\n', 350), repeat('some words here ', 2000), convert_to(repeat('x', 2600), 'UTF8'))",
+      'ALTER TABLE t ALTER b SET STORAGE EXTERNAL, ALTER c SET STORAGE EXTERNAL, ALTER d SET STORAGE EXTERNAL',
+    ],
+  },
+  {
     name: 'a loop of a domain, its default and its table',
     verdict: 'blocked',
     reasons: ['removed-types'],

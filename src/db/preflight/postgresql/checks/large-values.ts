@@ -1,21 +1,102 @@
 import { countOf, formatBytes } from '../../../../base/text.ts';
+import { firstNormalOid, typeOids } from '../../../../postgresql/catalog-oids.ts';
+import { decodeBoolean, decodeNumber, decodeText } from '../../../../postgresql/rows.ts';
 import { type CheckOutcome, failOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
 import { declareDatabaseCheck, incompleteScanOutcome, limitObjects, unlistedNote } from '../check.ts';
-
 import type { UnreadTable } from '../deep/results.ts';
-
 import { suggestLengthQueries } from '../owner-queries.ts';
+import { featureCondition } from '../queries/database-overview.ts';
+import {
+  completeBySearch,
+  decodeSearchedTable,
+  filledTableSql,
+  type PreliminaryResult,
+  searchedTableSql,
+} from '../queries/row-scan.ts';
 import { largeValuesQuery, type WideTable, wideTablesQuery } from '../queries/tables.ts';
+import type { PostgresqlQuery } from '../query.ts';
+
+/** A column whose storage was changed, in a table with rows: older values keep the form in which they were stored. */
+interface ChangedStorage extends PreliminaryResult {
+  readonly table: string;
+  readonly column: string;
+  /** `PLAIN` if the whole row must fit into a page, else the index into which a value must fit. */
+  readonly place: string;
+  /** The most bytes of a value that fits. */
+  readonly limit: number;
+  readonly isBinary: boolean;
+}
+
+/** Bytes of an entry of a btree, and of a row whose values can be neither compressed nor moved, with pages of 8 kB. */
+const [indexEntryBytes, pageBytes] = [2704, 8160];
+
+/** EXTERNAL stores a value as it is: a btree contains it so. PLAIN leaves it in the row as well. */
+const changedStorageQuery: PostgresqlQuery<readonly ChangedStorage[]> = {
+  id: 'changed-storage',
+  scope: 'database',
+  when: featureCondition('storage'),
+  sql: (version) => `
+    SELECT
+      c.oid::regclass AS name,
+      quote_ident(a.attname) AS attname,
+      coalesce(x.name, 'PLAIN') AS place,
+      CASE WHEN x.name IS NULL THEN ${pageBytes} ELSE ${indexEntryBytes} END AS bytes,
+      a.atttypid = '${typeOids.bytea}' AS binary_value,
+      a.atttypid = '${typeOids.bytea}' OR t.typcategory = 'S' AS measurable,
+      ${searchedTableSql(version)}
+    FROM pg_attribute a
+    JOIN pg_class c ON c.oid = a.attrelid
+    JOIN pg_type t ON t.oid = a.atttypid
+    LEFT JOIN LATERAL (
+      SELECT min(i.indexrelid::regclass::text) AS name
+      FROM pg_index i
+      JOIN pg_class n ON n.oid = i.indexrelid
+      JOIN pg_am m ON m.oid = n.relam
+      WHERE i.indrelid = c.oid AND m.amname = 'btree' AND a.attnum = ANY (i.indkey::int2[])
+    ) x ON true
+    WHERE c.oid >= '${firstNormalOid}'
+      AND c.relkind = 'r'
+      AND a.attnum > 0
+      AND a.attlen = -1
+      AND NOT a.attisdropped
+      AND a.attstorage IN ('e', 'p')
+      AND t.typstorage IN ('x', 'm')
+      AND (x.name IS NOT NULL OR a.attstorage = 'p')
+      AND ${filledTableSql}
+    ORDER BY 1, 2
+  `,
+  decode: (rows) =>
+    rows.map((row) => ({
+      table: decodeText(row, 'name'),
+      column: decodeText(row, 'attname'),
+      place: decodeText(row, 'place'),
+      limit: decodeNumber(row, 'bytes'),
+      isBinary: decodeBoolean(row, 'binary_value'),
+      rows: 'unseen',
+      searched: decodeBoolean(row, 'measurable') ? decodeSearchedTable(row) : undefined,
+    })),
+  searchRows: (found, search) =>
+    completeBySearch(found, search, (row, { limit, isBinary }) => bytesOfField(row, isBinary) > limit),
+  absent: [],
+};
+
+/** Bytes of the only value of a row in the text format of COPY: with escapes in a text, in hexadecimal digits of bytea. */
+function bytesOfField(row: Uint8Array, isBinary: boolean): number {
+  const escapes = row.reduce((count, byte) => (byte === 0x5c ? count + 1 : count), 0);
+  return isBinary ? (row.byteLength - 4) / 2 : row.byteLength - 1 - escapes;
+}
 
 export const largeValuesCheck = declareDatabaseCheck({
   id: 'large-values',
   title: 'no row can be longer than 1 GB',
   headline: 'A row may be longer than 1 GB',
   severity: { continuous: 'blocker', dump: 'blocker' },
-  queries: { large: largeValuesQuery, wide: wideTablesQuery },
+  queries: { large: largeValuesQuery, wide: wideTablesQuery, storage: changedStorageQuery },
   readsRows: true,
-  evaluate({ large: suspected, wide }, database, { scans }) {
+  evaluate({ large: suspected, wide, storage }, database, { scans }) {
     if (wide.length > 0) return wideRows(wide, database);
+    const restored = storage.filter(({ rows }) => rows === 'violate' || rows === 'unseen');
+    if (restored.length > 0) return storedOtherwise(restored, database);
     const scan = scans?.get(database);
     const tooLarge = scan?.unread.filter(({ reason }) => reason === 'row_too_large') ?? [];
     if (tooLarge.length > 0) return tooLargeRows(tooLarge, database);
@@ -61,6 +142,26 @@ function wideRows(tables: readonly WideTable[], database: string): CheckOutcome 
   return certain.length > 0
     ? failOutcome(['continuous', 'dump'], observed, more)
     : { ...unknownOutcome(observed), ...more, premise: 'every row of these tables fits into a page' };
+}
+
+function storedOtherwise(columns: readonly ChangedStorage[], database: string): CheckOutcome {
+  const certain = columns.filter(({ rows }) => rows === 'violate');
+  const named = certain.length > 0 ? certain : columns;
+  const observed = `${countOf(named.length, 'column')} with values that SET STORAGE came after`;
+  const more = {
+    headline: 'A value does not fit into the target as its column stores it',
+    required: 'values that fit without compression: 2,704 bytes in a btree, 8,160 in a row',
+    detail: `Older values are still compressed; the target stores every value as the column says: "index row requires … bytes", "row is too big". The copy fails on every attempt.${unlistedNote(named)}`,
+    objects: limitObjects(named).map(({ table, column, place }) => `${table} (${column}, ${place})`),
+    fix: {
+      database,
+      by: 'the owner of the tables',
+      text: 'Run ALTER TABLE … ALTER COLUMN … SET STORAGE EXTENDED, or drop the index until the cut-over.',
+    },
+  };
+  return certain.length > 0
+    ? failOutcome(['continuous', 'dump'], observed, more)
+    : { ...unknownOutcome(observed), ...more, premise: 'every value of these columns fits without compression' };
 }
 
 function tooLargeRows(tables: readonly UnreadTable[], database: string): CheckOutcome {

@@ -178,6 +178,8 @@ const databaseFeatures = [
   'keyword-names',
   /** Tables with so many columns that a row may not fit into a page. */
   'wide-tables',
+  /** Columns whose long values are not compressed. */
+  'storage',
 ] as const;
 
 type SchemaFeature = (typeof databaseFeatures)[number];
@@ -227,6 +229,7 @@ function catalogScans(
       where: `attrelid >= '${firstNormalOid}' AND attnum > '0'`,
       features: {
         callables: mayContainSql('atttypid'),
+        storage: "attlen = -1 AND attstorage IN ('e', 'p')",
         ...(version < 100_000
           ? {}
           : { columns: version < 120_000 ? "attidentity <> ''" : "attidentity <> '' OR attgenerated <> ''" }),

@@ -10,7 +10,7 @@ const table = { table: 'public.t', bytes: 700 * 1024 ** 2, binaries: ['data'], t
 
 test('a TOAST table that can hold such a row leaves it open, with the query for its owner', () => {
   const evaluate = (large: readonly (typeof table)[]) =>
-    largeValuesCheck.evaluate({ large, wide: [] }, 'd1', sourceFacts(), preflightOptions());
+    largeValuesCheck.evaluate({ large, wide: [], storage: [] }, 'd1', sourceFacts(), preflightOptions());
   expect(short(evaluate([]))).toBe('pass');
   const outcome = evaluate([table]);
   expect(short(outcome)).toBe('unknown');
@@ -25,7 +25,19 @@ test.each([
   { isCertain: false, verdict: 'unknown' },
 ])('rows longer than a page, certain $isCertain: $verdict', ({ isCertain, verdict }) => {
   const wide = [{ table: 'public.t', bytes: 9600, isCertain }];
-  const outcome = largeValuesCheck.evaluate({ large: [], wide }, 'd1', sourceFacts(), preflightOptions());
+  const outcome = largeValuesCheck.evaluate({ large: [], wide, storage: [] }, 'd1', sourceFacts(), preflightOptions());
+  expect(short(outcome)).toBe(verdict);
+  expectOutcomeText(outcome);
+});
+
+test.each([
+  { rows: 'violate', verdict: 'fail continuous+dump' },
+  { rows: 'unseen', verdict: 'unknown' },
+  { rows: 'fit', verdict: 'pass' },
+] as const)('values stored before their column changed its storage, rows $rows: $verdict', ({ rows, verdict }) => {
+  const column = { table: 'public.t', column: 'b', place: 'public.t_b_idx', limit: 2704, isBinary: false };
+  const values = { large: [], wide: [], storage: [{ ...column, rows }] };
+  const outcome = largeValuesCheck.evaluate(values, 'd1', sourceFacts(), preflightOptions());
   expect(short(outcome)).toBe(verdict);
   expectOutcomeText(outcome);
 });
@@ -45,7 +57,7 @@ test.each([
   },
   { what: 'no table was listed', large: [table], scan: { failure: 'denied' }, verdict: 'unknown' },
 ])('with --deep, $what: $verdict', ({ large, scan, verdict }) => {
-  const outcome = largeValuesCheck.evaluate({ large, wide: [] }, 'd1', ...deepRun(scan));
+  const outcome = largeValuesCheck.evaluate({ large, wide: [], storage: [] }, 'd1', ...deepRun(scan));
   expect(short(outcome)).toBe(verdict);
   expectOutcomeText(outcome);
 });

@@ -238,6 +238,9 @@ const databases: Readonly<Record<string, readonly (readonly string[])[]>> = {
       `ALTER TABLE t ${Array.from({ length: 1100 }, (_, at) => `ADD c${at} int8 DEFAULT 1`).join(', ')}`,
     ],
   ],
+  'changed-storage': [
+    [`CREATE TABLE t (${key}, a text)`, "INSERT INTO t VALUES (1, 'a')", 'ALTER TABLE t ALTER a SET STORAGE PLAIN'],
+  ],
   'incompatible-calls': [['CREATE VIEW v AS SELECT * FROM pg_stat_get_wal()']],
   'incompatible-views': [['CREATE VIEW v AS SELECT 1 AS a', 'CREATE OR REPLACE VIEW v AS SELECT a FROM v']],
   'incompatible-definitions': [
