@@ -1,14 +1,14 @@
 import type { ApiClient } from './api/client.ts';
 import { createSandboxAdminClient, type SandboxAdminApi } from './api/sandbox-admin.ts';
-import type { Sessions } from './auth/session/index.ts';
+import type { ProfileCommand } from './auth/session/index.ts';
 import { CliError, usageError, withHint } from './base/errors.ts';
 import { sanitizeLine } from './base/sanitize.ts';
 import { isColorEnabled } from './cli/color.ts';
 import type { CommandSpec, ParsedArgs } from './cli/command.ts';
-import { type CommandOutputWriter, createCommandOutput } from './cli/output.ts';
+import { createCommandOutput } from './cli/output.ts';
 import { createPagerPrinter } from './cli/pager-printer.ts';
-import { createProgressReporter, type ProgressReporter } from './cli/progress.ts';
-import { createPrompts, type Prompts } from './cli/prompts.ts';
+import { createProgressReporter } from './cli/progress.ts';
+import { createPrompts } from './cli/prompts.ts';
 import { compileJmespath, createOutputFieldSelector } from './cli/query.ts';
 import { areHyperlinksShown } from './cli/text.ts';
 import { parseDurationToMillisecondsOrThrow } from './cli/values.ts';
@@ -33,34 +33,10 @@ import { createHttpSenderWithRequestTimeout } from './platform/waiting.ts';
  * The services, settings and output that a command uses. Each service is created on first use. Only context.ts and
  * context/profile-services.ts create services.
  */
-export interface CommandContext extends Sessions {
-  readonly host: HostSystem;
-  readonly globals: ParsedArgs;
-  readonly output: CommandOutputWriter;
-  readonly prompts: Prompts;
-  /** Progress on stderr. */
-  readonly progress: ProgressReporter;
-  /** The content of config.json. Throws DamagedConfigError. */
-  readonly config: () => ConfigFile;
-  /** The settings of this run; `options` are those of the command and have the highest precedence. */
-  readonly settings: (options?: ProfileSettingsFromOptions) => ResolvedProfileSettings;
-  /**
-   * The same without CLOUDCTL_ACCESS_TOKEN, for commands that change the session of the profile, such as a login or a logout.
-   */
-  readonly sessionSettings: (options?: ProfileSettingsFromOptions) => ResolvedProfileSettings;
-  /** The settings of a stored profile without the options of this run, for commands that list profiles. */
-  readonly storedSettings: (profile: string) => ResolvedProfileSettings;
-  /** Reads config.json under its lock, applies `change` and discards the cached content. */
-  readonly changeConfig: <T>(change: (config: ConfigFile) => T) => Promise<T>;
+export interface CommandContext extends ProfileCommand {
   readonly api: (settings: ResolvedProfileSettings) => Promise<ApiClient>;
-  readonly send: (options?: CommandHttpSenderOptions) => Promise<HttpSender>;
   /** The admin API of the running sandbox. */
   readonly sandbox: (adminUrl: string | undefined) => Promise<SandboxAdminApi>;
-  readonly lock: (path: string) => Promise<HeldFileLock>;
-  /** Throws if an environment variable would expose secrets of requests, such as NODE_DEBUG=http. */
-  readonly requireSafe: () => void;
-  /** Time limit of one HTTP request, in milliseconds. */
-  readonly timeout: number;
 }
 
 /**

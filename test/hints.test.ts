@@ -20,16 +20,16 @@ const notFollowed: Readonly<Record<string, Readonly<Record<string, readonly stri
         'show the migration with `cloudctl db status …`, and stop it again if it is running',
         'stop the migration in the control panel',
       ],
-      'commands/db/cutover.ts': ['add `--follow`', 'run it without `--apply` to only look'],
+      'db/cutover/run.ts': ['add `--follow`', 'run it without `--apply` to only look'],
       'commands/db/grants.ts': ['skip a database with `--ignore-dbs`, or run the command again'],
       'commands/db/migrate.ts': ['show the earlier migration with …; stop it with …'],
-      'commands/db/rehearse.ts': [
+      'db/cutover/rehearse/rehearse.ts': [
         'check that both servers accept connections, and …',
         'run the same command again to remove the remaining objects',
       ],
       'commands/db/sequences.ts': ['skip a database with `--ignore-dbs`, or run the command again'],
-      'commands/db/status.ts': ['follow the other migration with `cloudctl db status … --watch`'],
-      'commands/db/stop.ts': [
+      'db/watch/migration.ts': ['follow the other migration with `cloudctl db status … --watch`'],
+      'db/cutover/stop.ts': [
         'remove the objects, then run the same command again with `--source`, which checks that nothing is left',
         'wait a minute, and run the same command again',
         'wait a minute, and run the same command again; if they are still there, run on the source: …',
@@ -133,8 +133,8 @@ const notFollowed: Readonly<Record<string, Readonly<Record<string, readonly stri
         'creating the publication again does not help; …',
         'extend the validity: the target needs the password when it reconnects',
         'give the role its attributes back: the target logs in as this role',
-        'if the password was changed, restore the password that was given to `db migrate`: the target still uses it',
         'if nobody has stopped the migration: …',
+        'if the password was changed, restore the password that was given to `db migrate`: the target still uses it',
         'raise max_slot_wal_keep_size on the source; …',
         'reset the setting: this timeout ends the copy of a large table',
         'stop the migration, then empty the target and start it again: all rows are copied again',
@@ -149,9 +149,9 @@ const notFollowed: Readonly<Record<string, Readonly<Record<string, readonly stri
         'empty the table on the target, and check it for missing columns and constraints (rows written there cause duplicate keys)',
         'lower the load on the source, or stop the migration before the disk is full',
         'raise max_slot_wal_keep_size as far as the disk allows and run SELECT pg_catalog.pg_reload_conf()',
+        "replication has ended: set wal_level = 'logical' and restart the source; stop the migration, empty the target, and start it again",
         'run ALTER SYSTEM SET … = …, then restart the source',
         'search the log of the source for "does not have a replica identity and publishes updates" and run ALTER TABLE … REPLICA IDENTITY FULL',
-        "replication has ended: set wal_level = 'logical' and restart the source; stop the migration, empty the target, and start it again",
         'set … back to …: the target may not be able to reconnect',
         'stop the migration, empty the target, and start it again from the new primary, which does not have the slot of the migration',
         "synchronous_standby_names includes the target: list only the real standbys, or ALTER SYSTEM SET synchronous_standby_names = '' and reload",
@@ -213,7 +213,7 @@ const notFollowed: Readonly<Record<string, Readonly<Record<string, readonly stri
       ],
       'db/watch/start.ts': [
         'set CLOUDCTL_STATE_DIR to a folder that you can write to',
-        'show the migration of the other process with …',
+        'show the migration of the other process with `…`',
         'with a session of that account, run `cloudctl db status …`',
       ],
       'db/watch/watch.ts': [
@@ -226,8 +226,8 @@ const notFollowed: Readonly<Record<string, Readonly<Record<string, readonly stri
   'needs a person who answers, declines or interrupts at a terminal': {
     'auth/session/login.ts': ['see …', 'start again with …'],
     'cli/prompts.ts': ['confirm with `…`', 'run the command in a terminal'],
-    'commands/auth/login-report.ts': ['They stay valid until they expire.', 'To revoke them, run … before the login.'],
-    'commands/auth/setup.ts': [
+    'auth/session/dialog.ts': ['They stay valid until they expire.', 'To revoke them, run … before the login.'],
+    'auth/session/setup.ts': [
       'redirect a file that holds the secret: `… --client-secret-stdin < secret.txt`',
       'store sessions in files with mode 0600: …',
     ],
@@ -235,8 +235,8 @@ const notFollowed: Readonly<Record<string, Readonly<Record<string, readonly stri
       'run the command again to start the migration; nothing was sent to the service',
       'run these commands by hand; nothing was sent to the service',
     ],
-    'commands/db/rehearse.ts': ['run the command again to start the rehearsal'],
-    'commands/db/stop.ts': ['confirm with `…`', 'run the command again to stop the migration'],
+    'db/cutover/rehearse/rehearse.ts': ['run the command again to start the rehearsal'],
+    'db/cutover/stop.ts': ['confirm with `…`', 'run the command again to stop the migration'],
     'droplets/delete.ts': ['run the command again to delete the droplets'],
   },
   'needs a disk that is full, read-only or of another kind': {
@@ -247,10 +247,8 @@ const notFollowed: Readonly<Record<string, Readonly<Record<string, readonly stri
       'set CLOUDCTL_STATE_DIR to a folder that you can write to, then log in again',
     ],
     'base/storage-error.ts': ['free disk space, or …'],
-    'commands/db/migrate.ts': [
-      'could not save the start of the migration for `db watch`: …',
-      'set CLOUDCTL_STATE_DIR to a folder that you can write to',
-    ],
+    'db/watch/start.ts': ['could not save the start of the migration for `db watch`: …'],
+    'commands/db/migrate.ts': ['set CLOUDCTL_STATE_DIR to a folder that you can write to'],
     'commands/sandbox/start.ts': ['move the state to a folder that you can write to, and start the sandbox again'],
     'config/config-file.ts': [
       'set CLOUDCTL_CONFIG_DIR to a folder that you can read',
@@ -275,7 +273,7 @@ const notFollowed: Readonly<Record<string, Readonly<Record<string, readonly stri
     'api/client.ts': ['check the host name, the dates of the certificate and the clock of this machine'],
     'auth/doctor/servers.ts': ['set the clock, for example with `timedatectl set-ntp true`'],
     'auth/doctor/stores.ts': ['unlock the keychain in its window, or restart the keychain service'],
-    'auth/session/login-instructions.ts': [
+    'auth/session/instructions.ts': [
       'This is WSL: if the browser of Windows cannot reach the last page, use ….',
       'This is a codespace: its ports are not those of your machine. Use ….',
       'This is a container: a browser outside cannot reach its loopback interface. Use …, or publish port … and use ….',
@@ -332,13 +330,13 @@ const notFollowed: Readonly<Record<string, Readonly<Record<string, readonly stri
     'cli/query.ts': ['see the fields with `-o json`, and type such as `--json id,name`'],
     'cli/user-file.ts': ['pass a file that you have permission to read'],
     'commands/actions/list.ts': ['use a form such as `--… 2026-01-31T08:00:00Z`'],
-    'commands/auth/profile-values.ts': ['use `--scope read` or `--scope "read write"`'],
+    'auth/session/setup.ts': ['use `--scope read` or `--scope "read write"`'],
     'commands/completion.ts': ['pass one of …'],
     'commands/config/get.ts': ['use one of …'],
     'commands/db/grants.ts': ['use a PostgreSQL source', 'use a PostgreSQL target'],
     'commands/db/migrate.ts': ['add `--watch`', 'remove one of the two options'],
     'commands/db/status.ts': ['add `--watch`'],
-    'commands/open.ts': ['list the droplets: `cloudctl droplets list`', 'start the sandbox: `cloudctl sandbox start`'],
+    'commands/open.ts': ['start the sandbox: `cloudctl sandbox start`'],
     'db/preflight/options.ts': ['use `--method dump`'],
     'db/preflight/report-files.ts': [
       'give a file in a folder where you have write permission',
@@ -355,7 +353,7 @@ const notFollowed: Readonly<Record<string, Readonly<Record<string, readonly stri
     'auth/session/errors.ts': ['…; if they are correct, …'],
     'auth/session/store.ts': ['…, then log in again'],
     'cli/query.ts': ["keep backticks from the shell with single quotes: `--query '[?id > `5`]'`"],
-    'commands/auth/setup.ts': [
+    'auth/session/setup.ts': [
       '; Enter for a public client',
       '; Enter keeps the stored one',
       '; Enter uses that of profile …',

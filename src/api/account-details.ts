@@ -2,7 +2,7 @@ import { type AccountAndTeam, personalTeamValue } from '../base/identity.ts';
 import { isJsonRecord, readStringField, tryParseJson } from '../base/json.ts';
 import { type ApiResponse, type RefusedRequestHints, toApiError } from './api-response.ts';
 import type { ApiClient } from './client.ts';
-import type { RateLimitWaitFunction } from './rate-limit-wait.ts';
+import type { RateLimitWaitFunction } from './waits.ts';
 
 /** An account with the names of the account and its team for display. */
 export interface AccountDetails extends AccountAndTeam {

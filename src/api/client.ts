@@ -21,7 +21,7 @@ import {
   type RefusedRequestHints,
   toApiError,
 } from './api-response.ts';
-import type { RateLimitWaitFunction } from './rate-limit-wait.ts';
+import type { RateLimitWaitFunction } from './waits.ts';
 
 /** Waiting time in whole seconds: Retry-After (RFC 9110 §10.2.3), else `ratelimit-reset` in epoch seconds. @param now in ms */
 function readRateLimitWaitSeconds(response: HttpResponse, now: number): number | undefined {

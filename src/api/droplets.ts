@@ -11,7 +11,7 @@ import {
   readList,
   readPage,
 } from './list.ts';
-import type { DelayFunction } from './rate-limit-wait.ts';
+import type { DelayFunction } from './waits.ts';
 
 /** A droplet as the API returned it, with the decoded fields that this program uses; ids are strings of digits. */
 export interface Droplet {

@@ -5,7 +5,7 @@ import { isJsonRecord, type JsonRecord, readNumberField, readStringField, tryPar
 import { type ApiResponse, notJsonError } from './api-response.ts';
 import type { ApiClient } from './client.ts';
 import { type Completeness, trackCompleteness } from './completeness.ts';
-import { createRateLimitWaitFunction, type DelayFunction } from './rate-limit-wait.ts';
+import { createRateLimitWaitFunction, type DelayFunction } from './waits.ts';
 
 /** Matches whole names with a shell pattern that may contain `*`, `?` and `[a-z]`. Throws for an invalid range in the pattern. */
 export function createGlobMatcher(pattern: string): (name: string) => boolean {

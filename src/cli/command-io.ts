@@ -1,3 +1,4 @@
+import { formatDuration } from '../base/text.ts';
 import type { HostSystem } from '../platform/host.ts';
 import type { ParsedArgs } from './command.ts';
 import type { CommandOutputWriter } from './output.ts';
@@ -31,5 +32,18 @@ export function quietForJson({ host, output, progress }: Streams): Streams {
     host,
     output: { ...output, show: nothing, note: nothing, warn: nothing },
     progress: host.stderr.isTTY ? progress : { ...progress, show: nothing, count: () => () => {} },
+  };
+}
+
+/** Shows on stderr that a command waits `ms` milliseconds for the rate limit of the server. */
+export function showPause({ progress }: Pick<CommandIo, 'progress'>): (ms: number) => Promise<void> {
+  return (ms) => progress.show(`waiting ${formatDuration(ms)} for the rate limit`);
+}
+
+/** Waits for the rate limit, and shows it. */
+export function pauseOf(io: Pick<CommandIo, 'progress' | 'host'>, signal?: AbortSignal): (ms: number) => Promise<void> {
+  return async (ms) => {
+    await showPause(io)(ms);
+    await io.host.clock.sleep(ms, signal);
   };
 }

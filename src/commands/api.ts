@@ -4,13 +4,12 @@ import { refusedHints } from '../auth/session/index.ts';
 import { usageError } from '../base/errors.ts';
 import { tryParseExactJson, tryParseJson } from '../base/json.ts';
 import type { CommandSpec, ParsedArgs } from '../cli/command.ts';
-import { quietForJson } from '../cli/command-io.ts';
+import { pauseOf, quietForJson } from '../cli/command-io.ts';
 import { quoteShellArg } from '../cli/shell-quote.ts';
 import { readUserInput } from '../cli/user-file.ts';
 import { shortenInputForError } from '../cli/values.ts';
+import { rememberResponse } from '../config/name-collector.ts';
 import type { CommandContext } from '../context.ts';
-import { createRateLimitDelayWithProgress } from './rate-limit-pause.ts';
-import { cacheCompletionNamesOfResponse } from './remember-names.ts';
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
@@ -90,10 +89,10 @@ export const apiCommand: CommandSpec<CommandContext> = {
       throw usageError(`cannot use --paginate with ${method}`, 'remove `--paginate`');
     const client = await context.api(settings);
     if (args.has('paginate')) {
-      const items = await paginate(client, path, createRateLimitDelayWithProgress(context));
+      const items = await paginate(client, path, pauseOf(context));
       if (items === undefined)
         throw usageError(`cannot paginate ${path.split('?')[0]}: the response is not a list`, 'remove `--paginate`');
-      cacheCompletionNamesOfResponse(context, settings, path, items);
+      rememberResponse(context.host.folders.state, settings, path, items);
       await context.output.data(items);
       return 0;
     }
@@ -106,7 +105,7 @@ export const apiCommand: CommandSpec<CommandContext> = {
     }
     const json = tryParseExactJson(answer.text());
     if (!json.ok) throw notJsonError(answer, method, path.split('?')[0] ?? path, json);
-    if (method === 'GET') cacheCompletionNamesOfResponse(context, settings, path, json.value);
+    if (method === 'GET') rememberResponse(context.host.folders.state, settings, path, json.value);
     await context.output.data(json.value);
     return 0;
   },

@@ -1,15 +1,14 @@
-import { findDroplets } from '../api/droplets.ts';
 import { CliError, usageError } from '../base/errors.ts';
 import { isId } from '../base/json.ts';
 import type { CommandSpec } from '../cli/command.ts';
+import { pauseOf } from '../cli/command-io.ts';
 import { shortenInputForError } from '../cli/values.ts';
 import { findSandboxPanelUrls, type SandboxPanelUrls } from '../config/sandbox-urls-and-credentials.ts';
 import type { ResolvedProfileSettings } from '../config/settings.ts';
 import type { CommandContext } from '../context.ts';
+import { isCluster, readCluster } from '../db/source/index.ts';
+import { findDroplet } from '../droplets/index.ts';
 import { browserObstacle, detectBrowserEnvironment } from '../platform/browser.ts';
-import { isClusterUuid, readClusterUuid } from './db/migration.ts';
-import { requireOneDroplet } from './droplets/require-one-droplet.ts';
-import { createRateLimitDelayWithProgress } from './rate-limit-pause.ts';
 
 const lists = ['droplets', 'migrations', 'applications', 'requests', 'timeline'];
 
@@ -52,7 +51,7 @@ export const openCommand: CommandSpec<CommandContext> = {
         `unexpected argument "${shortenInputForError(id)}" for "cloudctl open ${page}"`,
         'see `cloudctl open --help`',
       );
-    const cluster = page === 'migration' ? readClusterUuid({ ...args, positionals: [id ?? ''] }) : '';
+    const cluster = page === 'migration' ? readCluster({ ...args, positionals: [id ?? ''] }) : '';
     const settings = context.settings();
     const pages = findSandboxPanelUrls(context.host.folders.state, settings.values.auth_url);
     const url = await urlOf(context, settings, pages, { page, id: id ?? '', cluster });
@@ -80,7 +79,7 @@ export const openCommand: CommandSpec<CommandContext> = {
  */
 function pageOfId(text: string): 'droplet' | 'migration' | undefined {
   if (isId(text)) return 'droplet';
-  return isClusterUuid(text) ? 'migration' : undefined;
+  return isCluster(text) ? 'migration' : undefined;
 }
 
 interface WantedPage {
@@ -112,7 +111,7 @@ async function urlOf(
     case 'panel':
       return pages.home;
     case 'droplet':
-      return pages.droplet(isId(id) ? id : await findDropletId(context, settings, id));
+      return pages.droplet(isId(id) ? id : await findId(context, settings, id));
     case 'migration':
       return pages.migration(cluster);
     default:
@@ -120,16 +119,7 @@ async function urlOf(
   }
 }
 
-async function findDropletId(
-  context: CommandContext,
-  settings: ResolvedProfileSettings,
-  name: string,
-): Promise<string> {
-  const reader = { api: await context.api(settings), pause: createRateLimitDelayWithProgress(context) };
-  const found = (await findDroplets([name], reader).finally(() => context.progress.stop())).get(name);
-  const droplet = found === undefined ? undefined : requireOneDroplet(name, found, 'open droplet');
-  if (droplet !== undefined) return droplet.id;
-  throw new CliError('not_found', `no droplet has the name "${shortenInputForError(name)}"`, {
-    hint: 'list the droplets: `cloudctl droplets list`',
-  });
+async function findId(context: CommandContext, settings: ResolvedProfileSettings, name: string): Promise<string> {
+  const reader = { api: await context.api(settings), pause: pauseOf(context) };
+  return (await findDroplet(reader, name, 'open droplet').finally(() => context.progress.stop())).id;
 }

@@ -2,9 +2,15 @@ import { fetchAccountOfToken } from '../api/account-details.ts';
 import { listAllActions } from '../api/actions.ts';
 import { type ApiClient, createApiClient } from '../api/client.ts';
 import { fetchOnlineMigration, isMigrationActive } from '../api/online-migration.ts';
-import { type LoginReport, readStatus, refusedHints, type SessionStatus } from '../auth/session/index.ts';
+import {
+  accountFields,
+  type LoginReport,
+  readStatus,
+  refusedHints,
+  type SessionStatus,
+} from '../auth/session/index.ts';
 import { CliError } from '../base/errors.ts';
-import { compareAccountsAndServerOrigins, personalTeamValue } from '../base/identity.ts';
+import { compareAccountsAndServerOrigins } from '../base/identity.ts';
 import { type JsonRecord, readStringField } from '../base/json.ts';
 import type { Secret } from '../base/secret.ts';
 import { formatDuration } from '../base/text.ts';
@@ -14,14 +20,14 @@ import { quoteShellArg } from '../cli/shell-quote.ts';
 import { nearestWord } from '../cli/values.ts';
 import { readLastSandbox } from '../config/sandbox-urls-and-credentials.ts';
 import { type ResolvedProfileSettings, requireNamedProfileExists } from '../config/settings.ts';
-import { readStoredAccountAndServerOrigins } from '../context/current-identity.ts';
+import { actorOf } from '../context/actor.ts';
+import { profileOptions } from '../context/global-overrides.ts';
 import type { CommandContext } from '../context.ts';
 import { listStarted } from '../db/watch/record.ts';
 import { listBatches } from '../droplets/index.ts';
 import { timeoutSignal } from '../platform/waiting.ts';
 import { resourceActionListView } from './actions/list.ts';
-import { formatProfileAndServerOptions } from './profile-options.ts';
-import { forgetEndedSandboxes } from './sandbox/forget-ended.ts';
+import { forgetEnded } from './sandbox/record.ts';
 
 /** The output of `cloudctl` without a command. It contains no token. */
 export interface ProfileOverview
@@ -133,16 +139,7 @@ async function readWithToken(
       state === 'token' ? 'unset CLOUDCTL_ACCESS_TOKEN' : command(context, settings, 'doctor'),
     ),
   ]);
-  const {
-    name,
-    email,
-    accountUuid: uuid,
-    team,
-    teamName: team_name,
-  }: Awaited<ReturnType<typeof fetchAccountOfToken>> = account;
-  const team_uuid = team === personalTeamValue ? undefined : team;
-  const known = Object.entries({ name, email, uuid, team_name, team_uuid }).filter(([, value]) => value !== undefined);
-  return { ...session, ...Object.fromEntries(known), ...actions };
+  return { ...session, ...accountFields(account), ...actions };
 }
 
 /**
@@ -160,7 +157,7 @@ async function readActions(
     const actions: JsonRecord[] = [];
     for await (const page of listAllActions(api, { limit: 200 })) actions.push(...page.map(({ raw }) => raw));
     const running = actions.filter((action) => readStringField(action, 'status') === 'in-progress');
-    const migrations = await readMigrations(context, settings, api);
+    const migrations = await readMigrations(context, api);
     const [migration] = migrations;
     return {
       actions_in_progress: running,
@@ -178,14 +175,10 @@ async function readActions(
 }
 
 /** A migration that cannot be read is left out without a reason, because the overview must be fast. */
-async function readMigrations(
-  context: CommandContext,
-  settings: ResolvedProfileSettings,
-  api: ApiClient,
-): Promise<readonly MigrationInProgress[]> {
+async function readMigrations(context: CommandContext, api: ApiClient): Promise<readonly MigrationInProgress[]> {
   const recorded = listStarted(context.host.folders.state);
   if (recorded.length === 0) return [];
-  const current = await readStoredAccountAndServerOrigins(context, settings);
+  const current = await actorOf(context).storedIdentity();
   const own = recorded.filter(
     ({ started: { identity } }) =>
       identity === undefined || compareAccountsAndServerOrigins(identity, current) !== 'different',
@@ -216,7 +209,7 @@ function unreachableNext(context: CommandContext, settings: ResolvedProfileSetti
 }
 
 function command(context: CommandContext, settings: ResolvedProfileSettings, words: string): string {
-  return ['cloudctl', words, ...formatProfileAndServerOptions(context.globals, settings.profile)].join(' ');
+  return ['cloudctl', words, ...profileOptions(context.globals, settings.profile)].join(' ');
 }
 
 /**
@@ -281,7 +274,7 @@ export const defaultOverviewCommand: CommandSpec<CommandContext> = {
       await output.text('');
       await output.list(actions.slice(0, shownActions), resourceActionListView);
     }
-    const list = ['cloudctl db list', ...formatProfileAndServerOptions(globals, context.settings().profile)].join(' ');
+    const list = ['cloudctl db list', ...profileOptions(globals, context.settings().profile)].join(' ');
     await output.note([
       hasSession
         ? `Database clusters, to migrate into: \`${list}\`; how to migrate: \`cloudctl help migration\``
@@ -299,7 +292,7 @@ const startText = 'cloudctl: browser login, droplets in batch, online database m
 /** The next step with the sandbox, if its profile is of one that runs; else the command that starts it. */
 async function tryText(context: CommandContext): Promise<string> {
   const { state } = context.host.folders;
-  if (readLastSandbox(state) !== undefined) await forgetEndedSandboxes(context);
+  if (readLastSandbox(state) !== undefined) await forgetEnded(context);
   const running = readLastSandbox(state)?.auth_url;
   const isRunning = running !== undefined && context.storedSettings('sandbox').values.auth_url === running;
   return isRunning

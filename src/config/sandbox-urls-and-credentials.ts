@@ -19,6 +19,13 @@ export interface SandboxUrlsAndCredentials {
   readonly callback_url: string;
 }
 
+/** The option `--admin-url` of the commands that call the admin API of a sandbox. */
+export const adminUrlOption = {
+  name: 'admin-url',
+  valueName: 'URL',
+  description: 'admin URL of the sandbox (default: the sandbox that was started last)',
+};
+
 const connectionKeys = [
   'auth_url',
   'base_url',

@@ -1,7 +1,13 @@
+import { quoteShellArg } from '../base/text.ts';
 import type { ParsedArgs } from '../cli/command.ts';
 import type { OutputFormat } from '../cli/print.ts';
 import { DamagedConfigError } from '../config/config-file.ts';
-import type { ProfileSettingsFromOptions, ResolvedProfileSettings } from '../config/settings.ts';
+import {
+  formatProfileOption,
+  type ProfileReference,
+  type ProfileSettingsFromOptions,
+  type ResolvedProfileSettings,
+} from '../config/settings.ts';
 
 /** The global options that override settings of the profile. */
 export function readGlobalSettingsFromOptions(globals: Pick<ParsedArgs, 'value'>): ProfileSettingsFromOptions {
@@ -11,6 +17,15 @@ export function readGlobalSettingsFromOptions(globals: Pick<ParsedArgs, 'value'>
     ...(authUrl === undefined ? {} : { auth_url: { option: '--auth-url', text: authUrl } }),
     ...(baseUrl === undefined ? {} : { base_url: { option: '--base-url', text: baseUrl } }),
   };
+}
+
+/** Options with which another command selects the same profile and servers, quoted for a shell. */
+export function profileOptions(globals: Pick<ParsedArgs, 'value'>, profile: ProfileReference): readonly string[] {
+  const urls = ['auth-url', 'base-url'].flatMap((option) => {
+    const value = globals.value(option);
+    return value === undefined ? [] : [`--${option}`, quoteShellArg(value)];
+  });
+  return [...formatProfileOption(profile), ...urls];
 }
 
 /**

@@ -1,12 +1,12 @@
 import type { CompletableName } from '../cli/stored-help.ts';
-import { type CachedCompletionNames, readCachedCompletionNames } from '../config/cached-completion-names.ts';
 import { readConfigFile } from '../config/config-file.ts';
+import { type KnownNames, readNames } from '../config/known-names.ts';
 import { resolveProfileSettings } from '../config/settings.ts';
 import type { HostSystem } from '../platform/host.ts';
 import { readGlobalSettingsFromOptions } from './global-overrides.ts';
 
 /** Maps the name of a completion source (`droplet`) to the property of the cache that has its names (`droplets`). */
-const cachedKinds: Readonly<Record<string, keyof CachedCompletionNames>> = {
+const cachedKinds: Readonly<Record<string, keyof KnownNames>> = {
   droplet: 'droplets',
   cluster: 'clusters',
   region: 'regions',
@@ -37,7 +37,7 @@ export async function listCompletionNames(
       profile: typed.get('profile'),
       overrides,
     });
-    return readCachedCompletionNames(host.folders.state, profileName, values.base_url)[kind];
+    return readNames(host.folders.state, profileName, values.base_url)[kind];
   } catch {
     return [];
   }

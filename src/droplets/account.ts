@@ -1,11 +1,14 @@
+import type { Actor } from '../api/actor.ts';
 import { type RefusedRequestHints, toApiError } from '../api/api-response.ts';
 import type { ApiClient } from '../api/client.ts';
+import type { Waits } from '../api/waits.ts';
 import { CliError, usageError } from '../base/errors.ts';
 import {
   type AccountAndServerOrigins,
   compareAccountsAndServerOrigins,
   describeAccountAndServerOrigins,
 } from '../base/identity.ts';
+import type { CommandIo } from '../cli/command-io.ts';
 import { quoteShellArg } from '../cli/shell-quote.ts';
 import { formatProfileOption, type ResolvedProfileSettings } from '../config/settings.ts';
 import { isLoopbackHost } from '../platform/loopback-host.ts';
@@ -22,28 +25,10 @@ export function accountOf({ account, team, auth_url, base_url, client_id }: Batc
   return { accountUuid: account, team, authOrigin: auth_url, baseOrigin: base_url, clientId: client_id };
 }
 
-/** How long a command waits for the rate limit, and what it shows before a wait of `ms` milliseconds. */
-export interface Waits {
-  readonly maxWait: number;
-  readonly onPause: (ms: number) => Promise<void>;
-}
-
-/** Who a command acts as, on which server: the commands make one of their context. Nothing is read before it is asked for. */
-export interface Actor {
+/** What a command has of its profile besides who it acts as. */
+export interface ProfileIo extends CommandIo {
   /** Throws where the profile or its settings are wrong. */
   readonly settings: () => ResolvedProfileSettings;
-  readonly api: () => Promise<ApiClient>;
-  /** Reads the account from the service if the session does not know it. */
-  readonly identity: (waits: Waits) => Promise<AccountAndServerOrigins>;
-  /** As `identity`, but what cannot be read stays unknown. */
-  readonly identityIfAvailable: (waits: Waits) => Promise<AccountAndServerOrigins>;
-  /** The account in words, for a confirmation. */
-  readonly describe: (identity: AccountAndServerOrigins) => string;
-  readonly loginHints: () => RefusedRequestHints;
-  /** How to act as the account that started the batch. */
-  readonly loginHint: (batch: Batch) => string;
-  /** Options that select the same profile and servers, quoted for a shell. */
-  readonly profileOptions: () => readonly string[];
 }
 
 /** Requires that this command acts as the account, and on the server, of a ledger; resolves with the account. */
@@ -69,7 +54,11 @@ export async function requireAccount(
  * On another server the lookups would find no droplet of the batch, and all droplets would be created again.
  * @param left the hint for a ledger whose server is gone
  */
-export function requireProfile({ settings }: Actor, { profile, base_url }: Batch, left: () => string): void {
+export function requireProfile(
+  { settings }: Pick<ProfileIo, 'settings'>,
+  { profile, base_url }: Batch,
+  left: () => string,
+): void {
   const { profileName, profile: reference, storedBaseUrl, values } = settings();
   const detail = `the batch was started with profile "${profile}" at ${base_url}`;
   if (profileName !== profile)

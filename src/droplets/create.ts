@@ -1,14 +1,16 @@
+import type { Actor } from '../api/actor.ts';
+import type { Waits } from '../api/waits.ts';
 import { CliError, type ExitCode, usageError, withHint } from '../base/errors.ts';
 import type { ParsedArgs } from '../cli/command.ts';
-import { type CommandIo, quietForJson } from '../cli/command-io.ts';
+import { quietForJson, showPause } from '../cli/command-io.ts';
 import { parseDurationToMillisecondsOrThrow, requireWholeNumber } from '../cli/values.ts';
 
 import { runUntilSignal } from '../platform/waiting.ts';
-import { type Actor, accountOf, requireAccount, requireProfile, type Waits } from './account.ts';
+import { accountOf, type ProfileIo, requireAccount, requireProfile } from './account.ts';
 import { newBatchHint } from './again.ts';
 import type { Batch } from './events.ts';
 import { openLedger } from './ledger.ts';
-import { readLimits, showPause } from './limits.ts';
+import { readLimits } from './limits.ts';
 import { describeBatch, readLedgerSelection, requireSameOptions } from './options.ts';
 import { dryRunView, planView, printDryRun, printPlan } from './plan.ts';
 import { resultView } from './report.ts';
@@ -23,7 +25,7 @@ import { readUserData } from './user-data.ts';
  * prints what it would do. Resolves with the exit code. @param context `timeout`: milliseconds of one request
  */
 export async function createDroplets(
-  context: CommandIo & { readonly timeout: number },
+  context: ProfileIo & { readonly timeout: number },
   actor: Actor,
   args: ParsedArgs,
 ): Promise<ExitCode> {
@@ -48,7 +50,8 @@ export async function createDroplets(
   if (isDryRun) output.checkColumns(dryRunView);
   else if (isPlan) output.checkColumns(planView);
   else output.checkColumns(resultView);
-  const { settings, profileOptions, loginHints } = actor;
+  const { settings } = context;
+  const { profileOptions, loginHints } = actor;
   /** @param again what the user can run after an interruption */
   const withRetry = <T>(step: () => Promise<T>, again?: string): Promise<T> =>
     retry === undefined
@@ -87,7 +90,7 @@ export async function createDroplets(
     const isResumed = ledger.origin === 'resumed';
     if (isResumed) await requireSameOptions(input, args, state, userData);
     const newBatch = (): string => newBatchHint(ledger, batch.names, args, profileOptions(), userData);
-    requireProfile(actor, batch, newBatch);
+    requireProfile(context, batch, newBatch);
     if (isDryRun) return await dryRun(state.missing(), batch);
     const api = await actor.api();
     // The rows of a finished batch are facts about this account, too.

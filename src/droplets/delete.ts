@@ -1,3 +1,4 @@
+import type { Actor } from '../api/actor.ts';
 import { type RefusedRequestHints, readApiErrorBody } from '../api/api-response.ts';
 import type { ApiClient } from '../api/client.ts';
 import type { Droplet, DropletReader } from '../api/droplets.ts';
@@ -7,16 +8,16 @@ import { sanitizeLine } from '../base/sanitize.ts';
 import { countOf } from '../base/text.ts';
 import type { ListView } from '../cli/columns.ts';
 import type { ParsedArgs } from '../cli/command.ts';
-import { type CommandIo, quietForJson } from '../cli/command-io.ts';
+import { type CommandIo, pauseOf, quietForJson, showPause } from '../cli/command-io.ts';
 import { formatTextTable } from '../cli/formats.ts';
 import type { SignalName } from '../platform/host.ts';
 import { interruptedError } from '../platform/signals.ts';
-import { type Actor, offlineHint, requireAccount, requireProfile } from './account.ts';
+import { offlineHint, type ProfileIo, requireAccount, requireProfile } from './account.ts';
 import { type Numeric, numericIds } from './events.ts';
 import { type BatchIo, listenForInterruption, type RowStream, type Run, streamRows } from './io.ts';
 import { createLane } from './lane.ts';
 import { type Ledger, openLedger } from './ledger.ts';
-import { readLimits, showPause } from './limits.ts';
+import { readLimits } from './limits.ts';
 import { type Outcome, outcomeOf, outcomeOfError } from './request.ts';
 import { findByIds, readBatchDroplets } from './show.ts';
 import type { BatchState } from './state.ts';
@@ -58,7 +59,7 @@ export async function deleteDroplets(
  * Deletes the droplets that the batch of the first argument created, as `deleteDroplets` does, and records the deletions in its
  * ledger.
  */
-export async function deleteBatch(context: CommandIo, actor: Actor, args: ParsedArgs): Promise<ExitCode> {
+export async function deleteBatch(context: ProfileIo, actor: Actor, args: ParsedArgs): Promise<ExitCode> {
   const { concurrency, maxWait } = readLimits(args);
   const isDryRun = args.has('dry-run');
   requireDeletable(context, isDryRun);
@@ -66,19 +67,15 @@ export async function deleteBatch(context: CommandIo, actor: Actor, args: Parsed
   const ledger = await openLedger(findLedger(host.folders.state, args.positionals[0] ?? ''), host);
   try {
     const { state } = ledger;
-    requireProfile(actor, state.batch, () => offlineHint(ledger.path));
+    requireProfile(context, state.batch, () => offlineHint(ledger.path));
     const api = await actor.api();
     const io = quietForJson(context);
     const onPause = showPause(io);
     const current = await requireAccount(actor, state, { maxWait, onPause });
-    const pause = async (ms: number): Promise<void> => {
-      await onPause(ms);
-      await host.clock.sleep(ms);
-    };
     return await deleteOfLedger(
       context,
       ledger,
-      { api, pause, onProgress: io.progress.count('droplets') },
+      { api, pause: pauseOf(io), onProgress: io.progress.count('droplets') },
       {
         loginHints: actor.loginHints(),
         concurrency,

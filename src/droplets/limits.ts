@@ -1,6 +1,4 @@
-import { formatDuration } from '../base/text.ts';
 import type { OptionSpec, ParsedArgs } from '../cli/command.ts';
-import type { CommandIo } from '../cli/command-io.ts';
 import { parseDurationToMillisecondsOrThrow, requireWholeNumber } from '../cli/values.ts';
 
 const longestWait = 'Longest wait for the rate limit';
@@ -35,9 +33,4 @@ export function readLimits(args: ParsedArgs): Limits {
     concurrency: requireWholeNumber(args.value('concurrency') ?? '4', '--concurrency', { min: 1, max: 32 }),
     maxWait: parseDurationToMillisecondsOrThrow(args.value('max-wait') ?? '15m', '--max-wait'),
   };
-}
-
-/** Shows on stderr that a command waits for the rate limit of the server. */
-export function showPause({ progress }: Pick<CommandIo, 'progress'>): (ms: number) => Promise<void> {
-  return (ms) => progress.show(`waiting ${formatDuration(ms)} for the rate limit`);
 }

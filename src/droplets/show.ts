@@ -1,3 +1,4 @@
+import type { Actor } from '../api/actor.ts';
 import {
   type Droplet,
   type DropletReader,
@@ -10,12 +11,11 @@ import { CliError, type ExitCode } from '../base/errors.ts';
 import { readStringField } from '../base/json.ts';
 import type { ListView } from '../cli/columns.ts';
 import type { ParsedArgs } from '../cli/command.ts';
-import { type CommandIo, quietForJson } from '../cli/command-io.ts';
+import { type CommandIo, quietForJson, showPause } from '../cli/command-io.ts';
 
-import { type Actor, offlineHint, requireAccount, requireProfile } from './account.ts';
+import { offlineHint, type ProfileIo, requireAccount, requireProfile } from './account.ts';
 import { type Numeric, numericIds } from './events.ts';
 import { readLedger } from './ledger.ts';
-import { showPause } from './limits.ts';
 import { describeDifference, sharedTag } from './match.ts';
 import type { BatchState, Row } from './state.ts';
 import { findLedger } from './stored.ts';
@@ -46,11 +46,11 @@ const showView: ListView<Numeric<NameRow>> = {
 };
 
 /** Prints one row for each name of the batch of the first argument; with `--offline` without a request. */
-export async function showBatch(context: CommandIo, actor: Actor, args: ParsedArgs): Promise<ExitCode> {
+export async function showBatch(context: ProfileIo, actor: Actor, args: ParsedArgs): Promise<ExitCode> {
   context.output.checkColumns(showView);
   const path = findLedger(context.host.folders.state, args.positionals[0] ?? '');
   const { state } = readLedger(path);
-  if (!args.has('offline')) requireProfile(actor, state.batch, () => offlineHint(path));
+  if (!args.has('offline')) requireProfile(context, state.batch, () => offlineHint(path));
   const droplets = args.has('offline') ? undefined : await readIfAvailable(context, actor, state);
   await context.output.list(rowsOf(state, droplets), showView);
   return 0;

@@ -9,7 +9,7 @@ import {
   parseCreatedDroplets,
   readDroplets,
 } from '../../src/api/droplets.ts';
-import { requireOneDroplet } from '../../src/commands/droplets/require-one-droplet.ts';
+import { requireOne } from '../../src/droplets/select.ts';
 import { reply, serverFor } from '../fixtures/fake-server.ts';
 import { apiOf } from './api-of.ts';
 import { apiAnswering } from './changing-list.ts';
@@ -213,12 +213,10 @@ describe('droplets that are found by name', () => {
     const droplet = (id: number, name: string) => ({ id: String(id), name, raw: {} });
 
     it('is the id, or the only one with the name', () => {
-      expect(requireOneDroplet('7', { withId: droplet(7, 'a'), withName: [] }, 'droplets get')?.id).toBe('7');
-      expect(requireOneDroplet('7', { withId: undefined, withName: [droplet(3, '7')] }, 'droplets get')?.id).toBe('3');
-      expect(requireOneDroplet('7', { withId: droplet(7, '7'), withName: [droplet(7, '7')] }, 'droplets get')?.id).toBe(
-        '7',
-      );
-      expect(requireOneDroplet('a', { withId: undefined, withName: [] }, 'droplets get')).toBeUndefined();
+      expect(requireOne('7', { withId: droplet(7, 'a'), withName: [] }, 'droplets get')?.id).toBe('7');
+      expect(requireOne('7', { withId: undefined, withName: [droplet(3, '7')] }, 'droplets get')?.id).toBe('3');
+      expect(requireOne('7', { withId: droplet(7, '7'), withName: [droplet(7, '7')] }, 'droplets get')?.id).toBe('7');
+      expect(requireOne('a', { withId: undefined, withName: [] }, 'droplets get')).toBeUndefined();
     });
 
     it.each([
@@ -226,7 +224,7 @@ describe('droplets that are found by name', () => {
       [{ withId: droplet(7, '7'), withName: [droplet(7, '7'), droplet(3, '7')] }],
       [{ withId: undefined, withName: [droplet(3, '7'), droplet(4, '7')] }],
     ])('is refused for several droplets (%j)', (matches) => {
-      expect(() => requireOneDroplet('7', matches, 'droplets get')).toThrow(
+      expect(() => requireOne('7', matches, 'droplets get')).toThrow(
         expect.objectContaining({ code: 'usage', exitCode: 2 }),
       );
     });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { emptyCachedCompletionNames, writeCachedCompletionNames } from '../../src/config/cached-completion-names.ts';
+import { noNames, writeNames } from '../../src/config/known-names.ts';
 import { listCompletionNames } from '../../src/context/list-completion-names.ts';
 import { testHost } from '../fixtures/host.ts';
 
@@ -8,12 +8,12 @@ const [first, second] = ['http://127.0.0.1:8081', 'https://api.example.com'];
 function hostWithNames() {
   const host = testHost();
   host.writeConfig({ current: 'work', profiles: { work: { base_url: first }, home: { base_url: second } } });
-  writeCachedCompletionNames(host.folders.state, 'work', first, {
-    ...emptyCachedCompletionNames,
+  writeNames(host.folders.state, 'work', first, {
+    ...noNames,
     droplets: [{ value: 'web' }],
   });
-  writeCachedCompletionNames(host.folders.state, 'home', second, {
-    ...emptyCachedCompletionNames,
+  writeNames(host.folders.state, 'home', second, {
+    ...noNames,
     clusters: [{ value: 'c', description: 'orders' }],
   });
   return host;

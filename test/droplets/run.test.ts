@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { formatProfileAndServerOptions } from '../../src/commands/profile-options.ts';
+import { profileOptions } from '../../src/context/global-overrides.ts';
 import { listenForInterruption } from '../../src/droplets/io.ts';
 import type { Ledger } from '../../src/droplets/ledger.ts';
 import { describeBatch } from '../../src/droplets/options.ts';
@@ -139,7 +139,7 @@ describe('run batch', () => {
   it('the resume command repeats sizes, --wait, profile and servers', () => {
     const args = argsFrom({ 'batch-size': ['2'], wait: [''] });
     const globals = argsFrom({ 'base-url': ['https://api.example'] });
-    expect(resumeCommand('/a b.jsonl', args, formatProfileAndServerOptions(globals, profileNamed('work')))).toBe(
+    expect(resumeCommand('/a b.jsonl', args, profileOptions(globals, profileNamed('work')))).toBe(
       "cloudctl droplets create --resume '/a b.jsonl' --batch-size 2 --wait --profile work --base-url https://api.example",
     );
   });

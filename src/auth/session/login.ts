@@ -1,7 +1,7 @@
 import type { AccountDetails } from '../../api/account-details.ts';
 import { CliError } from '../../base/errors.ts';
 import { Secret } from '../../base/secret.ts';
-import { removeCachedCompletionNames } from '../../config/cached-completion-names.ts';
+import { forgetNames } from '../../config/known-names.ts';
 import { commandFor, type ProfileReference } from '../../config/settings.ts';
 import { type HeldFileLock, tryAcquireFileLock } from '../../platform/locks.ts';
 import { createDeferred } from '../../platform/waiting.ts';
@@ -318,7 +318,7 @@ async function storeRecord(
 function writeAccountOrSkip({ host, settings }: SessionRun, account: StoredAccount): void {
   try {
     // The cached names for completion belong to the account of the previous session.
-    removeCachedCompletionNames(host.folders.state, settings.profileName);
+    forgetNames(host.folders.state, settings.profileName);
     storeAccount(host.folders.config, settings.profileName, account);
   } catch {
     // Without the account file, `auth status` and `auth list` show only the UUID.

@@ -3,7 +3,7 @@ import { isAccessTokenRefused } from '../../api/api-response.ts';
 import { createApiClient } from '../../api/client.ts';
 import { CliError } from '../../base/errors.ts';
 import type { Secret } from '../../base/secret.ts';
-import { removeCachedCompletionNames } from '../../config/cached-completion-names.ts';
+import { forgetNames } from '../../config/known-names.ts';
 import { type Binding, commandFor, type ResolvedProfileSettings } from '../../config/settings.ts';
 import { HttpSendError } from '../../platform/http-sender.ts';
 import { tryAcquireFileLock } from '../../platform/locks.ts';
@@ -198,7 +198,7 @@ async function deleteSession(
 
 /** Both files are for display only, so that one that cannot be removed must not keep the tokens from being revoked. */
 function removeAccount({ host, settings }: LogoutRun): void {
-  unlessFailed(() => removeCachedCompletionNames(host.folders.state, settings.profileName));
+  unlessFailed(() => forgetNames(host.folders.state, settings.profileName));
   unlessFailed(() => removeAccountFile(host.folders.config, settings.profileName));
 }
 

@@ -1,11 +1,29 @@
-import { personalTeamValue } from '../../base/identity.ts';
+import { describeTeam, personalTeamValue } from '../../base/identity.ts';
+import type { ListView } from '../../cli/columns.ts';
+import { quietForJson } from '../../cli/command-io.ts';
+import { quoteShellArg } from '../../cli/shell-quote.ts';
+import { writeProfile } from '../../config/config-file.ts';
 import { readKnownSandboxes } from '../../config/sandbox-urls-and-credentials.ts';
-import { findBinding, type ResolvedProfileSettings } from '../../config/settings.ts';
+import {
+  findBinding,
+  formatProfileOption,
+  type ProfileSettingsFromOptions,
+  type ResolvedProfileSettings,
+} from '../../config/settings.ts';
 import type { HostSystem } from '../../platform/host.ts';
 import { readAccount, type SessionFlow, type StoredAccount } from './account.ts';
+import type { LoginResult } from './authorize.ts';
 import { flowOption, isOfSandbox, loginOf, reloginCommand, requireBinding } from './hints.ts';
-import { type Freshness, freshnessOf, isExpiryKnown, type SessionRecord, secondsLeft } from './record.ts';
+import {
+  describeLifetime,
+  type Freshness,
+  freshnessOf,
+  isExpiryKnown,
+  type SessionRecord,
+  secondsLeft,
+} from './record.ts';
 import type { CommandOfSessions, SessionRuns } from './run.ts';
+import type { ProfileCommand } from './sessions.ts';
 import type { CredentialStore, StoreKind } from './store.ts';
 import { type FoundSession, loadSession, requireSession, type StoredSession } from './stored.ts';
 
@@ -36,6 +54,64 @@ export interface StatusReport extends LoginReport {
   readonly store_place: string;
   readonly sandbox: boolean;
 }
+
+const columns: ListView<LoginReport>['columns'] = [
+  { name: 'Profile', value: (row) => row.profile },
+  { name: 'Name', value: (row) => row.name },
+  { name: 'Email', value: (row) => row.email },
+  { name: 'UUID', value: (row) => row.uuid },
+  {
+    name: 'Team',
+    value: (row) => row.team_name ?? row.team_uuid ?? (row.uuid === undefined ? undefined : personalTeamValue),
+  },
+  { name: 'TeamUUID', value: (row) => row.team_uuid, extra: true },
+  { name: 'Scope', value: (row) => row.scope },
+  { name: 'ScopeVerified', value: (row) => row.scope_verified, extra: true },
+  { name: 'ExpiresAt', value: (row) => row.expires_at, kind: 'time' },
+  { name: 'Flow', value: (row) => row.flow },
+  { name: 'Store', value: (row) => row.store },
+];
+
+export const loginFields = [
+  'profile',
+  'name',
+  'email',
+  'uuid',
+  'team_name',
+  'team_uuid',
+  'scope',
+  'scope_verified',
+  'expires_at',
+  'flow',
+  'store',
+];
+
+/** Also the members of the report about an access token from the environment or from `token_command`. */
+export const statusFields = [
+  ...loginFields,
+  'state',
+  'expires_in',
+  'pending_write',
+  'store_place',
+  'sandbox',
+  'source',
+  'base_url',
+  'program',
+  'renewable',
+];
+
+export const loginView: ListView<LoginReport> = { columns };
+
+export const statusView: ListView<StatusReport> = {
+  columns: [
+    ...columns,
+    { name: 'State', value: (row) => row.state, kind: 'state' },
+    { name: 'ExpiresIn', value: (row) => row.expires_in, extra: true },
+    { name: 'PendingWrite', value: (row) => row.pending_write, extra: true },
+    { name: 'StorePlace', value: (row) => row.store_place },
+    { name: 'Sandbox', value: (row) => row.sandbox },
+  ],
+};
 
 export function loginReport(
   profile: string,
@@ -161,4 +237,99 @@ function foundStatus(
   };
   const login = reloginCommand(profile, record, flowOption(report.flow, values.flow));
   return { store, stored, state, isEnded: state === 'needs_login', report, login };
+}
+
+/** Saves in the profile the options that later commands need to find and refresh the session. */
+export async function saveOptions(
+  command: ProfileCommand,
+  settings: ResolvedProfileSettings,
+  typed: ProfileSettingsFromOptions,
+): Promise<void> {
+  const { auth_url, base_url, credential_store, token_params, pkce } = settings.values;
+  const { globals } = command;
+  const kept = {
+    ...(globals.value('auth-url') === undefined || auth_url === undefined ? {} : { auth_url }),
+    ...(globals.value('base-url') === undefined || base_url === undefined ? {} : { base_url }),
+    ...(typed.credential_store === undefined || credential_store === undefined ? {} : { credential_store }),
+    ...(typed.token_params === undefined || token_params === undefined ? {} : { token_params }),
+    ...(typed.pkce === undefined || pkce === undefined ? {} : { pkce }),
+  };
+  if (Object.keys(kept).length === 0) return;
+  await command.changeConfig((config) => {
+    const profile = config.profiles.get(settings.profileName) ?? {};
+    writeProfile(command.host.folders.config, config, settings.profileName, { ...profile, ...kept });
+  });
+}
+
+/** Reports the login: account, scope and credential store on stderr, and the session on stdout unless the format is `table`. */
+export async function reportLogin(
+  command: ProfileCommand,
+  settings: ResolvedProfileSettings,
+  result: LoginResult,
+  prompt?: string,
+): Promise<void> {
+  const { output } = command;
+  const store = await command.store(settings);
+  const { record, account } = result;
+  const shown = loginReport(settings.profileName, record, account, store.kind);
+  if (output.format !== 'table') await output.object(shown, loginView);
+  const who = [account.name, account.email === undefined ? undefined : `<${account.email}>`]
+    .filter((part) => part !== undefined)
+    .join(' ');
+  const team =
+    account.team_name === undefined
+      ? record.team === undefined
+        ? ''
+        : `, ${describeTeam(record.team)}`
+      : `, team ${account.team_name}`;
+  const lines = [
+    who === '' ? 'Logged in; the server did not report the account.' : `Logged in as ${who}${team}.`,
+    record.isGivenToken === true
+      ? `The access token cannot be renewed, and its lifetime is not known; its scope is ${record.scope === '' ? 'not known either' : `${record.scope} (not verified)`}.`
+      : `Scope ${record.scope}${account.scope_verified ? '' : ' (not verified: the implicit flow does not report the scope)'}, ${describeLifetime(record.expiresAt, command.host.clock.now())}.`,
+    ...(result.isLifetimeAssumed
+      ? ['The server did not report the lifetime of the access token; 30 days are assumed.']
+      : []),
+    ...(result.isScopeAssumed && account.scope_verified
+      ? ['The server did not report the scope; the requested one is assumed.']
+      : []),
+    ...(result.isAccountKnown || account.flow !== 'code'
+      ? []
+      : ['The server did not report the account; account checks are skipped.']),
+    store.kind === 'file'
+      ? `The session is stored in a file with mode 0600, not in the keychain: ${store.location}`
+      : `The session is stored in the keychain: ${store.location}.`,
+  ];
+  const { profile } = settings;
+  const current = ['cloudctl auth switch', quoteShellArg(profile.name)].join(' ');
+  const next = `Later commands need \`${formatProfileOption(profile).join(' ')}\`; or make it the current profile: ${current}`;
+  await output.note(profile.isDefault ? lines : [...lines, next]);
+  const same = findSameAccount(command, settings, result, prompt);
+  if (same !== undefined)
+    await quietForJson(command).output.warn(
+      `profile ${same} has the same account; for another one, sign in as it in the browser, then log in again`,
+    );
+  if (profile.replacedBy !== undefined)
+    await quietForJson(command).output.warn(
+      `this session is of ${record.authOrigin} and ${record.baseOrigin}, not of the servers of profile ${profile.name}, because of ${profile.replacedBy.join(' and ')}; later commands need the same environment`,
+    );
+}
+
+/**
+ * Another profile of the same servers that already has a session of this account, context and scope; with `select_account`, which
+ * asks for another account, of any scope.
+ */
+function findSameAccount(
+  command: ProfileCommand,
+  { profileName }: ResolvedProfileSettings,
+  { account, record }: LoginResult,
+  prompt: string | undefined,
+): string | undefined {
+  const found = [...command.config().profiles].find(([name, { auth_url }]) => {
+    if (name === profileName || auth_url !== record.authOrigin || account.email === undefined) return false;
+    const other = readAccount(command.host.folders.config, name);
+    if (other?.email !== account.email || other.team_uuid !== account.team_uuid) return false;
+    return prompt === 'select_account' || other.scope === account.scope;
+  });
+  return found?.[0];
 }

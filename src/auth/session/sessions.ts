@@ -1,5 +1,15 @@
 import type { Secret } from '../../base/secret.ts';
-import { accessTokenSource, type Binding, type ResolvedProfileSettings } from '../../config/settings.ts';
+import type { CommandIo } from '../../cli/command-io.ts';
+import type { ConfigFile } from '../../config/config-file.ts';
+import {
+  accessTokenSource,
+  type Binding,
+  type ProfileSettingsFromOptions,
+  type ResolvedProfileSettings,
+} from '../../config/settings.ts';
+import type { CommandHttpSenderOptions } from '../../platform/host.ts';
+import type { HttpSender } from '../../platform/http-sender.ts';
+import type { HeldFileLock } from '../../platform/locks.ts';
 import { type CommandSession, openCommand } from './command.ts';
 import { failpointAction } from './failpoints.ts';
 import { requireBinding } from './hints.ts';
@@ -17,6 +27,28 @@ export interface Sessions extends SessionRuns {
    * `limit`: milliseconds until the program is ended.
    */
   readonly commandSession: (settings: ResolvedProfileSettings, limit?: number) => Promise<CommandSession>;
+}
+
+/** The command that is running, as login, setup and logout use it: its streams, settings and sessions. */
+export interface ProfileCommand extends CommandIo, Sessions {
+  /** The content of config.json. Throws DamagedConfigError. */
+  readonly config: () => ConfigFile;
+  /** The settings of this run; `options` are those of the command and have the highest precedence. */
+  readonly settings: (options?: ProfileSettingsFromOptions) => ResolvedProfileSettings;
+  /**
+   * The same without CLOUDCTL_ACCESS_TOKEN, for commands that change the session of the profile, such as a login or a logout.
+   */
+  readonly sessionSettings: (options?: ProfileSettingsFromOptions) => ResolvedProfileSettings;
+  /** The settings of a stored profile without the options of this run, for commands that list profiles. */
+  readonly storedSettings: (profile: string) => ResolvedProfileSettings;
+  /** Reads config.json under its lock, applies `change` and discards the cached content. */
+  readonly changeConfig: <T>(change: (config: ConfigFile) => T) => Promise<T>;
+  readonly send: (options?: CommandHttpSenderOptions) => Promise<HttpSender>;
+  readonly lock: (path: string) => Promise<HeldFileLock>;
+  /** Throws if an environment variable would expose secrets of requests, such as NODE_DEBUG=http. */
+  readonly requireSafe: () => void;
+  /** Time limit of one HTTP request, in milliseconds. */
+  readonly timeout: number;
 }
 
 export function createSessions(command: CommandOfSessions): Sessions {

@@ -1,18 +1,18 @@
 import { type ApiAction, readAction } from '../../api/actions.ts';
 import type { ApiClient } from '../../api/client.ts';
 import { createReader } from '../../api/list.ts';
+import { FailedReads } from '../../api/waits.ts';
 import { CliError, usageError } from '../../base/errors.ts';
 import { isId, readLosslessNumberField, readStringField } from '../../base/json.ts';
 import { formatDuration } from '../../base/text.ts';
 import type { CommandSpec } from '../../cli/command.ts';
-import { quietForJson } from '../../cli/command-io.ts';
+import { pauseOf, quietForJson } from '../../cli/command-io.ts';
 import { parseDurationToMillisecondsOrThrow, shortenInputForError } from '../../cli/values.ts';
 
+import { actorOf } from '../../context/actor.ts';
 import type { CommandContext } from '../../context.ts';
 import { timeLimits } from '../../droplets/index.ts';
 import { runUntilSignal } from '../../platform/waiting.ts';
-import { formatProfileAndServerOptions } from '../profile-options.ts';
-import { showRateLimitWait } from '../rate-limit-pause.ts';
 import { resourceActionFields, resourceActionListView } from './list.ts';
 
 export const actionsGetCommand: CommandSpec<CommandContext> = {
@@ -48,16 +48,10 @@ export const actionsGetCommand: CommandSpec<CommandContext> = {
     const what = action === undefined ? `action ${id}` : `action ${id} (${action.type})`;
     if (action?.status === 'errored')
       throw new CliError('api_error', `${what} ended with an error`, { detail: describeResource(action) });
-    const again = [
-      'cloudctl actions get',
-      id,
-      '--wait',
-      ...formatProfileAndServerOptions(context.globals, settings.profile),
-    ];
     throw new CliError('timeout', `${what} is not completed after ${formatDuration(timeout)}`, {
       detail:
         action === undefined ? 'the action could not be read' : `the action still has the status ${action.status}`,
-      hint: `wait again with \`${again.join(' ')}\``,
+      hint: `wait again with \`${actorOf(context).command('actions get', id, '--wait')}\``,
       exitCode: 5,
     });
   },
@@ -76,9 +70,6 @@ function requireActionId(text: string): string {
   );
 }
 
-/** The number of consecutive polls that may fail before the wait for the action ends. */
-const maxFailures = 5;
-
 /** Returns the action when it has ended, or as it was last read before the time limit. */
 async function waitForAction(
   context: CommandContext,
@@ -86,8 +77,8 @@ async function waitForAction(
   id: string,
   timeout: number,
 ): Promise<ApiAction | undefined> {
-  const { clock, env, signals } = context.host;
-  const { progress } = quietForJson(context);
+  const { host, progress } = quietForJson(context);
+  const { clock, env, signals } = host;
   const { pollInterval } = timeLimits(env);
   const [deadline, over] = [new AbortController(), new AbortController()];
   clock.sleep(timeout, over.signal).then(
@@ -96,25 +87,19 @@ async function waitForAction(
   );
   const wait = runUntilSignal(signals, `interrupted before action ${id} had ended`, async (interrupted) => {
     const signal = AbortSignal.any([interrupted, deadline.signal]);
-    const pause = async (ms: number): Promise<void> => {
-      await showRateLimitWait({ progress }, ms);
-      await clock.sleep(ms, signal);
-    };
-    const reader = createReader(api, pause, signal);
+    const reader = createReader(api, pauseOf({ host, progress }, signal), signal);
+    const failed = new FailedReads();
     let action: ApiAction | undefined;
-    let failures = 0;
     try {
       for (;;) {
         try {
           action = await readAction(reader, id);
-          failures = 0;
+          failed.succeed();
         } catch (error) {
-          failures += 1;
-          const isFinal = !(error instanceof CliError) || error.exitCode === 4 || error.code === 'not_found';
-          if (isFinal || action === undefined || failures === maxFailures) throw error;
+          failed.add(error);
         }
-        if (action.status === 'completed' || action.status === 'errored') return action;
-        await progress.show(`action ${id} (${action.type}) is ${action.status}`);
+        if (action?.status === 'completed' || action?.status === 'errored') return action;
+        await progress.show(`action ${id} (${action?.type}) is ${action?.status}`);
         await clock.sleep(pollInterval, signal);
       }
     } catch (error) {

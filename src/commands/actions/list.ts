@@ -9,8 +9,7 @@ import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
 import { requireNonEmptyValue, requireWholeNumber, shortenInputForError } from '../../cli/values.ts';
 
 import type { CommandContext } from '../../context.ts';
-import { limitOption, printResourceList } from '../print-list.ts';
-import { watchListOptionSpecs } from '../watch-list.ts';
+import { limitOption, printList, watchOptions } from '../resource-list.ts';
 
 /** The members of an action in the responses of the service. */
 export const resourceActionFields = [
@@ -75,7 +74,7 @@ export const actionsListCommand: CommandSpec<CommandContext> = {
     { name: 'region', valueName: 'SLUG', description: 'only actions in this region', completion: { from: 'region' } },
     { name: 'after', valueName: 'TIME', description: 'only actions started after this time (ISO 8601, UTC)' },
     { name: 'before', valueName: 'TIME', description: 'only actions started before this time (ISO 8601, UTC)' },
-    ...watchListOptionSpecs,
+    ...watchOptions,
   ],
   examples: [
     { text: 'List the actions in progress', command: 'cloudctl actions list --status in-progress' },
@@ -95,7 +94,7 @@ export const actionsListCommand: CommandSpec<CommandContext> = {
     const filter = actionFilter(args);
     const isFiltered = filterOptions.some((name) => args.has(name));
     const matches = isFiltered ? filter : undefined;
-    return printResourceList(context, args, {
+    return printList(context, args, {
       view: resourceActionListView,
       resource: 'actions',
       filters: filterOptions,

@@ -1,14 +1,13 @@
-import { loginReport, readAccount, requireOwnSession } from '../../auth/session/index.ts';
+import { loginFields, loginReport, loginView, readAccount, requireOwnSession } from '../../auth/session/index.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import type { CommandContext } from '../../context.ts';
 import { warnOfAccessTokenVariable } from './environment-token.ts';
-import { loginSessionFields, loginSessionListView } from './login-report.ts';
 
 export const authRefreshCommand: CommandSpec<CommandContext> = {
   description:
     'Exchanges the refresh token for new tokens. The old access token becomes invalid at once, in other programs too. Commands refresh the session by themselves, so this is rarely needed.',
   examples: [{ text: 'Refresh the session before a long job', command: 'cloudctl auth refresh' }],
-  fields: loginSessionFields,
+  fields: loginFields,
   run: warnOfAccessTokenVariable(async (context) => {
     const settings = context.sessionSettings();
     requireOwnSession(settings);
@@ -16,7 +15,7 @@ export const authRefreshCommand: CommandSpec<CommandContext> = {
     const account = readAccount(context.host.folders.config, settings.profileName);
     await context.output.object(
       loginReport(settings.profileName, record, account, (await context.store(settings)).kind),
-      loginSessionListView,
+      loginView,
     );
     return 0;
   }),

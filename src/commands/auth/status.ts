@@ -1,9 +1,7 @@
-import { requireStatus } from '../../auth/session/index.ts';
+import { printTokenCommand, printVariable, requireStatus, statusFields, statusView } from '../../auth/session/index.ts';
 import { exitCodes } from '../../base/errors.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import type { CommandContext } from '../../context.ts';
-import { printEnvironmentTokenStatus, printTokenCommandStatus } from './environment-token.ts';
-import { loginStatusFields, loginStatusListView } from './login-report.ts';
 
 export const authStatusCommand: CommandSpec<CommandContext> = {
   description:
@@ -22,23 +20,23 @@ export const authStatusCommand: CommandSpec<CommandContext> = {
       command: 'cloudctl auth status --check --quiet >/dev/null',
     },
   ],
-  columns: loginStatusListView.columns,
-  fields: loginStatusFields,
+  columns: statusView.columns,
+  fields: statusFields,
   run: async (context, args) => {
     const settings = context.settings();
     if (settings.accessToken !== undefined) {
-      await printEnvironmentTokenStatus(context, settings);
+      await printVariable(context, settings);
       return 0;
     }
     if (settings.values.token_command !== undefined) {
-      await printTokenCommandStatus(context, settings, args.has('check'));
+      await printTokenCommand(context, settings, args.has('check'));
       return 0;
     }
     if (args.has('check'))
       await (await context.api(settings)).json({ method: 'GET', path: '/v2/actions?page=1&per_page=1' });
     const { store, stored, report, login } = await requireStatus(context, settings);
     const { state } = report;
-    await context.output.object(report, loginStatusListView);
+    await context.output.object(report, statusView);
     if (stored.pending)
       await context.output.note(
         `The last refresh is in the encrypted journal of the state folder, not yet in the ${store.name}; later commands use the tokens of this refresh.`,

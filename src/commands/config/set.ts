@@ -3,8 +3,8 @@ import { usageError } from '../../base/errors.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { quietForJson } from '../../cli/command-io.ts';
 import { nearestWord, shortenInputForError } from '../../cli/values.ts';
-import { removeCachedCompletionNames } from '../../config/cached-completion-names.ts';
 import { writeProfile } from '../../config/config-file.ts';
+import { forgetNames } from '../../config/known-names.ts';
 import { type ProfileSettingKey, profileSettingSpecs } from '../../config/profile.ts';
 import { normalizeEnvironmentVariableValue, requireNamedProfileExists } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
@@ -66,7 +66,7 @@ export const configSetCommand: CommandSpec<CommandContext> = {
       writeProfile(context.host.folders.config, config, name, { ...config.profiles.get(name), [key]: parsed.value }),
     );
     // The cached names belong to the account of the earlier token.
-    if (key === 'token_command') removeCachedCompletionNames(context.host.folders.state, name);
+    if (key === 'token_command') forgetNames(context.host.folders.state, name);
     await context.output.note(`${key} is set for profile ${name}.`);
     await warnOfVariable(context, key);
     return 0;

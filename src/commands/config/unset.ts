@@ -1,7 +1,7 @@
 import type { CommandSpec } from '../../cli/command.ts';
 import { nearestWord } from '../../cli/values.ts';
-import { removeCachedCompletionNames } from '../../config/cached-completion-names.ts';
 import { writeProfile } from '../../config/config-file.ts';
+import { forgetNames } from '../../config/known-names.ts';
 import { requireNamedProfileExists } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
 import { profileSettingKeyArgument, requireProfileSettingKey } from './get.ts';
@@ -20,7 +20,7 @@ export const configUnsetCommand: CommandSpec<CommandContext> = {
       writeProfile(context.host.folders.config, config, name, rest);
     });
     // The cached names belong to the account of the earlier token.
-    if (key === 'token_command') removeCachedCompletionNames(context.host.folders.state, name);
+    if (key === 'token_command') forgetNames(context.host.folders.state, name);
     await context.output.note(`${key} is no longer set for profile ${name}.`);
     await warnOfVariable(context, key);
     return 0;

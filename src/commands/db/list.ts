@@ -4,7 +4,7 @@ import { addLinksToOutputColumn, type ListView } from '../../cli/columns.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { findSandboxPanelUrls } from '../../config/sandbox-urls-and-credentials.ts';
 import type { CommandContext } from '../../context.ts';
-import { limitOption, printResourceList } from '../print-list.ts';
+import { limitOption, printList } from '../resource-list.ts';
 
 const clusterView: ListView<JsonRecord> = {
   columns: [
@@ -31,7 +31,7 @@ export const dbListCommand: CommandSpec<CommandContext> = {
   fields: ['id', 'name', 'engine', 'version', 'status', 'connection'],
   run: async (context, args) => {
     const pages = findSandboxPanelUrls(context.host.folders.state, context.settings().values.auth_url);
-    return printResourceList(context, args, {
+    return printList(context, args, {
       view: pages === undefined ? clusterView : addLinksToOutputColumn(clusterView, 'ID', pages.migration),
       resource: 'clusters',
       remember: 'databases',

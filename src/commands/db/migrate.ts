@@ -1,3 +1,4 @@
+import type { Actor } from '../../api/actor.ts';
 import type { ApiClient } from '../../api/client.ts';
 import { type ClusterVersion, findClusterVersion } from '../../api/clusters.ts';
 import { describeMigrationFailures, describeOnlineMigration } from '../../api/online-migration.ts';
@@ -5,7 +6,6 @@ import {
   mayFailedMigrationRequestHaveArrived,
   requireNoRunningMigration,
   type StartedOnlineMigration,
-  type startOnlineMigration,
 } from '../../api/start-online-migration.ts';
 import { scopeWords } from '../../auth/oauth/index.ts';
 import { refusedHints } from '../../auth/session/index.ts';
@@ -13,7 +13,7 @@ import { CliError, type ExitCode, usageError } from '../../base/errors.ts';
 import { maxSanitizedTextLength } from '../../base/sanitize.ts';
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
 import { accessTokenSource, commandFor } from '../../config/settings.ts';
-import { describeActor, readStoredAccountAndServerOrigins } from '../../context/current-identity.ts';
+import { actorOf } from '../../context/actor.ts';
 import type { CommandContext } from '../../context.ts';
 import { readTargetOption } from '../../db/cutover/index.ts';
 import { modelOf } from '../../db/preflight/formats/model.ts';
@@ -34,63 +34,41 @@ import {
   runWithFiles,
 } from '../../db/preflight/run-with-files.ts';
 import {
+  clusterArgument,
   type DbSource,
   manualCopyCommands,
   quotedSourceArgs,
+  readCluster,
   readSource,
-  sourceArgs,
   sourceOptionSpecs,
 } from '../../db/source/index.ts';
 import {
   helpWithFailures,
   isSameSource,
+  migrateSource,
   migrationTimeLimit,
-  observeBefore,
   plausibleStart,
   type RequestOutcome,
+  readBefore,
+  readWatchOptions,
   recordNewSlots,
+  restrictionLines,
   type SourceBefore,
+  settleInterrupted,
   sourceAddress,
-  startMigration,
+  statusReader,
   watchMigration,
+  watchOptions,
 } from '../../db/watch/index.ts';
-import { formatSourceName, pathOfRecord } from '../../db/watch/record.ts';
+import { formatSourceName } from '../../db/watch/record.ts';
 import { requireWritableFolder } from '../../platform/files.ts';
-import { runUntilSignal } from '../../platform/waiting.ts';
-import { formatProfileAndServerOptions } from '../profile-options.ts';
-import {
-  clusterArgument,
-  createStatusFetcherOfRecordedMigration,
-  describeRestrictionsDuringMigration,
-  readClusterUuid,
-  resolveInterruptedMigrationRequest,
-} from './migration.ts';
 import { readTargetOfPreflight, recordedCluster } from './preflight.ts';
-import { readWatchArgs, watchMigrationOptionSpecs } from './watch.ts';
-
-export function buildMigrationRequest(
-  { engine, source }: DbSource,
-  args: ParsedArgs,
-): Parameters<typeof startOnlineMigration>[2] {
-  const ignoreDbs = args.values('ignore-dbs');
-  return {
-    source: {
-      host: source.host,
-      ...(engine === 'postgresql' ? { dbname: source.dbname } : {}),
-      port: source.port,
-      ...(source.username === undefined ? {} : { username: source.username }),
-      ...(source.password === undefined ? {} : { password: source.password }),
-    },
-    disableSsl: source.ssl === 'disable',
-    ...(ignoreDbs.length === 0 ? {} : { ignoreDbs }),
-  };
-}
 
 /**
  * A migration request cannot select a method (docs/service.md S9.1): the service always starts a continuous migration. For a dump or
  * a scan, the user runs the printed commands.
  */
-export function methodNotStartableError(source: DbSource, method: 'dump' | 'scan'): CliError {
+function methodNotStartableError(source: DbSource, method: 'dump' | 'scan'): CliError {
   return usageError(
     `cannot start a ${method}: the service only starts continuous migrations`,
     'run these commands by hand; nothing was sent to the service',
@@ -98,51 +76,8 @@ export function methodNotStartableError(source: DbSource, method: 'dump' | 'scan
   );
 }
 
-/**
- * Time limits in milliseconds: for reading the source, and for waiting until the service has created its replication slots.
- */
-const readLimit = 20_000;
-const slotLimit = 5000;
-
-/** `note` tells the user why there is no baseline. */
-export type SourceBeforeMigrationResult = SourceBefore & { readonly note?: string };
-
-/**
- * Reads the source as it is before the migration, so that `db watch` can name what changed later. `startMigration`
- * writes the baseline file when the service has started the migration. A source that cannot be read does not prevent the
- * migration.
- */
-export async function readSourceBeforeMigration(
-  { host }: CommandContext,
-  args: ParsedArgs,
-  source: DbSource,
-): Promise<SourceBeforeMigrationResult> {
-  const before = await runUntilSignal(host.signals, 'the migration was not started', (signal) =>
-    observeBefore(source, {
-      ignoreDbs: args.values('ignore-dbs'),
-      now: () => host.clock.now(),
-      limit: readLimit,
-      signal,
-    }),
-  );
-  if (source.engine === 'redis' || before.failure === undefined) return before;
-  const note = `No baseline was written: ${before.failure}. If the migration stops, \`db watch\` knows only what changes while it runs.`;
-  return { ...before, note };
-}
-
-/** Records the replication slots that the service creates on the source in the first seconds of the migration. */
-export async function recordSlotsOfStartedMigration(
-  { host }: CommandContext,
-  args: ParsedArgs,
-  source: DbSource,
-): Promise<void> {
-  const path = pathOfRecord(host.folders.state, sourceAddress(source));
-  const options = { clock: host.clock, ignoreDbs: args.values('ignore-dbs'), limit: slotLimit };
-  await recordNewSlots(path, source, options);
-}
-
 /** Ids of preflight checks that did not pass; `db watch` ranks likely causes by them. */
-export function listWarnedOrFailedCheckIds({ findings }: PreflightReport): readonly string[] {
+function listWarned({ findings }: PreflightReport): readonly string[] {
   return [...new Set(findings.flatMap(({ id, status }) => (status === 'warn' || status === 'fail' ? [id] : [])))];
 }
 
@@ -174,7 +109,7 @@ export const dbMigrateCommand: CommandSpec<CommandContext> = {
     ...reportOptionSpecs,
     { name: 'skip-preflight', description: 'Start without a preflight' },
     { name: 'watch', description: 'Watch the migration after it is started, as `db watch` does' },
-    ...watchMigrationOptionSpecs.map((option) => ({ ...option, description: `With --watch: ${option.description}` })),
+    ...watchOptions.map((option) => ({ ...option, description: `With --watch: ${option.description}` })),
   ],
   examples: [
     {
@@ -190,7 +125,7 @@ export const dbMigrateCommand: CommandSpec<CommandContext> = {
   ],
   fields: ['id', 'status', 'created_at', 'deadline', 'preflight'],
   run: async (context, args) => {
-    const cluster = readClusterUuid(args);
+    const cluster = readCluster(args);
     if (args.has('deep') && args.has('skip-preflight'))
       throw usageError('cannot use --deep with --skip-preflight', 'remove one of the two options');
     requireWatchFlag(args);
@@ -200,14 +135,14 @@ export const dbMigrateCommand: CommandSpec<CommandContext> = {
     const source = await readSource(context, args);
     const read = readDeepPreflight(args, source.engine, settings, host.clock.now());
     await requireWrite(context);
-    const identity = await readStoredAccountAndServerOrigins(context, settings);
-    const api = await context.api(settings);
-    const interrupted = await resolveInterruptedMigrationRequest(context, api, cluster);
+    const actor = actorOf(context);
+    const interrupted = await settleInterrupted(context, actor, cluster);
     if (interrupted?.migration !== undefined && !interrupted.hasEnded) {
-      requireSameStartSource(context, interrupted, source);
+      requireSameStartSource(actor, interrupted, source);
       const { id = '', status = 'running', createdAt = '' } = interrupted.migration;
-      return finish(context, args, source, { id, status, createdAt }, {});
+      return finish(context, actor, args, { source, started: { id, status, createdAt } });
     }
+    const api = await actor.api();
     const commandOf = (words: string): string => commandFor(settings.profile, words);
     const former = recordedCluster(context, source) ?? cluster;
     const known = { ...read, cluster: former };
@@ -221,43 +156,21 @@ export const dbMigrateCommand: CommandSpec<CommandContext> = {
     if (options.method !== 'continuous') throw methodNotStartableError(source, options.method);
     if (preflight !== undefined && !preflight.report.ok)
       throw blockedError(preflight.report, args.value('fix-sql'), commandOf(`db status ${former}`));
-    requireEmptyTarget(context, args, { cluster, source, options, databases: preflight?.report.databases ?? [] });
-    await confirm(context, source, cluster, await describeActor(context, settings, identity));
-    const before = await readSourceBeforeMigration(context, args, source);
-    const started = await startMigration(
-      {
-        api,
-        stateFolder: host.folders.state,
-        now: () => host.clock.now(),
-        loginHints: refusedHints(settings, host.folders.config),
-        commandOf,
-        onUnsaved: (reason) => output.warn(`could not save the start of the migration for \`db watch\`: ${reason}`),
-      },
-      {
-        cluster,
-        baseOrigin: api.baseOrigin,
-        source: sourceAddress(source),
-        identity,
-        sourceOptions: sourceArgs(source, {
-          ignoreDbs: args.values('ignore-dbs'),
-          caFile: args.value('ca-file'),
-        }),
-        ...(before.slots === undefined ? {} : { before: before.slots }),
-        ...(source.engine === 'redis' ? {} : { baseline: before.baseline ?? null }),
-        ...(preflight === undefined ? {} : { warned: listWarnedOrFailedCheckIds(preflight.report) }),
-      },
-      buildMigrationRequest(source, args),
-    ).catch(async (error: unknown) => {
+    requireEmptyTarget(actor, args, { cluster, source, options, databases: preflight?.report.databases ?? [] });
+    await confirm(context, source, cluster, await actor.describeForPrompt());
+    const ignoreDbs = args.values('ignore-dbs');
+    const before = await readBefore(context, source, ignoreDbs);
+    const started = await migrateSource(context, actor, {
+      ...{ cluster, source, ignoreDbs, before },
+      caFile: args.value('ca-file'),
+      warned: preflight === undefined ? undefined : listWarned(preflight.report),
+    }).catch(async (error: unknown) => {
       // With -o json, standard error contains only the error.
       const isText = output.format !== 'json' && output.format !== 'ndjson';
-      if (isText && mayFailedMigrationRequestHaveArrived(error))
-        await output.note(describeRestrictionsDuringMigration(source.engine));
+      if (isText && mayFailedMigrationRequestHaveArrived(error)) await output.note(restrictionLines(source.engine));
       throw error;
     });
-    return finish(context, args, source, started, {
-      preflight: preflight?.report,
-      before,
-    });
+    return finish(context, actor, args, { source, started, preflight: preflight?.report, before });
   },
 };
 
@@ -294,7 +207,7 @@ async function readOptionsOfTarget(
  * keys. It is known only if the target was named and read.
  */
 function requireEmptyTarget(
-  context: CommandContext,
+  actor: Actor,
   args: ParsedArgs,
   {
     cluster,
@@ -313,15 +226,13 @@ function requireEmptyTarget(
     ({ database }) => database === undefined || names.includes(database),
   );
   if (found.length === 0) return;
-  const profile = formatProfileAndServerOptions(context.globals, context.settings().profile);
   const from = quotedSourceArgs(source, { ignoreDbs: args.values('ignore-dbs'), caFile: args.value('ca-file') });
-  const command = (...words: readonly string[]): string => ['cloudctl db', ...words, ...profile].join(' ');
   throw new CliError('preflight_blocked', 'cannot start the migration: the target is not empty; nothing was sent', {
     detail: describeMigrationFailures(found),
     hint: helpWithFailures(found, false, {
-      preflight: command('preflight', ...from),
-      stop: command('stop', cluster),
-      migrate: command('migrate', cluster, ...from),
+      preflight: actor.command('db preflight', ...from),
+      stop: actor.command('db stop', cluster),
+      migrate: actor.command('db migrate', cluster, ...from),
     }),
   });
 }
@@ -335,16 +246,20 @@ function clusterVersion(
   return version !== undefined && text !== undefined && isTargetVersion(text, engine) ? text : undefined;
 }
 
+interface Accepted {
+  readonly source: DbSource;
+  readonly started: StartedOnlineMigration;
+  readonly preflight?: PreflightReport | undefined;
+  /** Undefined if an earlier run started the migration. */
+  readonly before?: SourceBefore;
+}
+
 /** Prints the running migration, the rules that apply during it, and the next command; with --watch, follows the migration. */
 async function finish(
   context: CommandContext,
+  actor: Actor,
   args: ParsedArgs,
-  source: DbSource,
-  { id, status, createdAt }: StartedOnlineMigration,
-  {
-    preflight,
-    before,
-  }: { readonly preflight?: PreflightReport | undefined; readonly before?: SourceBeforeMigrationResult },
+  { source, started: { id, status, createdAt }, preflight, before }: Accepted,
 ): Promise<ExitCode> {
   const { output, host } = context;
   const startedAt = plausibleStart(createdAt, host.clock.now());
@@ -353,32 +268,31 @@ async function finish(
   await output.object<Migrated>(result, view);
   await output.note([
     `The service accepted the migration. The migration runs until it is stopped, until ${deadline} at the latest.`,
-    ...describeRestrictionsDuringMigration(source.engine),
-    ...(before?.note === undefined ? [] : [before.note]),
+    ...restrictionLines(source.engine),
+    ...(source.engine === 'redis' || before?.failure === undefined
+      ? []
+      : [
+          `No baseline was written: ${before.failure}. If the migration stops, \`db watch\` knows only what changes while it runs.`,
+        ]),
   ]);
-  if (args.has('watch')) {
-    const options = readWatchArgs(args, source, args.has('show-queries'));
+  if (args.has('watch'))
     return watchMigration(context, {
-      ...options,
+      ...readWatchOptions(args, source),
       isNew: true,
-      fetchStatus: createStatusFetcherOfRecordedMigration(context),
+      fetchStatus: statusReader(actor),
     });
-  }
-  if (before?.baseline !== undefined) await recordSlotsOfStartedMigration(context, args, source);
-  const profile = formatProfileAndServerOptions(context.globals, context.settings().profile);
-  const named = quotedSourceArgs(source, {
-    ignoreDbs: args.values('ignore-dbs'),
-    caFile: args.value('ca-file'),
-  });
-  const next = ['cloudctl db watch', ...named, '--until-idle', ...profile].join(' ');
+  const ignoreDbs = args.values('ignore-dbs');
+  if (before?.baseline !== undefined) await recordNewSlots(host, source, ignoreDbs);
+  const from = quotedSourceArgs(source, { ignoreDbs, caFile: args.value('ca-file') });
+  const next = actor.command('db watch', ...from, '--until-idle');
   await output.note(`Next, follow the migration until the target has caught up: ${next}`, maxSanitizedTextLength);
   return 0;
 }
 
 /** A migration that an interrupted run started must have the same source as this run. */
-function requireSameStartSource(context: CommandContext, { start, migration }: RequestOutcome, source: DbSource): void {
+function requireSameStartSource(actor: Actor, { start, migration }: RequestOutcome, source: DbSource): void {
   if (isSameSource(start.source, sourceAddress(source))) return;
-  const command = (words: string): string => commandFor(context.settings().profile, `${words} ${start.cluster}`);
+  const command = (words: string): string => `\`${actor.command(words, start.cluster)}\``;
   throw new CliError('api_error', 'cannot start the migration: an earlier run started one into this cluster', {
     detail: `${describeOnlineMigration(migration ?? {})}, from ${formatSourceName(start.source)}; nothing was sent`,
     hint: `show the earlier migration with ${command('db status')}; stop it with ${command('db stop')}`,
@@ -388,7 +302,7 @@ function requireSameStartSource(context: CommandContext, { start, migration }: R
 /** Options of `db watch` have no effect without --watch, so they are refused. */
 function requireWatchFlag(args: ParsedArgs): void {
   if (args.has('watch')) return;
-  const unused = watchMigrationOptionSpecs.find(({ name }) => args.values(name).length > 0);
+  const unused = watchOptions.find(({ name }) => args.values(name).length > 0);
   if (unused !== undefined) throw usageError(`cannot use --${unused.name} without --watch`, 'add `--watch`');
 }
 

@@ -4,6 +4,7 @@ import { createTerminalStyles, isColorEnabled } from '../../cli/color.ts';
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
 import { accessTokenSource, commandFor } from '../../config/settings.ts';
+import { profileOptions } from '../../context/global-overrides.ts';
 import type { CommandContext } from '../../context.ts';
 import { inspectTarget, readTargetOption } from '../../db/cutover/index.ts';
 import type { CheckFinding } from '../../db/preflight/finding.ts';
@@ -21,7 +22,6 @@ import { type DbSource, readSource, sourceOptionSpecs } from '../../db/source/in
 import { sourceAddress } from '../../db/watch/index.ts';
 import { pathOfRecord, readRecord } from '../../db/watch/record.ts';
 import { runUntilSignal } from '../../platform/waiting.ts';
-import { formatProfileAndServerOptions } from '../profile-options.ts';
 
 export const dbPreflightCommand: CommandSpec<CommandContext> = {
   description:
@@ -173,7 +173,7 @@ function nextMigrationCommand(context: CommandContext): string {
   const [only, ...more] = loggedIn;
   const profile =
     isUsable || only === undefined || more.length > 0
-      ? formatProfileAndServerOptions(globals, settings.profile)
+      ? profileOptions(globals, settings.profile)
       : ['--profile', quoteShellArg(only)];
   const command = (words: string): string => `\`${['cloudctl db', words, ...profile].join(' ')}\``;
   return `${command('migrate CLUSTER_UUID')} with the options of this command; ${command('list')} prints the UUID`;

@@ -1,28 +1,21 @@
-import type { CommandSpec, OptionSpec, ParsedArgs } from '../../cli/command.ts';
-import { parseDurationToMillisecondsOrThrow } from '../../cli/values.ts';
+import type { CommandSpec } from '../../cli/command.ts';
+import { actorOf } from '../../context/actor.ts';
 import type { CommandContext } from '../../context.ts';
-import { type DbSource, readSource, sourceOptionSpecs } from '../../db/source/index.ts';
-import { type WatchOptions, watchMigration } from '../../db/watch/index.ts';
-import { createStatusFetcherOfRecordedMigration, resolveInterruptedMigrationRequests } from './migration.ts';
-
-/** The options that `db watch` and `db migrate --watch` share. */
-export const watchMigrationOptionSpecs: readonly OptionSpec[] = [
-  { name: 'interval', valueName: 'DURATION', description: 'Polling interval (default: 2s)' },
-  { name: 'until-idle', description: 'End with exit code 0 when the target has caught up with the source' },
-  {
-    name: 'slot',
-    valueName: 'SLOT',
-    multiple: 'repeat',
-    description: 'Replication slot of the migration, or ADDRESS:PORT of its Redis replica, if it is not proven',
-  },
-];
+import { readSource, sourceOptionSpecs } from '../../db/source/index.ts';
+import {
+  readWatchOptions,
+  settleInterruptedOf,
+  statusReader,
+  watchMigration,
+  watchOptions,
+} from '../../db/watch/index.ts';
 
 export const dbWatchCommand: CommandSpec<CommandContext> = {
   description:
     'Shows the progress of an online migration, the estimated time left, when the service stops it, and every rule of the service that is broken, with its fix. It reads the source, in read-only transactions, and the status at the service when `db migrate` started the migration on this machine. The state of the target is derived from replication slots, their consumers, running copies and table scans. A terminal shows a status screen; other outputs get a line when something changes. `-o ndjson` prints one object per poll; other formats print the last poll at the end. Ctrl-C ends the watch, not the migration.\n\n`identified by` says why a slot or replica counts as the one of the migration. proven: --slot names it, or its name holds the id of the migration. inferred: it is the only new one since `db migrate`, and the service shows that migration. assumed: anything else. With --until-idle, exit code 0 needs proven or inferred; assumed is exit code 5, with the candidates.',
   options: [
     ...sourceOptionSpecs,
-    ...watchMigrationOptionSpecs,
+    ...watchOptions,
     { name: 'show-queries', description: 'Print every statement that is sent to the source on stderr' },
   ],
   examples: [
@@ -58,20 +51,8 @@ export const dbWatchCommand: CommandSpec<CommandContext> = {
   ],
   run: async (context, args) => {
     const source = await readSource(context, args);
-    await resolveInterruptedMigrationRequests(context, source);
-    const options = readWatchArgs(args, source, args.has('show-queries'));
-    return watchMigration(context, { ...options, fetchStatus: createStatusFetcherOfRecordedMigration(context) });
+    const actor = actorOf(context);
+    await settleInterruptedOf(context, actor, source);
+    return watchMigration(context, { ...readWatchOptions(args, source), fetchStatus: statusReader(actor) });
   },
 };
-
-export function readWatchArgs(args: ParsedArgs, source: DbSource, showQueries: boolean): WatchOptions {
-  return {
-    source,
-    interval: parseDurationToMillisecondsOrThrow(args.value('interval') ?? '2s', '--interval', 1000),
-    untilIdle: args.has('until-idle'),
-    ignoreDbs: args.values('ignore-dbs'),
-    slots: args.values('slot'),
-    showQueries,
-    caFile: args.value('ca-file'),
-  };
-}

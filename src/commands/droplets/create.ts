@@ -1,7 +1,7 @@
 import type { CommandSpec } from '../../cli/command.ts';
+import { actorOf } from '../../context/actor.ts';
 import type { CommandContext } from '../../context.ts';
 import { attributeOptions, createDroplets, creationLimitOptions, ifExistsChoices } from '../../droplets/index.ts';
-import { actorOf } from './actor.ts';
 
 export const dropletsCreateCommand: CommandSpec<CommandContext> = {
   description:

@@ -1,14 +1,10 @@
-import { findDroplets } from '../../api/droplets.ts';
-import { CliError, usageError } from '../../base/errors.ts';
-import { isId } from '../../base/json.ts';
+import { usageError } from '../../base/errors.ts';
 import type { CommandSpec } from '../../cli/command.ts';
-import { quoteShellArg } from '../../cli/shell-quote.ts';
-import { shortenInputForError } from '../../cli/values.ts';
+import { pauseOf } from '../../cli/command-io.ts';
+import { collectNames } from '../../config/name-collector.ts';
 import type { CommandContext } from '../../context.ts';
-import { createRateLimitDelayWithProgress } from '../rate-limit-pause.ts';
-import { createCompletionNameCollector } from '../remember-names.ts';
+import { findDroplet } from '../../droplets/index.ts';
 import { createLinkedDropletListView, dropletFields, dropletListView } from './list.ts';
-import { requireOneDroplet } from './require-one-droplet.ts';
 
 export const dropletsGetCommand: CommandSpec<CommandContext> = {
   description:
@@ -37,22 +33,12 @@ export const dropletsGetCommand: CommandSpec<CommandContext> = {
     context.output.checkColumns(dropletListView);
     const settings = context.settings();
     const api = await context.api(settings);
-    const reader = { api, pause: createRateLimitDelayWithProgress(context) };
-    const found = await findDroplets([text], reader).finally(() => context.progress.stop());
-    const matches = found.get(text);
-    const droplet = matches === undefined ? undefined : requireOneDroplet(text, matches, 'droplets get');
-    if (droplet === undefined)
-      throw new CliError(
-        'not_found',
-        isId(text)
-          ? `no droplet has the id or name ${text}`
-          : `no droplet has the name "${shortenInputForError(text)}"`,
-        { hint: `list the droplets: \`cloudctl droplets list${/[*?[]/.test(text) ? ` ${quoteShellArg(text)}` : ''}\`` },
-      );
-    const names = createCompletionNameCollector(context, settings, 'droplets');
-    names.add([droplet.raw]);
+    const found = findDroplet({ api, pause: pauseOf(context) }, text, 'droplets get');
+    const { raw } = await found.finally(() => context.progress.stop());
+    const names = collectNames(context.host.folders.state, settings, 'droplets');
+    names.add([raw]);
     names.save(false);
-    await context.output.object(droplet.raw, createLinkedDropletListView(context));
+    await context.output.object(raw, createLinkedDropletListView(context));
     return 0;
   },
 };

@@ -16,8 +16,7 @@ import type { CommandSpec } from '../../cli/command.ts';
 import { requireNonEmptyValue } from '../../cli/values.ts';
 import { findSandboxPanelUrls } from '../../config/sandbox-urls-and-credentials.ts';
 import type { CommandContext } from '../../context.ts';
-import { limitOption, printResourceList } from '../print-list.ts';
-import { watchListOptionSpecs } from '../watch-list.ts';
+import { limitOption, printList, watchOptions } from '../resource-list.ts';
 
 /** The table of droplets has the column names of `doctl`. */
 export const dropletListView: ListView<JsonRecord> = {
@@ -78,7 +77,7 @@ export const dropletsListCommand: CommandSpec<CommandContext> = {
     { name: 'region', valueName: 'SLUG', description: 'Only droplets in this region', completion: { from: 'region' } },
     { name: 'tag', valueName: 'TAG', description: 'Only droplets with this tag' },
     limitOption,
-    ...watchListOptionSpecs,
+    ...watchOptions,
   ],
   examples: [
     { text: 'List the web servers in one region', command: "cloudctl droplets list 'web-*' --region nyc3" },
@@ -101,7 +100,7 @@ export const dropletsListCommand: CommandSpec<CommandContext> = {
       (region === undefined || slugOf(raw.region) === region) &&
       (tag === undefined || mayHaveTag(raw, tag));
     const isFiltered = glob !== undefined || region !== undefined || tag !== undefined;
-    return printResourceList(context, args, {
+    return printList(context, args, {
       view: createLinkedDropletListView(context),
       resource: 'droplets',
       remember: 'droplets',

@@ -2,8 +2,8 @@ import { usageError } from '../../base/errors.ts';
 import { isJsonRecord, readStringField } from '../../base/json.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { shortenInputForError } from '../../cli/values.ts';
+import { adminUrlOption } from '../../config/sandbox-urls-and-credentials.ts';
 import type { CommandContext } from '../../context.ts';
-import { sandboxAdminUrlOption } from './sandbox-admin-url-option.ts';
 
 interface ClockReading {
   readonly now: string;
@@ -21,7 +21,7 @@ export const sandboxClockCommand: CommandSpec<CommandContext> = {
       meantCommand,
     },
   ],
-  options: [sandboxAdminUrlOption],
+  options: [adminUrlOption],
   examples: [
     { text: 'Expire every access token', command: 'cloudctl sandbox clock +30d' },
     { text: 'Freeze the clock', command: 'cloudctl sandbox clock freeze' },

@@ -1,18 +1,18 @@
 import { CliError } from '../../base/errors.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import {
+  adminUrlOption,
   decodeSandboxUrlsAndCredentials,
   readLastSandbox,
   type SandboxUrlsAndCredentials,
 } from '../../config/sandbox-urls-and-credentials.ts';
 import { normalizeEnvironmentVariableValue } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
-import { sandboxAdminUrlOption } from './sandbox-admin-url-option.ts';
 
 export const sandboxEnvCommand: CommandSpec<CommandContext> = {
   description:
     'Prints `export` lines for a POSIX shell that select the sandbox that was started last, or the one of --admin-url. The lines contain the client secret and the admin token of the sandbox, which no other server accepts.',
-  options: [sandboxAdminUrlOption],
+  options: [adminUrlOption],
   examples: [{ text: 'Use the sandbox in this shell', command: 'eval "$(cloudctl sandbox env)"' }],
   run: async (context, args) => {
     const place = await readConnection(context, args.value('admin-url'));

@@ -2,8 +2,8 @@ import { isJsonRecord, type JsonRecord, readNumberField, readStringField } from 
 import type { ListView } from '../../cli/columns.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { requireWholeNumber } from '../../cli/values.ts';
+import { adminUrlOption } from '../../config/sandbox-urls-and-credentials.ts';
 import type { CommandContext } from '../../context.ts';
-import { sandboxAdminUrlOption } from './sandbox-admin-url-option.ts';
 
 const view: ListView<JsonRecord> = {
   columns: [
@@ -32,7 +32,7 @@ export const sandboxRequestsCommand: CommandSpec<CommandContext> = {
     },
     { name: 'wait', valueName: 'N', description: 'wait up to 30 s until there are at least N requests' },
     { name: 'clear', description: 'clear the request log and print nothing' },
-    sandboxAdminUrlOption,
+    adminUrlOption,
   ],
   examples: [
     {

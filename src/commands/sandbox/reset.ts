@@ -1,11 +1,11 @@
 import type { CommandSpec } from '../../cli/command.ts';
+import { adminUrlOption } from '../../config/sandbox-urls-and-credentials.ts';
 import type { CommandContext } from '../../context.ts';
-import { sandboxAdminUrlOption } from './sandbox-admin-url-option.ts';
 
 export const sandboxResetCommand: CommandSpec<CommandContext> = {
   description:
     'Resets tokens, sign-ins, droplets, the clock and the request log, and removes every fault. URLs, ids and secrets stay the same.',
-  options: [sandboxAdminUrlOption],
+  options: [adminUrlOption],
   examples: [{ text: 'Reset between two tests', command: 'cloudctl sandbox reset' }],
   run: async (context, args) => {
     const admin = await context.sandbox(args.value('admin-url'));

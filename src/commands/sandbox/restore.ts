@@ -3,18 +3,18 @@ import { isJsonRecord, tryParseJson } from '../../base/json.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { readUserInput } from '../../cli/user-file.ts';
 import {
+  adminUrlOption,
   decodeSandboxUrlsAndCredentials,
   readLastSandbox,
   recordStartedSandbox,
 } from '../../config/sandbox-urls-and-credentials.ts';
 import type { CommandContext } from '../../context.ts';
-import { sandboxAdminUrlOption } from './sandbox-admin-url-option.ts';
 
 export const sandboxRestoreCommand: CommandSpec<CommandContext> = {
   description:
     'Restores everything that `cloudctl sandbox snapshot` saved, including the virtual time; on an error nothing changes. URLs, admin token, faults and request log stay the same.',
   arguments: [{ name: 'FILE', description: 'snapshot file; - is standard input', required: true, completion: 'file' }],
-  options: [sandboxAdminUrlOption],
+  options: [adminUrlOption],
   examples: [{ text: 'Start a test from a saved state', command: 'cloudctl sandbox restore logged-in.json' }],
   run: async (context, args) => {
     const [file = '-'] = args.positionals;

@@ -1,15 +1,15 @@
 import { usageError } from '../../base/errors.ts';
 import { escapeUnprintable } from '../../base/sanitize.ts';
 import type { CommandSpec } from '../../cli/command.ts';
+import { adminUrlOption } from '../../config/sandbox-urls-and-credentials.ts';
 import type { CommandContext } from '../../context.ts';
 import { writeFileAtomically } from '../../platform/files.ts';
-import { sandboxAdminUrlOption } from './sandbox-admin-url-option.ts';
 
 export const sandboxSnapshotCommand: CommandSpec<CommandContext> = {
   description:
     'Saves users, applications, sign-ins, authorizations, codes, tokens, droplets, actions, migrations and the virtual time as one JSON object; `cloudctl sandbox restore` restores them. The file contains every secret of the sandbox and has mode 0600.',
   arguments: [{ name: 'FILE', description: 'file to write; - is standard output', required: true, completion: 'file' }],
-  options: [sandboxAdminUrlOption],
+  options: [adminUrlOption],
   examples: [{ text: 'Save the state that tests start from', command: 'cloudctl sandbox snapshot logged-in.json' }],
   run: async (context, args) => {
     const [file = '-'] = args.positionals;

@@ -1,27 +1,17 @@
 import { CliError, usageError } from '../../base/errors.ts';
-import { tryParseJson } from '../../base/json.ts';
 import { sanitizeLine } from '../../base/sanitize.ts';
 import { storageError } from '../../base/storage-error.ts';
-import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
+import type { CommandSpec } from '../../cli/command.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
 import { wrapForTerminal } from '../../cli/text.ts';
-import { readUserInput } from '../../cli/user-file.ts';
-import { requireWholeNumber } from '../../cli/values.ts';
 import { forgetSandbox } from '../../config/sandbox-urls-and-credentials.ts';
 import { parseOrigin } from '../../config/urls.ts';
 import type { CommandContext } from '../../context.ts';
 import { SandboxDataError } from '../../sandbox/data.ts';
-import { type SandboxServers, startServers } from '../../sandbox/sandbox.ts';
+import { type SandboxServers, type ServerOptions, startServers } from '../../sandbox/sandbox.ts';
 import { SandboxStateFolderError } from '../../sandbox/state/journal.ts';
-import { findClusterOptionPasswordWarning, readSandboxClusterServerUrls } from './cluster-servers.ts';
-import { forgetEndedSandboxes } from './forget-ended.ts';
-import { recordStartedSandboxOrWarn, replaceSandboxProfile } from './record-start.ts';
-import {
-  exposedSandboxWarning,
-  readSandboxListenOptions,
-  type SandboxListenOptions,
-  sandboxListenOptionSpecs,
-} from './sandbox-listen-options.ts';
+import { forgetEnded, recordStart, replaceProfile } from './record.ts';
+import { dataError, listenOptions, readStartOptions } from './start-options.ts';
 
 type SandboxReady = SandboxServers['ready'];
 
@@ -29,7 +19,7 @@ export const sandboxStartCommand: CommandSpec<CommandContext> = {
   description:
     'Runs the authorization server, the resource API and the control panel on the loopback interface until Ctrl-C. Writes the profile `sandbox`, so that `cloudctl --profile sandbox auth login` works at once. With `-o json` the first line of standard output is one JSON object with every URL and secret.',
   options: [
-    ...sandboxListenOptionSpecs,
+    ...listenOptions,
     {
       name: 'callback-url',
       valueName: 'URL',
@@ -95,13 +85,13 @@ export const sandboxStartCommand: CommandSpec<CommandContext> = {
     { text: 'Keep users, tokens and droplets between starts', command: 'cloudctl sandbox start --state DIR' },
   ],
   run: async (context, args) => {
-    const listen = readSandboxListenOptions(args, context.host.env);
-    const sandbox = await startFromOptions(args, context, listen);
-    const warnings = [
-      findClusterOptionPasswordWarning(args),
-      exposedSandboxWarning(listen, args.value('seed') !== undefined),
-    ];
-    for (const warning of warnings) if (warning !== undefined) await context.output.warn(warning);
+    const { options, warnings } = await readStartOptions(context, args);
+    const sandbox = await startServers(options).catch((error: unknown) => {
+      throw error instanceof SandboxDataError
+        ? dataError(args.value('data'), error.message)
+        : startError(error, options);
+    });
+    for (const warning of warnings) await context.output.warn(warning);
     const { ready } = sandbox;
     // Commands on this machine reach the admin API without resolving the public name.
     const local = { ...ready, admin_url: sandbox.localAdminUrl };
@@ -118,18 +108,18 @@ export const sandboxStartCommand: CommandSpec<CommandContext> = {
     try {
       const consent = args.value('consent');
       if (consent !== undefined) setConsent(sandbox, consent);
-      if (hasProfile) await replaceSandboxProfile(context, ready);
-      isRecorded = recordStartedSandboxOrWarn(context, local, !hasProfile);
+      if (hasProfile) await replaceProfile(context, ready);
+      isRecorded = recordStart(context, local, !hasProfile);
       const { isTTY, columns } = host.stdout;
       await output.text(
         output.format === 'json' || output.format === 'ndjson'
           ? JSON.stringify(ready)
-          : await wrapForTerminal(startText(ready, hasProfile, listen), isTTY ? columns : undefined),
+          : await wrapForTerminal(startText(ready, hasProfile, options), isTTY ? columns : undefined),
       );
       if (sandbox.notice !== undefined) await output.warn(sandbox.notice);
       await output.note('The sandbox runs until Ctrl-C.');
       const failure = await Promise.race([stopped, sandbox.failure]);
-      if (failure !== undefined) throw unsavedStateError(failure, args.value('state'));
+      if (failure !== undefined) throw unsavedStateError(failure, options.state);
       return 0;
     } finally {
       deaf();
@@ -137,7 +127,7 @@ export const sandboxStartCommand: CommandSpec<CommandContext> = {
       await sandbox.close();
       if (isRecorded) {
         forgetSandbox(host.folders.state, local);
-        await forgetEndedSandboxes(context);
+        await forgetEnded(context);
       }
     }
   },
@@ -157,75 +147,7 @@ function setConsent(sandbox: SandboxServers, script: string): void {
   );
 }
 
-async function startFromOptions(
-  args: ParsedArgs,
-  context: CommandContext,
-  listen: SandboxListenOptions,
-): Promise<SandboxServers> {
-  const { env } = context.host;
-  const number = (name: string, max: number): number | undefined => {
-    const text = args.value(name);
-    return text === undefined ? undefined : requireWholeNumber(text, `--${name}`, { min: 0, max });
-  };
-  const [seed, dropletLimit] = [number('seed', 2 ** 31 - 1), number('droplet-limit', 1_000_000)];
-  const rateLimit = args.value('rate-limit');
-  const callbackUrls = args.values('callback-url');
-  const [state, file] = [args.value('state'), args.value('data')];
-  const data = file === undefined ? undefined : await readData(context, file);
-  try {
-    return await startServers({
-      ...listen,
-      ...(seed === undefined ? {} : { seed }),
-      ...(rateLimit === undefined ? {} : { rateLimit }),
-      ...(state === undefined ? {} : { state }),
-      ...(dropletLimit === undefined ? {} : { dropletLimit }),
-      ...(callbackUrls.length === 0 ? {} : { callbackUrls }),
-      clusters: readSandboxClusterServerUrls(args, env),
-      env,
-      finishWhenIdle: args.has('finish-when-idle'),
-      allowSuperuserObjects: args.has('allow-superuser-objects'),
-      data,
-      users: args.values('user'),
-      apps: args.values('app').map(parseAppOption),
-      revokeOnReplay: args.has('revoke-on-replay'),
-      unknownTokenStatus: args.value('unknown-token-status') === '401' ? 401 : 404,
-    });
-  } catch (error) {
-    throw error instanceof SandboxDataError ? dataError(file, error.message) : startError(error, state);
-  }
-}
-
-async function readData({ host, output }: CommandContext, file: string): Promise<unknown> {
-  const what = file === '-' ? 'the data on standard input' : `the data in ${sanitizeLine(file)}`;
-  const content = await readUserInput({ stdin: host.stdin, note: output.note }, file, {
-    what,
-    readError: (reason) => usageError(`could not read ${what}: ${reason}`, 'pass a JSON file that you can read'),
-    maxBytes: { bytes: MAX_DATA, hint: 'pass a smaller file' },
-  });
-  const json = tryParseJson(content.toString('utf8'));
-  if (!json.ok) throw dataError(file, `the text ${json.reason}`);
-  return json.value;
-}
-
-const MAX_DATA = 64 * 1024 * 1024;
-
-function dataError(file: string | undefined, problem: string): CliError {
-  const what = file === undefined || file === '-' ? 'standard input' : sanitizeLine(file);
-  return usageError(
-    `${what} is not valid sandbox data`,
-    'correct the data; schemas/sandbox-data-1.json in the package describes them',
-    problem,
-  );
-}
-
-function parseAppOption(text: string): { readonly name: string; readonly callbackUrl: string } {
-  const at = text.indexOf('=');
-  if (at < 1)
-    throw usageError('--app is not NAME=URL', 'use a form such as `--app "My tool=http://127.0.0.1:9000/callback"`');
-  return { name: text.slice(0, at), callbackUrl: text.slice(at + 1) };
-}
-
-function startError(error: unknown, state: string | undefined): unknown {
+function startError(error: unknown, { state }: ServerOptions): unknown {
   if (!(error instanceof Error)) return error;
   if (error instanceof SandboxStateFolderError) return stateError(error);
   const code = 'code' in error ? error.code : undefined;
@@ -277,7 +199,7 @@ const tryCommands: readonly string[] = [
   '  cloudctl --profile sandbox db list',
 ];
 
-function startText(ready: SandboxReady, hasProfile: boolean, { publicName }: SandboxListenOptions): string {
+function startText(ready: SandboxReady, hasProfile: boolean, { publicName }: ServerOptions): string {
   const people = ready.users.map(({ email, password, teams }) => [
     `  ${email}`,
     `password ${password}`,

@@ -1,8 +1,8 @@
 import { CliError, usageError } from '../../base/errors.ts';
 import { isJsonRecord, type JsonRecord, readNumberField, readStringField } from '../../base/json.ts';
 import type { CommandSpec } from '../../cli/command.ts';
+import { adminUrlOption } from '../../config/sandbox-urls-and-credentials.ts';
 import type { CommandContext } from '../../context.ts';
-import { sandboxAdminUrlOption } from './sandbox-admin-url-option.ts';
 
 export const sandboxTokenCommand: CommandSpec<CommandContext> = {
   description:
@@ -26,7 +26,7 @@ export const sandboxTokenCommand: CommandSpec<CommandContext> = {
       valueName: 'ID',
       description: 'client ID of the application (default: the first one)',
     },
-    sandboxAdminUrlOption,
+    adminUrlOption,
   ],
   examples: [
     {

@@ -49,16 +49,22 @@ import { openRedisPair } from './redis/pair.ts';
 import { findSourceRemains, marksOfMigration } from './remains.ts';
 import { targetInputs, targetLoginHint } from './target.ts';
 
-interface CheckCutoverOptions {
+/** Which migration is switched over. */
+export interface Cutover {
   readonly cluster: string;
   readonly source: DbSource;
   readonly target: DbSource;
   readonly ignoreDbs: readonly string[];
+  /** Slots of the migration that the user named. */
   readonly slots: readonly string[];
+  /** What earlier commands recorded of a migration of this source. */
   readonly record: WatchRecord | undefined;
   /** Tables that the user accepts without a comparison. */
   readonly acceptedTables: readonly string[];
   readonly clock: Clock;
+}
+
+interface CheckCutoverOptions extends Cutover {
   readonly signal: AbortSignal;
   /** Called before each check of the cut-over. */
   readonly onCheck: (what: string) => void;

@@ -12,13 +12,11 @@ import { stopOnlineMigration } from '../../api/stop-online-migration.ts';
 import { CliError, withHint } from '../../base/errors.ts';
 import { sanitizeLine, sanitizeReportLine } from '../../base/sanitize.ts';
 import { countOf } from '../../base/text.ts';
-import type { Clock, SignalName, Signals } from '../../platform/host.ts';
+import type { SignalName, Signals } from '../../platform/host.ts';
 import { redactReason } from '../engine/tools.ts';
-import type { DbSource } from '../source/index.ts';
 import { type FailureCommands, helpWithFailures, type SourceBaseline } from '../watch/index.ts';
-import type { WatchRecord } from '../watch/record.ts';
 import { countWrites } from './activity.ts';
-import { describeMigrationFact, isServerError, openPair, readTargetObstacle } from './check.ts';
+import { type Cutover, describeMigrationFact, isServerError, openPair, readTargetObstacle } from './check.ts';
 import { type ChecklistLine, type CutoverFacts, cutoverChecklist, hasMigrationFailed } from './checklist.ts';
 import { compareDatabases } from './compare.ts';
 import { withoutLargeObjects } from './comparison.ts';
@@ -30,12 +28,7 @@ import { findSourceRemains, marksOfMigration } from './remains.ts';
 import { type Attempt, describeMove, hasMoved, lookPause, waitForRest, writersOf } from './rest.ts';
 import { targetInputs, targetLoginHint } from './target.ts';
 
-interface FollowOptions {
-  readonly cluster: string;
-  readonly source: DbSource;
-  readonly target: DbSource;
-  readonly ignoreDbs: readonly string[];
-  readonly clock: Clock;
+interface FollowOptions extends Cutover {
   readonly signals: Signals;
   /** Whether to change the target and to stop the migration; otherwise the commands are printed. */
   readonly isApplied: boolean;
@@ -48,14 +41,8 @@ interface FollowOptions {
   readonly commands: FailureCommands & Readonly<Record<'sequences' | 'compare' | 'status' | 'again', string>>;
   readonly loginHints: RefusedRequestHints;
   readonly view: FollowView;
-  /** Slots of the migration that the user named. */
-  readonly slots: readonly string[];
-  /** What earlier commands recorded of a migration of this source. */
-  readonly record: WatchRecord | undefined;
   /** Lines of the checklist that the user has checked. */
   readonly accepted: readonly string[];
-  /** Tables that the user accepts without a comparison. */
-  readonly acceptedTables: readonly string[];
   /** What to do about a line that is not done, with the command for it. */
   readonly helpWith: (line: ChecklistLine, facts: CutoverFacts) => string;
   /** Called once, when both servers are read and before anything is changed; rejects if the user does not want it. */

@@ -1,4 +1,13 @@
-export { type DbSource, namesSource, promptForDbPassword, readSource, sourceOptionSpecs } from './options.ts';
+export {
+  clusterArgument,
+  type DbSource,
+  isCluster,
+  namesSource,
+  promptForDbPassword,
+  readCluster,
+  readSource,
+  sourceOptionSpecs,
+} from './options.ts';
 export {
   manualCopyCommands,
   quotedSourceArgs,

@@ -1,7 +1,7 @@
 import { text as readAll } from 'node:stream/consumers';
 import { usageError } from '../../base/errors.ts';
 import { Secret } from '../../base/secret.ts';
-import type { OptionSpec, ParsedArgs } from '../../cli/command.ts';
+import type { ArgumentSpec, OptionSpec, ParsedArgs } from '../../cli/command.ts';
 import type { CommandIo } from '../../cli/command-io.ts';
 import { readFileNamedByUser } from '../../cli/user-file.ts';
 import { normalizeEnvironmentVariableValue } from '../../config/settings.ts';
@@ -215,4 +215,26 @@ function readCertificates(file: string): string {
       'give an existing PEM file with `--ca-file`',
     );
   return pem;
+}
+
+export const clusterArgument: ArgumentSpec = {
+  name: 'CLUSTER_UUID',
+  description: 'UUID of the managed cluster that receives the data; `cloudctl db list` prints it',
+  required: true,
+  completion: { from: 'cluster' },
+  listedBy: 'cloudctl db list',
+};
+
+/** The UUID of the cluster on the command line, in lower case. Throws `usage` for an argument that is not a UUID. */
+export function readCluster(args: ParsedArgs): string {
+  const [typed = ''] = args.positionals;
+  if (isCluster(typed)) return typed.toLowerCase();
+  throw usageError(
+    'CLUSTER_UUID is not a UUID',
+    'list the clusters with `cloudctl db list`, or copy the UUID from the control panel',
+  );
+}
+
+export function isCluster(text: string): boolean {
+  return /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(text);
 }

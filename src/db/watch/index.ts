@@ -7,26 +7,38 @@ export {
   silentService,
   type TargetWord,
 } from './identity.ts';
+export {
+  followMigration,
+  leftoverLines,
+  migrationFields,
+  migrationView,
+  nextSteps,
+  printMigration,
+  requireMigration,
+  restrictionLines,
+  settleInterrupted,
+  settleInterruptedOf,
+  statusReader,
+  undoNote,
+} from './migration.ts';
 export type { SourceBaseline } from './postgresql/baseline.ts';
 export { parseRedisFacts } from './redis/facts.ts';
 export { migrationTimeLimit, type StatusSample } from './sample.ts';
 export {
-  observeBefore,
   pollSource,
+  readBefore,
   recordNewSlots,
   type SourceBefore,
   saveWatchedTarget,
   sourceAddress,
 } from './source.ts';
 export {
-  findRequests,
   isSameSource,
+  migrateSource,
   plausibleStart,
   type RequestOutcome,
-  resolveRequest,
-  startMigration,
 } from './start.ts';
 export { type LoggedState, nextLogLines } from './view/lines.ts';
 export { renderScreen } from './view/screen.ts';
-export { type WatchOptions, watchMigration } from './watch.ts';
+export { readWatchOptions, watchMigration, watchOptions } from './watch.ts';
 export type { PollResult } from './watcher.ts';

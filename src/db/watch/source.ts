@@ -1,4 +1,6 @@
-import type { Clock } from '../../platform/host.ts';
+import type { CommandIo } from '../../cli/command-io.ts';
+import type { HostSystem } from '../../platform/host.ts';
+import { runUntilSignal } from '../../platform/waiting.ts';
 import type { PostgresqlEndpoint } from '../../postgresql/endpoint.ts';
 import { connectRedis } from '../../redis/connection.ts';
 import type { RedisEndpoint } from '../../redis/endpoint.ts';
@@ -110,10 +112,12 @@ export function saveWatchedTarget(path: string, cluster: string, target: string)
  * slots was dropped. Ends when every database has a slot, at the latest after `limit` milliseconds.
  */
 export async function recordNewSlots(
-  path: string,
+  { folders, clock }: Pick<HostSystem, 'folders' | 'clock'>,
   source: DbSource,
-  { clock, ignoreDbs, limit }: { readonly clock: Clock; readonly ignoreDbs: readonly string[]; readonly limit: number },
+  ignoreDbs: readonly string[],
+  limit = 5000,
 ): Promise<void> {
+  const path = pathOfRecord(folders.state, sourceAddress(source));
   const end = new AbortController();
   const endsAt = performance.now() + limit;
   const options = { clock, ignoreDbs, signal: end.signal, record: readRecord(path) };
@@ -146,6 +150,23 @@ export interface SourceBefore {
   readonly baseline?: SourceBaseline;
   /** Why the source could not be read, which does not prevent the migration. */
   readonly failure?: string;
+}
+
+/** Milliseconds for reading the source before a migration. */
+const beforeLimit = 20_000;
+
+/**
+ * Reads the source as it is before the migration, so that `db watch` can name what changed later. A source that cannot be read
+ * does not prevent the migration.
+ */
+export function readBefore(
+  { host }: Pick<CommandIo, 'host'>,
+  source: DbSource,
+  ignoreDbs: readonly string[],
+): Promise<SourceBefore> {
+  return runUntilSignal(host.signals, 'the migration was not started', (signal) =>
+    observeBefore(source, { ignoreDbs, now: () => host.clock.now(), limit: beforeLimit, signal }),
+  );
 }
 
 /** @param limit milliseconds */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { dirname, join } from 'node:path';
-import type { RefusedRequestHints } from '../../api/api-response.ts';
+import type { Actor } from '../../api/actor.ts';
 import type { ApiClient } from '../../api/client.ts';
 import {
   describeOnlineMigration,
@@ -30,6 +30,8 @@ import {
   tryParseJson,
 } from '../../base/json.ts';
 import { storageError } from '../../base/storage-error.ts';
+import type { CommandIo } from '../../cli/command-io.ts';
+import type { CommandOutputWriter } from '../../cli/output.ts';
 import {
   ensureFolder,
   listFolder,
@@ -37,7 +39,9 @@ import {
   removeFileDurably,
   writeFileAtomically,
 } from '../../platform/files.ts';
+import type { Clock, HostSystem } from '../../platform/host.ts';
 import type { HeldFileLock } from '../../platform/locks.ts';
+import { type DbSource, sourceArgs } from '../source/index.ts';
 import { decodeSourceBaseline, encodeBaseline, type SourceBaseline } from './postgresql/baseline.ts';
 import {
   changeRecord,
@@ -53,17 +57,54 @@ import {
   writeRecord,
 } from './record.ts';
 import { migrationTimeLimit } from './sample.ts';
+import { type SourceBefore, sourceAddress } from './source.ts';
 
-interface StartAndRecordMigrationDeps {
-  readonly api: ApiClient;
-  readonly stateFolder: string;
-  /** The present time in milliseconds since the epoch. */
-  readonly now: () => number;
-  readonly loginHints: RefusedRequestHints;
-  /** Formats a command for the profile, in backquotes. */
-  readonly commandOf: (words: string) => string;
-  /** Called if the state folder could not be written after the migration was started. */
-  readonly onUnsaved: (reason: string) => Promise<void>;
+/** What of the command a start needs. */
+interface Starter {
+  readonly io: {
+    readonly host: { readonly folders: Pick<HostSystem['folders'], 'state'>; readonly clock: Pick<Clock, 'now'> };
+    readonly output: Pick<CommandOutputWriter, 'warn'>;
+  };
+  readonly actor: Pick<Actor, 'api' | 'loginHints' | 'command'>;
+}
+
+interface SourceToMigrate {
+  readonly cluster: string;
+  readonly source: DbSource;
+  readonly ignoreDbs: readonly string[];
+  readonly caFile: string | undefined;
+  /** The source before the start. */
+  readonly before: SourceBefore;
+  /** Ids of preflight checks that did not pass; `db watch` ranks likely causes by them. */
+  readonly warned: readonly string[] | undefined;
+}
+
+/** Starts the migration of a source, and records it as `startMigration` does. */
+export async function migrateSource(
+  io: CommandIo,
+  actor: Actor,
+  { cluster, source: named, ignoreDbs, caFile, before, warned }: SourceToMigrate,
+): Promise<StartedOnlineMigration> {
+  const { engine, source } = named;
+  const sent = {
+    ...{ cluster, source: sourceAddress(named), identity: await actor.storedIdentity() },
+    baseOrigin: (await actor.api()).baseOrigin,
+    sourceOptions: sourceArgs(named, { ignoreDbs, caFile }),
+    ...(before.slots === undefined ? {} : { before: before.slots }),
+    ...(engine === 'redis' ? {} : { baseline: before.baseline ?? null }),
+    ...(warned === undefined ? {} : { warned }),
+  };
+  return startMigration({ io, actor }, sent, {
+    source: {
+      host: source.host,
+      ...(engine === 'postgresql' ? { dbname: source.dbname } : {}),
+      port: source.port,
+      ...(source.username === undefined ? {} : { username: source.username }),
+      ...(source.password === undefined ? {} : { password: source.password }),
+    },
+    disableSsl: source.ssl === 'disable',
+    ...(ignoreDbs.length === 0 ? {} : { ignoreDbs }),
+  });
 }
 
 /**
@@ -72,20 +113,27 @@ interface StartAndRecordMigrationDeps {
  * another process starts a migration into the cluster at the same time; no request was sent in these cases.
  */
 export async function startMigration(
-  deps: StartAndRecordMigrationDeps,
+  starter: Starter,
   sent: Omit<UnconfirmedRequest, 'at'>,
   request: OnlineMigrationRequest,
 ): Promise<StartedOnlineMigration> {
-  const { api, now, loginHints, commandOf } = deps;
+  const { io, actor } = starter;
+  const { now } = io.host.clock;
   const start: UnconfirmedRequest = { ...sent, at: now() };
-  const lock = lockAndStore(deps, start);
+  const lock = lockAndStore(starter, start);
   try {
-    const started = await startOnlineMigration(api, sent.cluster, request, loginHints, commandOf);
-    await settle(deps, start, { id: started.id, at: plausibleStart(started.createdAt, now()) });
+    const started = await startOnlineMigration(
+      await actor.api(),
+      sent.cluster,
+      request,
+      actor.loginHints(),
+      (words) => `\`${actor.command(words)}\``,
+    );
+    await settle(starter, start, { id: started.id, at: plausibleStart(started.createdAt, now()) });
     return started;
   } catch (error) {
     if (error instanceof CliError && !(error instanceof MigrationStartUnknownError))
-      await settle(deps, start, undefined);
+      await settle(starter, start, undefined);
     throw error;
   } finally {
     lock.release();
@@ -102,10 +150,8 @@ export function plausibleStart(createdAt: string | undefined, now: number): numb
 }
 
 /** Stores the request; the returned lock tells other processes that its sender still runs. */
-function lockAndStore(
-  { stateFolder, commandOf }: StartAndRecordMigrationDeps,
-  start: UnconfirmedRequest,
-): HeldFileLock {
+function lockAndStore({ io, actor }: Starter, start: UnconfirmedRequest): HeldFileLock {
+  const stateFolder = io.host.folders.state;
   let lock: HeldFileLock | undefined;
   try {
     lock = lockRequest(stateFolder, start);
@@ -124,19 +170,19 @@ function lockAndStore(
   lock?.release();
   throw new CliError('busy', 'could not start the migration: another process has sent one into this cluster', {
     detail: 'this run has sent nothing',
-    hint: `show the migration of the other process with ${commandOf(`db status ${start.cluster}`)}`,
+    hint: `show the migration of the other process with \`${actor.command('db status', start.cluster)}\``,
   });
 }
 
 async function settle(
-  { stateFolder, onUnsaved }: StartAndRecordMigrationDeps,
+  { io }: Starter,
   start: UnconfirmedRequest,
   started: Parameters<typeof settleRequest>[2],
 ): Promise<void> {
   try {
-    settleRequest(stateFolder, start, started);
+    settleRequest(io.host.folders.state, start, started);
   } catch (error) {
-    await onUnsaved(reasonOf(error));
+    await io.output.warn(`could not save the start of the migration for \`db watch\`: ${reasonOf(error)}`);
   }
 }
 
@@ -349,7 +395,18 @@ export interface RequestOutcome {
  * @param now milliseconds since the epoch
  */
 export async function resolveRequest(
-  { api, stateFolder, now, identity }: ResolveUnconfirmedMigrationRequestDeps,
+  {
+    api,
+    stateFolder,
+    now,
+    identity,
+  }: {
+    readonly api: ApiClient;
+    readonly stateFolder: string;
+    readonly now: number;
+    /** Who asks now. */
+    readonly identity: AccountAndServerOrigins;
+  },
   cluster: string,
 ): Promise<RequestOutcome | undefined> {
   const start = readInterrupted(stateFolder, api.baseOrigin, cluster);
@@ -393,12 +450,4 @@ function settleIfPresent(
   } finally {
     lock.release();
   }
-}
-
-interface ResolveUnconfirmedMigrationRequestDeps {
-  readonly api: ApiClient;
-  readonly stateFolder: string;
-  readonly now: number;
-  /** Who asks now. */
-  readonly identity: AccountAndServerOrigins;
 }

@@ -8,8 +8,10 @@ import {
 } from '../../api/online-migration.ts';
 import { CliError, type ExitCode } from '../../base/errors.ts';
 import { maxSanitizedTextLength, sanitizeLine } from '../../base/sanitize.ts';
+import type { OptionSpec, ParsedArgs } from '../../cli/command.ts';
 import type { CommandIo } from '../../cli/command-io.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
+import { parseDurationToMillisecondsOrThrow } from '../../cli/values.ts';
 import type { SignalName } from '../../platform/host.ts';
 import { interruptedError } from '../../platform/signals.ts';
 import { type DbSource, quotedSourceArgs, unreachableHint } from '../source/index.ts';
@@ -38,6 +40,18 @@ import { pollSource, sourceAddress, updateBaseline, updateRecordedSlots } from '
 import { openWatchScreen } from './view/screen.ts';
 import type { PollResult } from './watcher.ts';
 
+/** The options that `db watch` and `db migrate --watch` share. */
+export const watchOptions: readonly OptionSpec[] = [
+  { name: 'interval', valueName: 'DURATION', description: 'Polling interval (default: 2s)' },
+  { name: 'until-idle', description: 'End with exit code 0 when the target has caught up with the source' },
+  {
+    name: 'slot',
+    valueName: 'SLOT',
+    multiple: 'repeat',
+    description: 'Replication slot of the migration, or ADDRESS:PORT of its Redis replica, if it is not proven',
+  },
+];
+
 export interface WatchOptions {
   readonly source: DbSource;
   /** Milliseconds between two polls of the source. */
@@ -55,6 +69,18 @@ export interface WatchOptions {
    * account started.
    */
   readonly fetchStatus?: (started: RecordedStart, signal: AbortSignal) => Promise<OnlineMigration | undefined>;
+}
+
+export function readWatchOptions(args: ParsedArgs, source: DbSource): WatchOptions {
+  return {
+    source,
+    interval: parseDurationToMillisecondsOrThrow(args.value('interval') ?? '2s', '--interval', 1000),
+    untilIdle: args.has('until-idle'),
+    ignoreDbs: args.values('ignore-dbs'),
+    slots: args.values('slot'),
+    showQueries: args.has('show-queries'),
+    caFile: args.value('ca-file'),
+  };
 }
 
 /**

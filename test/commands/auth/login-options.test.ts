@@ -2,11 +2,13 @@ import { execFileSync } from 'node:child_process';
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { closedPort } from '../../../scripts/free-port.mjs';
+import { createDialog } from '../../../src/auth/session/dialog.ts';
 import { loginRetries } from '../../../src/auth/session/hints.ts';
+import { typedOptions } from '../../../src/auth/session/options.ts';
 import { createParsedArgs } from '../../../src/cli/command.ts';
 import { globalOptions } from '../../../src/cli/command-table.ts';
 import { parseCommandLine } from '../../../src/cli/parse.ts';
-import { authLoginCommand, createLoginDialog, formatTypedLoginOptions } from '../../../src/commands/auth/login.ts';
+import { authLoginCommand } from '../../../src/commands/auth/login.ts';
 import { commandTree } from '../../../src/commands/index.ts';
 import type { CommandContext } from '../../../src/context.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
@@ -93,7 +95,7 @@ async function retryCommands(words: readonly string[]) {
     profileNamed('work'),
     { flow, scope: args.value('scope'), team: args.value('team'), accountHint: args.value('account-hint') },
     undefined,
-    formatTypedLoginOptions(args, args, declared),
+    typedOptions(args, args, declared),
   );
 }
 
@@ -156,7 +158,7 @@ function dialogWith(options: readonly string[], isTerminal: boolean, interactive
     },
   } as unknown as CommandContext;
   const args = { has: (name: string) => options.includes(name) } as never;
-  const dialog = createLoginDialog(context, args, {
+  const dialog = createDialog(context, args, {
     profile: profileNamed('default'),
     listen: !options.includes('paste'),
     limit: '5m',

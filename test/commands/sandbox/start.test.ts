@@ -5,8 +5,8 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { closedPort } from '../../../scripts/free-port.mjs';
 import { profilePaths } from '../../../src/auth/session/paths.ts';
 import { createFileStore, readClientSecret } from '../../../src/auth/session/store.ts';
-import { readSandboxClusterServerUrls } from '../../../src/commands/sandbox/cluster-servers.ts';
 import { sandboxStartCommand } from '../../../src/commands/sandbox/start.ts';
+import { readClusters } from '../../../src/commands/sandbox/start-options.ts';
 import { sandboxTokenCommand } from '../../../src/commands/sandbox/token.ts';
 import { readLastSandbox, recordStartedSandbox } from '../../../src/config/sandbox-urls-and-credentials.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
@@ -300,7 +300,7 @@ const args = { positionals: [], value: () => undefined, values: () => [], has: (
 
 it('reads servers from variables, without the line end of a file', () => {
   const env = { CLOUDCTL_CLUSTER_PG: 'postgres://u:p@h/d\n', CLOUDCTL_CLUSTER_EMPTY: '\n', CLOUDCTL_CLUSTER_: 'x' };
-  expect(readSandboxClusterServerUrls(args, env)).toEqual([{ name: 'pg', url: 'postgres://u:p@h/d' }]);
+  expect(readClusters(args, env)).toEqual([{ name: 'pg', url: 'postgres://u:p@h/d' }]);
 });
 
 describe('a consent script', () => {

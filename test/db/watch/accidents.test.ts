@@ -75,7 +75,7 @@ async function startAccidentRun(accident: Accident, version: (typeof versions)[n
   const migration = beginMigration(job);
   onTestFinished(async () => void (await migration.stop()));
   await waitForState(migration, ({ status }) => status === 'syncing');
-  await recordNewSlots(path, watched, { clock: systemClock, ignoreDbs, limit: 5000 });
+  await recordNewSlots({ folders, clock: systemClock }, watched, ignoreDbs);
   const name = (await objectsOn(source)).find((one) => one.startsWith('slot '))?.slice('slot '.length) ?? '';
   const place: AccidentPlace = { source, target, database: 'shop', name };
   const startWatch = () => {

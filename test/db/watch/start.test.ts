@@ -56,12 +56,11 @@ describe('the start', () => {
     const start = () =>
       startMigration(
         {
-          api,
-          stateFolder,
-          now: Date.now,
-          loginHints: workLoginHints,
-          commandOf: (words) => words,
-          onUnsaved: async (reason) => void unsaved.push(reason),
+          io: {
+            host: { folders, clock: { now: Date.now } },
+            output: { warn: async (text) => void unsaved.push(...[text].flat()) },
+          },
+          actor: { api: async () => api, loginHints: () => workLoginHints, command: (...words) => words.join(' ') },
         },
         {
           ...{ cluster, baseOrigin: origin, source, identity: {}, sourceOptions: [], before: ['cdc'] },

@@ -91,7 +91,7 @@ const commandLine: readonly HintCase[] = [
 ];
 
 const auth: readonly HintCase[] = [
-  line(`${login} --scope write`, { pick: [0], ...from('commands/auth/login') }),
+  line(`${login} --scope write`, { pick: [0], ...from('auth/session/options') }),
   line(`${login} --team nowhere`, { pick: [0] }),
   line(`${login} --flow implicit --team personal`, { pick: [0] }),
   line(`${login} --flow implicit --prompt none`),
@@ -119,8 +119,8 @@ const auth: readonly HintCase[] = [
     `${login} --callback-listen 0.0.0.0 --allow-peer nowhere`,
     typed(`${login} --callback-listen 0.0.0.0 --allow-peer 127.0.0.1`),
   ),
-  line(`${login} --callback-listen 0.0.0.0 --allow-peer 127.0.0.1/32 --paste`, from('commands/auth/login')),
-  line(`${login} --with-token --paste`, { ...from('commands/auth/login-with-token'), person: withTokenFile }),
+  line(`${login} --callback-listen 0.0.0.0 --allow-peer 127.0.0.1/32 --paste`, from('auth/session/options')),
+  line(`${login} --with-token --paste`, { ...from('auth/session/given-token'), person: withTokenFile }),
   line(`${login} --with-token`, { name: 'a token of two words', stdin: 'two words\n', person: withTokenFile }),
   line(`${login} --with-token`, {
     name: 'a token that the server refuses',
@@ -219,15 +219,15 @@ const api: readonly HintCase[] = [
     'cloudctl actions list --after 2026-01-31 --before 2026-01-30',
     typed('cloudctl actions list --after 2026-01-30 --before 2026-01-31'),
   ),
-  line('cloudctl actions list --interval 5s', { ...from('commands/watch-list'), ...typed('cloudctl actions list') }),
+  line('cloudctl actions list --interval 5s', { ...from('commands/resource-list'), ...typed('cloudctl actions list') }),
   line('timeout -s INT 2 cloudctl actions list --watch --query "[].id"', {
     ...typed('timeout -s INT 2 cloudctl actions list --watch --format ID,Status'),
     ends: 124,
   }),
   line('timeout -s INT 2 cloudctl actions list --watch -o json', { ends: 124 }),
   line('cloudctl actions get 999', { name: 'an action that is not there', ends: 1 }),
-  line('cloudctl droplets get 999', { name: 'a droplet that is not there', ...from('commands/droplets/get'), ends: 1 }),
-  line('cloudctl droplets get nobody', { ...from('commands/droplets/get'), ends: 1 }),
+  line('cloudctl droplets get 999', { name: 'a droplet that is not there', ...from('droplets/select'), ends: 1 }),
+  line('cloudctl droplets get nobody', { ...from('droplets/select'), ends: 1 }),
   line("cloudctl droplets get 'nobody-*'", { ends: 1 }),
   line(`${list} --profile sandbox`, { name: 'the sandbox has no profile yet', ...from('config/settings'), ends: 4 }),
   line(list, {

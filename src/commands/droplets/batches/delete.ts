@@ -1,7 +1,7 @@
 import type { CommandSpec } from '../../../cli/command.ts';
+import { actorOf } from '../../../context/actor.ts';
 import type { CommandContext } from '../../../context.ts';
 import { deleteBatch, limitOptions } from '../../../droplets/index.ts';
-import { actorOf } from '../actor.ts';
 import { batchLedgerArgument } from './show.ts';
 
 export const batchesDeleteCommand: CommandSpec<CommandContext> = {

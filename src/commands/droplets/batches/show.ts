@@ -1,7 +1,7 @@
 import type { CommandSpec } from '../../../cli/command.ts';
+import { actorOf } from '../../../context/actor.ts';
 import type { CommandContext } from '../../../context.ts';
 import { showBatch } from '../../../droplets/index.ts';
-import { actorOf } from '../actor.ts';
 
 export const batchLedgerArgument = {
   name: 'BATCH',

@@ -3,9 +3,9 @@ import { isJsonRecord } from '../../../base/json.ts';
 import type { CommandSpec, ParsedArgs } from '../../../cli/command.ts';
 import { parseDurationToMillisecondsOrThrow, requireWholeNumber, shortenInputForError } from '../../../cli/values.ts';
 
+import { adminUrlOption } from '../../../config/sandbox-urls-and-credentials.ts';
 import type { CommandContext } from '../../../context.ts';
 import { ACTION_NAMES, DELAY_ACTIONS } from '../../../sandbox/faults/fault.ts';
-import { sandboxAdminUrlOption } from '../sandbox-admin-url-option.ts';
 import { faultFields, faultListView } from './list.ts';
 
 export const sandboxFaultsAddCommand: CommandSpec<CommandContext> = {
@@ -34,7 +34,7 @@ export const sandboxFaultsAddCommand: CommandSpec<CommandContext> = {
         'real time before the response: 2s, 500ms; for slow_drip between two bytes (default: 10ms); for commit_late before the commit; for lag_lists the age from which lists show a droplet, by the clock of the sandbox',
     },
     { name: 'status', valueName: 'STATUS', description: 'HTTP status of the action status, 200 to 599 (default: 500)' },
-    sandboxAdminUrlOption,
+    adminUrlOption,
   ],
   examples: [
     {

@@ -1,10 +1,10 @@
 import type { CommandSpec } from '../../../cli/command.ts';
+import { adminUrlOption } from '../../../config/sandbox-urls-and-credentials.ts';
 import type { CommandContext } from '../../../context.ts';
-import { sandboxAdminUrlOption } from '../sandbox-admin-url-option.ts';
 
 export const sandboxFaultsClearCommand: CommandSpec<CommandContext> = {
   description: 'Requests in progress still have their fault; later requests have none.',
-  options: [sandboxAdminUrlOption],
+  options: [adminUrlOption],
   examples: [{ text: 'Remove every fault', command: 'cloudctl sandbox faults clear' }],
   run: async (context, args) => {
     const admin = await context.sandbox(args.value('admin-url'));

@@ -1,8 +1,8 @@
 import { isJsonRecord, type JsonRecord, readNumberField, readStringField } from '../../../base/json.ts';
 import type { ListView } from '../../../cli/columns.ts';
 import type { CommandSpec } from '../../../cli/command.ts';
+import { adminUrlOption } from '../../../config/sandbox-urls-and-credentials.ts';
 import type { CommandContext } from '../../../context.ts';
-import { sandboxAdminUrlOption } from '../sandbox-admin-url-option.ts';
 
 export const faultListView: ListView<JsonRecord> = {
   columns: [
@@ -35,7 +35,7 @@ export const faultFields = [
 export const sandboxFaultsListCommand: CommandSpec<CommandContext> = {
   description:
     'Prints for each fault how many requests matched, how often it applied and how often it will still apply.',
-  options: [sandboxAdminUrlOption],
+  options: [adminUrlOption],
   examples: [{ text: 'Check whether a fault has applied', command: 'cloudctl sandbox faults list' }],
   columns: faultListView.columns,
   fields: faultFields,

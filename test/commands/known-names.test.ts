@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readCachedCompletionNames } from '../../src/config/cached-completion-names.ts';
+import { readNames } from '../../src/config/known-names.ts';
 import { reply, serverFor } from '../fixtures/fake-server.ts';
 import { type TestHost, testHost } from '../fixtures/host.ts';
 import { seedSession } from '../fixtures/session.ts';
@@ -9,7 +9,7 @@ import { createSandboxHost, recordedRequests, runCloudctl, runLogin, sandboxEnvi
 async function loggedIn() {
   const [host, sandbox] = [testHost(), await sandboxFor()];
   await seedSession(host, sandbox, { scope: 'read write' });
-  const seen = () => readCachedCompletionNames(host.folders.state, 'default', sandbox.ready.base_url);
+  const seen = () => readNames(host.folders.state, 'default', sandbox.ready.base_url);
   return {
     host,
     sandbox,
@@ -70,7 +70,7 @@ it('a logout and a login forget them', async () => {
   const other = await createSandboxHost(fresh, { env: sandboxEnvironment(fresh) });
   await seedSession(other, fresh);
   await runCloudctl(other, ['droplets', 'list']);
-  const stored = () => readCachedCompletionNames(other.folders.state, 'default', fresh.ready.base_url).droplets;
+  const stored = () => readNames(other.folders.state, 'default', fresh.ready.base_url).droplets;
   expect(stored()).not.toEqual([]);
   expect((await runLogin(other, ['--force'])).code).toBe(0);
   expect(stored()).toEqual([]);
@@ -82,7 +82,7 @@ it('a token of the environment leaves nothing', async () => {
   );
   const host = testHost({ env: { CLOUDCTL_ACCESS_TOKEN: 'x', CLOUDCTL_BASE_URL: origin } });
   expect((await runCloudctl(host, ['droplets', 'list'])).code).toBe(0);
-  expect(readCachedCompletionNames(host.folders.state, 'default', origin).droplets).toEqual([]);
+  expect(readNames(host.folders.state, 'default', origin).droplets).toEqual([]);
 });
 
 it('hostile and broken rows of a server are no suggestion', async () => {

@@ -1,18 +1,21 @@
 import { isIP } from 'node:net';
-import { usageError } from '../../base/errors.ts';
+import { type CliError, usageError } from '../../base/errors.ts';
+import { tryParseJson } from '../../base/json.ts';
 import { sanitizeLine } from '../../base/sanitize.ts';
 import type { OptionSpec, ParsedArgs } from '../../cli/command.ts';
-import { readFileNamedByUser } from '../../cli/user-file.ts';
+import type { CommandIo } from '../../cli/command-io.ts';
+import type { CommandOutputWriter } from '../../cli/output.ts';
+import { readFileNamedByUser, readUserInput } from '../../cli/user-file.ts';
 import { requireWholeNumber } from '../../cli/values.ts';
 import { normalizeEnvironmentVariableValue } from '../../config/settings.ts';
 import { browserBlockedPorts } from '../../config/urls.ts';
-import type { ProcessEnvironment } from '../../platform/host.ts';
+import type { HostSystem, ProcessEnvironment } from '../../platform/host.ts';
 import { isLoopbackListener, type PublicAddress, parsePublicAddress } from '../../sandbox/http/origin.ts';
 import { requireCertificate } from '../../sandbox/http/server.ts';
 import type { ServerOptions } from '../../sandbox/sandbox.ts';
 
 /** The options of `sandbox start` that determine its addresses. */
-export const sandboxListenOptionSpecs: readonly OptionSpec[] = [
+export const listenOptions: readonly OptionSpec[] = [
   {
     name: 'port',
     valueName: 'PORT',
@@ -44,13 +47,45 @@ export const sandboxListenOptionSpecs: readonly OptionSpec[] = [
   },
 ];
 
-export type SandboxListenOptions = Pick<
-  ServerOptions,
-  'host' | 'port' | 'apiPort' | 'publicName' | 'adminToken' | 'tls'
->;
+type ListenOptions = Pick<ServerOptions, 'host' | 'port' | 'apiPort' | 'publicName' | 'adminToken' | 'tls'>;
+
+/** Reads what the sandbox starts with, and the warnings about it. Throws `usage` before anything is started. */
+export async function readStartOptions(
+  { host, output }: CommandIo,
+  args: ParsedArgs,
+): Promise<{ readonly options: ServerOptions; readonly warnings: readonly string[] }> {
+  const { env } = host;
+  const listen = readListen(args, env);
+  const number = (name: string, max: number): number | undefined => {
+    const text = args.value(name);
+    return text === undefined ? undefined : requireWholeNumber(text, `--${name}`, { min: 0, max });
+  };
+  const [seed, dropletLimit] = [number('seed', 2 ** 31 - 1), number('droplet-limit', 1_000_000)];
+  const [rateLimit, state, file] = ['rate-limit', 'state', 'data'].map((name) => args.value(name));
+  const callbackUrls = args.values('callback-url');
+  const options = {
+    ...listen,
+    ...(seed === undefined ? {} : { seed }),
+    ...(rateLimit === undefined ? {} : { rateLimit }),
+    ...(state === undefined ? {} : { state }),
+    ...(dropletLimit === undefined ? {} : { dropletLimit }),
+    ...(callbackUrls.length === 0 ? {} : { callbackUrls }),
+    data: file === undefined ? undefined : await readData(host.stdin, output.note, file),
+    clusters: readClusters(args, env),
+    env,
+    finishWhenIdle: args.has('finish-when-idle'),
+    allowSuperuserObjects: args.has('allow-superuser-objects'),
+    users: args.values('user'),
+    apps: args.values('app').map(parseAppOption),
+    revokeOnReplay: args.has('revoke-on-replay'),
+    unknownTokenStatus: args.value('unknown-token-status') === '401' ? (401 as const) : (404 as const),
+  };
+  const warnings = [passwordWarning(args), exposureWarning(listen, seed !== undefined)];
+  return { options, warnings: warnings.filter((warning) => warning !== undefined) };
+}
 
 /** Reads the addresses of the sandbox, before anything is started. Throws `usage` for options that contradict each other. */
-export function readSandboxListenOptions(args: ParsedArgs, env: ProcessEnvironment): SandboxListenOptions {
+function readListen(args: ParsedArgs, env: ProcessEnvironment): ListenOptions {
   const [port, apiPort] = (['port', 'api-port'] as const).map((name) => {
     const text = args.value(name);
     return text === undefined ? undefined : requireWholeNumber(text, `--${name}`, { min: 0, max: 65_535 });
@@ -77,7 +112,7 @@ export function readSandboxListenOptions(args: ParsedArgs, env: ProcessEnvironme
   };
 }
 
-function readCertificate(args: ParsedArgs): SandboxListenOptions['tls'] {
+function readCertificate(args: ParsedArgs): ListenOptions['tls'] {
   const [certFile, keyFile] = [args.value('tls-cert'), args.value('tls-key')];
   if (certFile === undefined && keyFile === undefined) return undefined;
   if (keyFile === undefined)
@@ -109,10 +144,7 @@ function readPem(option: string, file: string): string {
 }
 
 /** The warning that other machines reach the sandbox; undefined when only this machine reaches it. */
-export function exposedSandboxWarning(
-  { host, publicName, tls }: SandboxListenOptions,
-  isSeeded: boolean,
-): string | undefined {
+function exposureWarning({ host, publicName, tls }: ListenOptions, isSeeded: boolean): string | undefined {
   if (host === undefined || publicName === undefined || isLoopbackListener(host)) return undefined;
   const secrets = isSeeded
     ? 'with --seed, everyone can compute the passwords of its users and the client secrets; '
@@ -175,5 +207,80 @@ function readAdminToken(env: ProcessEnvironment): string | undefined {
   throw usageError(
     'CLOUDCTL_SANDBOX_ADMIN_TOKEN is not 16 to 256 letters, digits, hyphens or underscores',
     'set the variable to a random value, such as the output of `openssl rand -hex 24`, or unset the variable',
+  );
+}
+
+/** A database cluster of the sandbox, with the real server into which migrations copy data. */
+interface ClusterUrl {
+  readonly name: string;
+  /** The URL of the server, which may contain a password. */
+  readonly url: string;
+}
+
+const variablePrefix = 'CLOUDCTL_CLUSTER_';
+
+/**
+ * Reads the database servers from `--cluster NAME=URL` and from variables such as `CLOUDCTL_CLUSTER_PG`, which sets the cluster
+ * `pg`. For the same cluster name, the option takes precedence over the variable.
+ */
+export function readClusters(args: ParsedArgs, env: ProcessEnvironment): readonly ClusterUrl[] {
+  const typed = args.values('cluster').map(parseClusterOption);
+  const twice = typed.find(({ name }, at) => typed.findIndex((one) => one.name === name) !== at);
+  if (twice !== undefined) throw usageError(`cluster ${twice.name} is given twice`, 'pass each cluster once');
+  const environment = Object.entries(env).flatMap(([name, value]) => {
+    const url = normalizeEnvironmentVariableValue(value);
+    return name.startsWith(variablePrefix) && name.length > variablePrefix.length && url !== undefined
+      ? [{ name: name.slice(variablePrefix.length).toLowerCase(), url }]
+      : [];
+  });
+  return [...typed, ...environment.filter(({ name }) => typed.every((one) => one.name !== name))];
+}
+
+/** The warning about a password in `--cluster`; undefined when no URL has a password. */
+function passwordWarning(args: ParsedArgs): string | undefined {
+  const [first] = args.values('cluster').filter((text) => /:\/\/[^/@]*:[^/]+@/.test(text));
+  if (first === undefined) return undefined;
+  const { name } = parseClusterOption(first);
+  return `the password in --cluster is visible to other users of this machine; set ${variablePrefix}${name.toUpperCase()} instead`;
+}
+
+function parseClusterOption(text: string): ClusterUrl {
+  const [, name = '', url = ''] = /^([A-Za-z0-9][A-Za-z0-9_-]*)=(.+)$/s.exec(text) ?? [];
+  if (name === '')
+    throw usageError(
+      '--cluster is not NAME=URL',
+      'use a form such as `--cluster pg=postgres://USER@127.0.0.1:5432/postgres`',
+    );
+  return { name, url };
+}
+
+function parseAppOption(text: string): { readonly name: string; readonly callbackUrl: string } {
+  const at = text.indexOf('=');
+  if (at < 1)
+    throw usageError('--app is not NAME=URL', 'use a form such as `--app "My tool=http://127.0.0.1:9000/callback"`');
+  return { name: text.slice(0, at), callbackUrl: text.slice(at + 1) };
+}
+
+async function readData(stdin: HostSystem['stdin'], note: CommandOutputWriter['note'], file: string): Promise<unknown> {
+  const what = file === '-' ? 'the data on standard input' : `the data in ${sanitizeLine(file)}`;
+  const content = await readUserInput({ stdin, note }, file, {
+    what,
+    readError: (reason) => usageError(`could not read ${what}: ${reason}`, 'pass a JSON file that you can read'),
+    maxBytes: { bytes: MAX_DATA, hint: 'pass a smaller file' },
+  });
+  const json = tryParseJson(content.toString('utf8'));
+  if (!json.ok) throw dataError(file, `the text ${json.reason}`);
+  return json.value;
+}
+
+const MAX_DATA = 64 * 1024 * 1024;
+
+/** The error for data of `--data` that the sandbox cannot start with. */
+export function dataError(file: string | undefined, problem: string): CliError {
+  const what = file === undefined || file === '-' ? 'standard input' : sanitizeLine(file);
+  return usageError(
+    `${what} is not valid sandbox data`,
+    'correct the data; schemas/sandbox-data-1.json in the package describes them',
+    problem,
   );
 }

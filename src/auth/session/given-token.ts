@@ -1,12 +1,11 @@
 import { type AccountDetails, fetchAccountOfToken } from '../../api/account-details.ts';
 import { createApiClient } from '../../api/client.ts';
-import { hasTokenSyntax } from '../../auth/oauth/index.ts';
-import { readStatus, refusedHints, requireAvailable, storeGivenToken } from '../../auth/session/index.ts';
 import { CliError, type ExitCode, usageError } from '../../base/errors.ts';
 import { compareAccounts, describeTeam } from '../../base/identity.ts';
 import { sanitizeLine } from '../../base/sanitize.ts';
 import { Secret } from '../../base/secret.ts';
 import type { ParsedArgs } from '../../cli/command.ts';
+import type { CommandIo } from '../../cli/command-io.ts';
 import { nearestWord } from '../../cli/values.ts';
 import {
   type Binding,
@@ -15,34 +14,35 @@ import {
   type ResolvedProfileSettings,
   requireNamedProfileExists,
 } from '../../config/settings.ts';
-import type { CommandContext } from '../../context.ts';
-import { confirmSessionReplacement, reportLogin, saveLoginOptionsInProfile } from './login-report.ts';
-
-import { missingProfileSettingsError } from './resolve-or-prompt-for-login-settings.ts';
+import { hasTokenSyntax } from '../oauth/index.ts';
+import { confirmReplacement } from './dialog.ts';
+import { refusedHints } from './hints.ts';
+import { storeGivenToken } from './login.ts';
+import { readStatus, reportLogin, saveOptions } from './report.ts';
+import type { ProfileCommand } from './sessions.ts';
+import { missingError } from './setup.ts';
+import { requireAvailable } from './store.ts';
 
 /** Implements `auth login --with-token`: stores an access token that was issued elsewhere, after the resource API has accepted it. */
 export async function loginWithToken(
-  context: CommandContext,
+  command: ProfileCommand,
   args: ParsedArgs,
   typed: ProfileSettingsFromOptions,
 ): Promise<ExitCode> {
   refuseBrowserOptions(args);
-  const settings = context.sessionSettings(typed);
-  const binding = requireBinding(context, settings);
-  context.requireSafe();
-  const status = await readStatus(context, settings);
+  const settings = command.sessionSettings(typed);
+  const binding = requireBinding(command, settings);
+  command.requireSafe();
+  const status = await readStatus(command, settings);
   if (status !== undefined) requireAvailable(status.stored, settings.profile);
-  if (!(await confirmSessionReplacement(context, settings, status, args))) {
-    await context.output.note(`The session of profile ${settings.profileName} was not changed.`);
-    return 0;
-  }
-  const accessToken = await readAccessToken(context);
-  const account = await readAccountOf(context, settings, binding, accessToken);
+  if (!(await confirmReplacement(command, settings, status, args))) return 0;
+  const accessToken = await readAccessToken(command);
+  const account = await readAccountOf(command, settings, binding, accessToken);
   requireTeam(account, args.value('team'));
-  const run = await context.sessionRun(settings, binding);
+  const run = await command.sessionRun(settings, binding);
   await storeGivenToken(run, { accessToken, account, scope: args.value('scope') ?? '' }, async (result) => {
-    await saveLoginOptionsInProfile(context, settings, typed);
-    await reportLogin(context, settings, result);
+    await saveOptions(command, settings, typed);
+    await reportLogin(command, settings, result);
   });
   return 0;
 }
@@ -54,15 +54,15 @@ function refuseBrowserOptions(args: ParsedArgs): void {
   if (typed !== undefined) throw usageError(`cannot use --${typed} with --with-token`, `remove \`--${typed}\``);
 }
 
-function requireBinding(context: CommandContext, settings: ResolvedProfileSettings): Binding {
+function requireBinding(command: ProfileCommand, settings: ResolvedProfileSettings): Binding {
   const binding = findBinding(settings);
   if (binding !== undefined) return binding;
-  requireNamedProfileExists(settings, context.config(), nearestWord);
+  requireNamedProfileExists(settings, command.config(), nearestWord);
   const keys = (['auth_url', 'base_url'] as const).filter((key) => settings.values[key] === undefined);
-  throw missingProfileSettingsError(keys, settings.profile, 'a session is bound to its servers');
+  throw missingError(keys, settings.profile, 'a session is bound to its servers');
 }
 
-async function readAccessToken({ host, prompts }: CommandContext): Promise<Secret> {
+async function readAccessToken({ host, prompts }: CommandIo): Promise<Secret> {
   const notVisible = 'is not 1 to 65536 visible ASCII characters';
   if (host.stdin.isTTY === true)
     return prompts.askSecret({
@@ -87,15 +87,15 @@ async function readAccessToken({ host, prompts }: CommandContext): Promise<Secre
 const maxInputLength = 70_000;
 
 async function readAccountOf(
-  context: CommandContext,
+  command: ProfileCommand,
   settings: ResolvedProfileSettings,
   { baseOrigin }: Binding,
   accessToken: Secret,
 ): Promise<AccountDetails> {
-  const hints = refusedHints(settings, context.host.folders.config);
+  const hints = refusedHints(settings, command.host.folders.config);
   const api = createApiClient({
     baseOrigin,
-    send: await context.send(),
+    send: await command.send(),
     bearer: async () => accessToken,
     renew: async () => {
       throw new CliError('token_refused', `${baseOrigin} refused the access token`, {
@@ -103,8 +103,8 @@ async function readAccountOf(
         hint: 'pass an access token that was issued for this server and is still valid',
       });
     },
-    clock: context.host.clock,
-    timeout: context.timeout,
+    clock: command.host.clock,
+    timeout: command.timeout,
     loginHints: hints,
   });
   return fetchAccountOfToken(api, hints);

@@ -1,21 +1,112 @@
 import { setMaxListeners } from 'node:events';
 import type { ApiClient } from '../api/client.ts';
-import type { DelayFunction } from '../api/rate-limit-wait.ts';
-import { CliError, type ExitCode, usageError } from '../base/errors.ts';
+import type { ListOptions } from '../api/list.ts';
+import { type DelayFunction, FailedReads } from '../api/waits.ts';
+import { type ExitCode, usageError } from '../base/errors.ts';
 import { stringifyExact } from '../base/exact.ts';
 import type { JsonRecord } from '../base/json.ts';
 import { sanitizeLine } from '../base/sanitize.ts';
 import type { ListView } from '../cli/columns.ts';
 import type { OptionSpec, ParsedArgs } from '../cli/command.ts';
+import { pauseOf } from '../cli/command-io.ts';
 import { createTerminalScreen } from '../cli/progress.ts';
-import { parseDurationToMillisecondsOrThrow } from '../cli/values.ts';
+import { parseDurationToMillisecondsOrThrow, requireWholeNumber } from '../cli/values.ts';
 import type { OutputRowPages } from '../cli/write-list.ts';
+import { collectNames, type ListKey, type NameCollector } from '../config/name-collector.ts';
 import type { CommandContext } from '../context.ts';
 import type { SignalName } from '../platform/host.ts';
 import { interruptedError } from '../platform/signals.ts';
-import { showRateLimitWait } from './rate-limit-pause.ts';
 
-export const watchListOptionSpecs: readonly OptionSpec[] = [
+/** The `--limit` option of every command that lists resources. */
+export const limitOption: OptionSpec = {
+  name: 'limit',
+  valueName: 'N',
+  description: 'maximum number of rows (default: no limit)',
+};
+
+interface ListSpec<T> {
+  readonly view: ListView<JsonRecord>;
+  /** The name of the resource in the plural for the progress line, such as `droplets`. */
+  readonly resource: string;
+  readonly list: (api: ApiClient, options: ListOptions<T>) => AsyncIterable<readonly T[]>;
+  /** The options that filter items; the notice about an empty list names them. */
+  readonly filters?: readonly string[];
+  /** The list of completion names to which the names of the printed objects are added. */
+  readonly remember?: ListKey;
+  /** Reads an object again that left the list of `--watch`, so that its last state is shown. */
+  readonly reread?: (api: ApiClient, row: JsonRecord) => Promise<JsonRecord | undefined>;
+}
+
+/**
+ * Prints the objects of the API as their pages arrive, at most `--limit` of them. Invalid option values are refused before any
+ * request is sent.
+ */
+export async function printList<T extends { readonly raw: JsonRecord }>(
+  context: CommandContext,
+  args: ParsedArgs,
+  { view, resource, list, filters = [], reread, remember }: ListSpec<T>,
+): Promise<ExitCode> {
+  const text = args.value('limit');
+  const limit = text === undefined ? undefined : requireWholeNumber(text, '--limit', { min: 1 });
+  const options: ListOptions<T> = {
+    limit,
+    onProgress: context.progress.count(resource),
+    pause: pauseOf(context),
+  };
+  context.output.checkColumns(view);
+  const interval = reread === undefined ? undefined : readInterval(context, args);
+  if (interval !== undefined) {
+    const read = async (api: ApiClient, pause: DelayFunction) => {
+      const rows: JsonRecord[] = [];
+      for await (const page of list(api, { limit, pause })) for (const { raw } of page) rows.push(raw);
+      return rows;
+    };
+    /**
+     * With `--limit`, an object leaves the list also when a newer object is created, so its disappearance needs no extra
+     * read.
+     */
+    return watchList(context, {
+      view,
+      resource,
+      interval,
+      read,
+      reread: limit === undefined ? reread : undefined,
+    });
+  }
+  const settings = context.settings();
+  const api = await context.api(settings);
+  const names = remember === undefined ? undefined : collectNames(context.host.folders.state, settings, remember);
+  const counted = { pages: 0 };
+  await context.output.pages(rowPages(list(api, options), counted, names), view).finally(() => context.progress.stop());
+  const isFiltered = args.positionals.length > 0 || filters.some((name) => args.has(name));
+  names?.save(limit === undefined && !isFiltered);
+  if (counted.pages === 0) await context.output.note(emptyListText(args, resource, filters));
+  return 0;
+}
+
+async function* rowPages<T extends { readonly raw: JsonRecord }>(
+  pages: AsyncIterable<readonly T[]>,
+  counted: { pages: number },
+  names: NameCollector | undefined,
+): OutputRowPages<JsonRecord> {
+  for await (const page of pages) {
+    counted.pages += 1;
+    const rows = page.map(({ raw }) => raw);
+    yield { rows: () => rows };
+    if (names?.isOpen() === true) names.add(rows);
+  }
+}
+
+/** The notice about an empty list: the filters that matched no item. */
+function emptyListText(args: ParsedArgs, resource: string, filters: readonly string[]): string {
+  const wanted = [
+    ...args.positionals.map((word) => `"${word}"`),
+    ...filters.flatMap((name) => (args.value(name) === undefined ? [] : [`--${name} ${args.value(name)}`])),
+  ];
+  return wanted.length === 0 ? `The account has no ${resource}.` : `No ${resource} match ${wanted.join(', ')}.`;
+}
+
+export const watchOptions: readonly OptionSpec[] = [
   {
     name: 'watch',
     description: 'repeat the list until Ctrl-C: redrawn on a terminal; elsewhere a row follows for each change',
@@ -23,7 +114,7 @@ export const watchListOptionSpecs: readonly OptionSpec[] = [
   { name: 'interval', valueName: 'DURATION', description: 'with --watch: time between two reads (default: 5s)' },
 ];
 
-interface WatchResourceListOptions {
+interface WatchSpec {
   readonly view: ListView<JsonRecord>;
   /** The plural noun for messages, such as `droplets`. */
   readonly resource: string;
@@ -38,7 +129,7 @@ interface WatchResourceListOptions {
 }
 
 /** The interval in milliseconds; undefined without `--watch`. Throws a usage error for options that `--watch` does not go with. */
-export function readListWatchInterval({ globals, output }: CommandContext, args: ParsedArgs): number | undefined {
+function readInterval({ globals, output }: CommandContext, args: ParsedArgs): number | undefined {
   const interval = parseDurationToMillisecondsOrThrow(args.value('interval') ?? '5s', '--interval', 1000);
   if (!args.has('watch')) {
     if (args.has('interval')) throw usageError('cannot use --interval without --watch', 'add `--watch`');
@@ -51,15 +142,12 @@ export function readListWatchInterval({ globals, output }: CommandContext, args:
   return interval;
 }
 
-/** Consecutive reads that may fail before the watch ends. */
-const maxFailures = 5;
-
 /**
  * Reads the list again and again until a signal. On a terminal the table is redrawn in place. Elsewhere the list is
  * printed once, then each row that is new or has changed, as `kubectl get --watch` does. Ctrl-C ends the watch: the
  * exit code is that of the signal, and no error message is printed.
  */
-export async function watchResourceList(context: CommandContext, options: WatchResourceListOptions): Promise<ExitCode> {
+async function watchList(context: CommandContext, options: WatchSpec): Promise<ExitCode> {
   const { host, output } = context;
   const ended = new AbortController();
   // Every request and every pause adds a listener; without this call Node warns of a leak after ten listeners.
@@ -90,41 +178,35 @@ interface ReadList {
 }
 
 /**
- * Yields one value for each read, until the signal is aborted. Throws if the first read fails, or if `maxFailures`
+ * Yields one value for each read, until the signal is aborted. Throws if the first read fails, or if several
  * consecutive reads fail.
  */
 async function* readRepeatedly(
   context: CommandContext,
-  { read, reread, interval }: WatchResourceListOptions,
+  { read, reread, interval }: WatchSpec,
   signal: AbortSignal,
 ): AsyncGenerator<ReadList> {
   const { clock } = context.host;
   const api = abortableApi(await context.api(context.settings()), signal);
-  const pause = async (ms: number): Promise<void> => {
-    await showRateLimitWait(context, ms);
-    await clock.sleep(ms, signal);
-  };
-  let known: ReadonlyMap<string, JsonRecord> | undefined;
-  let failures = 0;
+  const pause = pauseOf(context, signal);
+  const failed = new FailedReads();
+  let known: ReadonlyMap<string, JsonRecord> = new Map();
   while (!signal.aborted) {
     try {
       const rows = await read(api, pause);
       const present = new Map(rows.map((row) => [String(row.id), row]));
-      const changed = rows.filter((row) => !isSame(known?.get(String(row.id)), row));
-      for (const [id, row] of known ?? []) {
+      const changed = rows.filter((row) => !isSame(known.get(String(row.id)), row));
+      for (const [id, row] of known) {
         const gone = present.has(id) || reread === undefined ? undefined : await reread(api, row);
         if (gone !== undefined) changed.push(gone);
       }
       known = present;
-      failures = 0;
+      failed.succeed();
       await context.progress.stop();
       yield { rows, changed };
     } catch (error) {
       if (signal.aborted) return;
-      failures += 1;
-      const isFinal = !(error instanceof CliError) || error.exitCode === 4 || error.code === 'not_found';
-      if (isFinal || known === undefined || failures === maxFailures) throw error;
-      yield { rows: [...known.values()], changed: [], problem: error.message };
+      yield { rows: [...known.values()], changed: [], problem: failed.add(error).message };
     }
     // The wait rejects when the signal is aborted; the loop then ends.
     await clock.sleep(interval, signal).catch(() => undefined);
@@ -152,7 +234,7 @@ async function* changedPages(lists: AsyncIterable<ReadList>): OutputRowPages<Jso
 /** Prints the table, then one line for each change, with column widths that fit the table and the changes. */
 async function printChanges(
   { output }: CommandContext,
-  { view }: WatchResourceListOptions,
+  { view }: WatchSpec,
   lists: AsyncIterable<ReadList>,
 ): Promise<void> {
   let isFirst = true;
@@ -170,7 +252,7 @@ async function printChanges(
 
 async function drawLists(
   { host, output, progress }: CommandContext,
-  { view, resource }: WatchResourceListOptions,
+  { view, resource }: WatchSpec,
   lists: AsyncIterable<ReadList>,
 ): Promise<void> {
   const { stdout, clock } = host;

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { expect, it } from 'vitest';
-import { createRateLimitWaitFunction } from '../../src/api/rate-limit-wait.ts';
+import { createRateLimitWaitFunction } from '../../src/api/waits.ts';
 
 function setup() {
   const pauses: number[] = [];

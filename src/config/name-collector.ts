@@ -1,19 +1,14 @@
 import { isJsonRecord, type JsonRecord, readStringField } from '../base/json.ts';
-import {
-  type CachedCompletionName,
-  type CachedCompletionNames,
-  maxCachedCompletionNames,
-  readCachedCompletionNames,
-  writeCachedCompletionNames,
-} from '../config/cached-completion-names.ts';
-import type { ResolvedProfileSettings } from '../config/settings.ts';
-import type { CommandContext } from '../context.ts';
+import { type Kind, type KnownName, maxNames, ofEachKind, readNames, writeNames } from './known-names.ts';
+import type { ResolvedProfileSettings } from './settings.ts';
 
 /** The lists of the resource API whose items completion suggests. A response contains the items under the same key. */
-export type CompletionListKey = 'droplets' | 'databases' | 'regions' | 'sizes' | 'images';
+export type ListKey = 'droplets' | 'databases' | 'regions' | 'sizes' | 'images';
 
 /** Collects names for completion while a command reads a list. */
-export interface CompletionNameCollector {
+type NamedProfile = Pick<ResolvedProfileSettings, 'accessToken' | 'profileName' | 'values'>;
+
+export interface NameCollector {
   /** False when enough names were collected, so that further rows need not be read. */
   readonly isOpen: () => boolean;
   add(rows: readonly JsonRecord[]): void;
@@ -25,15 +20,11 @@ export interface CompletionNameCollector {
  * Collects the names for the profile of `settings`. A token of the environment may belong to any account, so its names
  * are not kept.
  */
-export function createCompletionNameCollector(
-  context: CommandContext,
-  settings: ResolvedProfileSettings,
-  list: CompletionListKey,
-): CompletionNameCollector {
-  const collected = new Map<keyof CachedCompletionNames, CachedCompletionName[]>();
+export function collectNames(stateFolder: string, settings: NamedProfile, list: ListKey): NameCollector {
+  const collected = new Map<Kind, KnownName[]>();
   let rowCount = 0;
   return {
-    isOpen: () => settings.accessToken === undefined && rowCount < maxCachedCompletionNames,
+    isOpen: () => settings.accessToken === undefined && rowCount < maxNames,
     add(rows) {
       rowCount += rows.length;
       for (const row of rows)
@@ -46,42 +37,28 @@ export function createCompletionNameCollector(
     save(isWhole) {
       const { accessToken, profileName, values } = settings;
       if (accessToken !== undefined || values.base_url === undefined) return;
-      const { state } = context.host.folders;
-      const known = readCachedCompletionNames(state, profileName, values.base_url);
-      const merge = (kind: keyof CachedCompletionNames): readonly CachedCompletionName[] => {
+      const known = readNames(stateFolder, profileName, values.base_url);
+      const merged = ofEachKind((kind) => {
         const isReplaced = isWhole && kind === ownKind[list];
-        const names = new Map(
-          [...(collected.get(kind) ?? []), ...(isReplaced ? [] : known[kind])].map((name) => [name.value, name]),
-        );
-        return [...names.values()];
-      };
-      writeCachedCompletionNames(state, profileName, values.base_url, {
-        droplets: merge('droplets'),
-        clusters: merge('clusters'),
-        regions: merge('regions'),
-        sizes: merge('sizes'),
-        images: merge('images'),
+        const names = [...(collected.get(kind) ?? []), ...(isReplaced ? [] : known[kind])];
+        return [...new Map(names.map((name) => [name.value, name])).values()];
       });
+      writeNames(stateFolder, profileName, values.base_url, merged);
     },
   };
 }
 
 /** Caches the names in a response of `cloudctl api`, if the path is one of the lists that completion uses. */
-export function cacheCompletionNamesOfResponse(
-  context: CommandContext,
-  settings: ResolvedProfileSettings,
-  path: string,
-  json: unknown,
-): void {
+export function rememberResponse(stateFolder: string, settings: NamedProfile, path: string, json: unknown): void {
   const [, list] = /^\/v2\/(droplets|databases|regions|sizes|images)(?:\?.*)?$/.exec(path) ?? [];
   const items = isJsonRecord(json) && list !== undefined ? json[list] : Array.isArray(json) ? json : undefined;
   if (!isRememberedList(list) || !Array.isArray(items)) return;
-  const names = createCompletionNameCollector(context, settings, list);
-  names.add(items.filter(isJsonRecord).slice(0, maxCachedCompletionNames));
+  const names = collectNames(stateFolder, settings, list);
+  names.add(items.filter(isJsonRecord).slice(0, maxNames));
   names.save(false);
 }
 
-const ownKind: Readonly<Record<CompletionListKey, keyof CachedCompletionNames>> = {
+const ownKind: Readonly<Record<ListKey, Kind>> = {
   droplets: 'droplets',
   databases: 'clusters',
   regions: 'regions',
@@ -89,13 +66,13 @@ const ownKind: Readonly<Record<CompletionListKey, keyof CachedCompletionNames>> 
   images: 'images',
 };
 
-function isRememberedList(text: string | undefined): text is CompletionListKey {
+function isRememberedList(text: string | undefined): text is ListKey {
   return text !== undefined && Object.hasOwn(ownKind, text);
 }
 
-type FoundName = readonly [kind: keyof CachedCompletionNames, name: CachedCompletionName];
+type FoundName = readonly [kind: Kind, name: KnownName];
 
-function namesOf(list: CompletionListKey, row: JsonRecord): readonly FoundName[] {
+function namesOf(list: ListKey, row: JsonRecord): readonly FoundName[] {
   switch (list) {
     case 'droplets': {
       const { region, image } = row;
@@ -124,10 +101,6 @@ function regionNames(region: JsonRecord): readonly FoundName[] {
   ];
 }
 
-function named(
-  kind: keyof CachedCompletionNames,
-  value: string | undefined,
-  description?: string,
-): readonly FoundName[] {
+function named(kind: Kind, value: string | undefined, description?: string): readonly FoundName[] {
   return value === undefined ? [] : [[kind, description === undefined ? { value } : { value, description }]];
 }

@@ -1,3 +1,4 @@
+import { CliError } from '../base/errors.ts';
 import type { ApiResponse } from './api-response.ts';
 
 /**
@@ -29,4 +30,32 @@ export function createRateLimitWaitFunction(
     await pause(ms);
     return true;
   };
+}
+
+/** How long a command waits for the rate limit, and what it shows before a wait of `ms` milliseconds. */
+export interface Waits {
+  readonly maxWait: number;
+  readonly onPause: (ms: number) => Promise<void>;
+}
+
+/** Consecutive reads that may fail before a poll ends. */
+const maxFailures = 5;
+
+/** The failed reads of a poll. An error that another read would not change ends it, as does the error of its first read. */
+export class FailedReads {
+  #failures = 0;
+  #hasRead = false;
+
+  succeed(): void {
+    this.#failures = 0;
+    this.#hasRead = true;
+  }
+
+  /** The error, if the poll goes on; throws the error that ends it. */
+  add(error: unknown): CliError {
+    this.#failures += 1;
+    if (!(error instanceof CliError) || error.exitCode === 4 || error.code === 'not_found') throw error;
+    if (!this.#hasRead || this.#failures === maxFailures) throw error;
+    return error;
+  }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { loginInstructions, showInstructions } from '../../../src/auth/session/login-instructions.ts';
+import { loginInstructions, showInstructions } from '../../../src/auth/session/instructions.ts';
 import { type BrowserEnvironment, browserObstacle } from '../../../src/platform/browser.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { testHost } from '../../fixtures/host.ts';

@@ -5,47 +5,17 @@ import { redactData } from '../base/redact.ts';
 import { replaceUnprintable } from '../base/sanitize.ts';
 import { createTemporaryFile, ensureFolder } from '../platform/files.ts';
 
-/** Names that the commands of a profile have seen, for completion. */
-export interface CachedCompletionNames {
-  readonly droplets: readonly CachedCompletionName[];
-  readonly clusters: readonly CachedCompletionName[];
-  readonly regions: readonly CachedCompletionName[];
-  readonly sizes: readonly CachedCompletionName[];
-  readonly images: readonly CachedCompletionName[];
-}
+export type Kind = 'droplets' | 'clusters' | 'regions' | 'sizes' | 'images';
 
-export interface CachedCompletionName {
+/** Names that the commands of a profile have seen, for completion. */
+export type KnownNames = Readonly<Record<Kind, readonly KnownName[]>>;
+
+export interface KnownName {
   readonly value: string;
   readonly description?: string;
 }
 
-export const emptyCachedCompletionNames: CachedCompletionNames = {
-  droplets: [],
-  clusters: [],
-  regions: [],
-  sizes: [],
-  images: [],
-};
-
-/** The maximum number of cached names of one kind, which keeps the cache file below 1 MB. */
-export const maxCachedCompletionNames = 1000;
-const maxLength = 255;
-const maxBytes = 4_000_000;
-
-/**
- * The completion names that were cached for this server; empty when the cache file is missing, damaged or of another server.
- */
-export function readCachedCompletionNames(
-  stateFolder: string,
-  profile: string,
-  baseOrigin: string | undefined,
-): CachedCompletionNames {
-  const json = tryParseJson(readCacheText(cachePath(stateFolder, profile)));
-  if (!json.ok || !isJsonRecord(json.value) || baseOrigin === undefined || json.value.base_url !== baseOrigin)
-    return emptyCachedCompletionNames;
-  const { value } = json;
-  const names = (kind: keyof CachedCompletionNames): readonly CachedCompletionName[] =>
-    Array.isArray(value[kind]) ? decodeNames(value[kind]) : [];
+export function ofEachKind(names: (kind: Kind) => readonly KnownName[]): KnownNames {
   return {
     droplets: names('droplets'),
     clusters: names('clusters'),
@@ -55,16 +25,29 @@ export function readCachedCompletionNames(
   };
 }
 
+export const noNames = ofEachKind(() => []);
+
+/** The maximum number of cached names of one kind, which keeps the cache file below 1 MB. */
+export const maxNames = 1000;
+const maxLength = 255;
+const maxBytes = 4_000_000;
+
+/**
+ * The completion names that were cached for this server; empty when the cache file is missing, damaged or of another server.
+ */
+export function readNames(stateFolder: string, profile: string, baseOrigin: string | undefined): KnownNames {
+  const json = tryParseJson(readCacheText(cachePath(stateFolder, profile)));
+  if (!json.ok || !isJsonRecord(json.value) || baseOrigin === undefined || json.value.base_url !== baseOrigin)
+    return noNames;
+  const { value } = json;
+  return ofEachKind((kind) => (Array.isArray(value[kind]) ? decodeNames(value[kind]) : []));
+}
+
 /**
  * Replaces the completion names that are cached for this server. A cache must not make a command fail, so every error is
  * ignored. The cache is not synced to the disk, because losing it in a crash does no harm.
  */
-export function writeCachedCompletionNames(
-  stateFolder: string,
-  profile: string,
-  baseOrigin: string,
-  names: CachedCompletionNames,
-): void {
+export function writeNames(stateFolder: string, profile: string, baseOrigin: string, names: KnownNames): void {
   const path = cachePath(stateFolder, profile);
   const kept = Object.entries(names).map(([kind, list]) => [kind, decodeNames(list)]);
   const text = redactData(`${JSON.stringify({ base_url: baseOrigin, ...Object.fromEntries(kept) })}\n`);
@@ -83,7 +66,7 @@ export function writeCachedCompletionNames(
 }
 
 /** Called after login and logout: cached names belong to the account of the earlier session, so they are removed. */
-export function removeCachedCompletionNames(stateFolder: string, profile: string): void {
+export function forgetNames(stateFolder: string, profile: string): void {
   try {
     rmSync(cachePath(stateFolder, profile), { force: true });
   } catch {
@@ -91,12 +74,12 @@ export function removeCachedCompletionNames(stateFolder: string, profile: string
   }
 }
 
-function decodeNames(list: readonly unknown[]): readonly CachedCompletionName[] {
-  const names = new Map<string, CachedCompletionName>();
+function decodeNames(list: readonly unknown[]): readonly KnownName[] {
+  const names = new Map<string, KnownName>();
   for (const item of list) {
     const value = isJsonRecord(item) ? readStringField(item, 'value') : undefined;
     const description = isJsonRecord(item) ? readStringField(item, 'description') : undefined;
-    if (value === undefined || !isCompletable(value) || names.size >= maxCachedCompletionNames) continue;
+    if (value === undefined || !isCompletable(value) || names.size >= maxNames) continue;
     names.set(value, description === undefined || !isCompletable(description) ? { value } : { value, description });
   }
   return [...names.values()];

@@ -1,10 +1,13 @@
+import { createSandboxAdminClient } from '../../api/sandbox-admin.ts';
 import { removeForeign, writeClientSecret } from '../../auth/session/index.ts';
+import { CliError } from '../../base/errors.ts';
 import { Secret } from '../../base/secret.ts';
 import { writeProfile } from '../../config/config-file.ts';
-import { recordStartedSandbox } from '../../config/sandbox-urls-and-credentials.ts';
+import { forgetSandbox, readKnownSandboxes, recordStartedSandbox } from '../../config/sandbox-urls-and-credentials.ts';
 import type { ResolvedProfileSettings } from '../../config/settings.ts';
 import { validateCallbackUrlSetting } from '../../config/urls.ts';
 import type { CommandContext } from '../../context.ts';
+import { createHttpSenderWithRequestTimeout } from '../../platform/waiting.ts';
 import type { SandboxServers } from '../../sandbox/sandbox.ts';
 
 type SandboxReady = SandboxServers['ready'];
@@ -13,11 +16,7 @@ type SandboxReady = SandboxServers['ready'];
  * Records the running sandbox, so that other commands find it. With `isOptional` (`--no-profile`) a missing or read-only home
  * folder is not an error; the result is then false.
  */
-export function recordStartedSandboxOrWarn(
-  { host, output }: CommandContext,
-  ready: SandboxReady,
-  isOptional: boolean,
-): boolean {
+export function recordStart({ host, output }: CommandContext, ready: SandboxReady, isOptional: boolean): boolean {
   try {
     recordStartedSandbox(host.folders.state, ready);
     return true;
@@ -34,7 +33,7 @@ export function recordStartedSandboxOrWarn(
  * Writes the profile `sandbox`, which uses the file store so that no keychain is needed, and removes the session of an earlier
  * sandbox.
  */
-export async function replaceSandboxProfile(context: CommandContext, ready: SandboxReady): Promise<void> {
+export async function replaceProfile(context: CommandContext, ready: SandboxReady): Promise<void> {
   const binding = { authOrigin: ready.auth_url, baseOrigin: ready.base_url, clientId: ready.client_id };
   const values = {
     auth_url: ready.auth_url,
@@ -68,4 +67,27 @@ export async function replaceSandboxProfile(context: CommandContext, ready: Sand
   }
   await writeClientSecret(store, binding, new Secret(ready.client_secret));
   await context.changeConfig((config) => writeProfile(context.host.folders.config, config, 'sandbox', values));
+}
+
+/** Time limit of a request in milliseconds; a sandbox on this machine responds faster. */
+const responseLimitMs = 2000;
+
+/**
+ * Removes the records of sandboxes that no longer run (for example after `kill -9`), so that the last record is that of a
+ * running sandbox.
+ */
+export async function forgetEnded(context: CommandContext): Promise<void> {
+  const { state } = context.host.folders;
+  const send = createHttpSenderWithRequestTimeout(await context.send(), responseLimitMs);
+  for (const place of readKnownSandboxes(state)) {
+    try {
+      await createSandboxAdminClient(send, place.admin_url, place.admin_token).call('GET', '/clock');
+      return;
+    } catch (error) {
+      if (!(error instanceof CliError)) throw error;
+      // A sandbox whose certificate this process does not trust is running.
+      if (error.code === 'tls') return;
+      forgetSandbox(state, place);
+    }
+  }
 }

@@ -1,0 +1,213 @@
+import type { Actor } from '../../api/actor.ts';
+import { CliError, type ExitCode, usageError } from '../../base/errors.ts';
+import { maxSanitizedTextLength, sanitizeReportLine } from '../../base/sanitize.ts';
+import type { ListView } from '../../cli/columns.ts';
+import type { ParsedArgs } from '../../cli/command.ts';
+import type { CommandIo } from '../../cli/command-io.ts';
+import { parseDurationToMillisecondsOrThrow } from '../../cli/values.ts';
+import { runUntilSignal } from '../../platform/waiting.ts';
+import { requireWritable, writeReport } from '../preflight/report-files.ts';
+import { type DbSource, readCluster, readSource, sourceUrlText, targetUrlText } from '../source/index.ts';
+import { saveWatchedTarget, settleInterrupted, sourceAddress, undoNote } from '../watch/index.ts';
+import { loadBaseline, pathOfBaseline, pathOfRecord, readRecord } from '../watch/record.ts';
+import { type Cutover, checkCutover } from './check.ts';
+import {
+  acceptableLines,
+  type CutoverFacts,
+  cutoverChecklist,
+  formatChecklist,
+  hasMigrationFailed,
+} from './checklist.ts';
+import { divideAccepted } from './comparison.ts';
+import { followCutover } from './follow.ts';
+import { cutoverCommands, nextStep } from './next.ts';
+import type { ComparedTables, FollowLine } from './progress.ts';
+import { readTargetServer } from './target.ts';
+import { openFollowView, renderWindowPage } from './view.ts';
+
+const view: ListView<FollowLine> = {
+  isReport: true,
+  untruncated: true,
+  columns: [
+    { name: 'Line', value: (row) => row.title },
+    { name: 'State', value: (row) => row.state.replace('_', ' ') },
+    { name: 'Observed', value: (row) => sanitizeReportLine(row.observed) },
+    { name: 'ID', value: (row) => row.id, extra: true },
+  ],
+};
+
+interface Run {
+  readonly io: CommandIo;
+  readonly actor: Actor;
+  readonly args: ParsedArgs;
+  readonly cutover: Cutover;
+  /** Lines of the checklist that the user has checked. */
+  readonly accepted: readonly string[];
+  /** Of what earlier commands recorded of the migration. */
+  readonly recordPath: string;
+}
+
+/**
+ * Prints what is left to do before the cut-over, or with `--follow` follows it until every line is done. Throws
+ * `cutover_incomplete` while a line is left.
+ */
+export async function runCutover(io: CommandIo, actor: Actor, args: ParsedArgs): Promise<ExitCode> {
+  const cluster = readCluster(args);
+  io.output.checkColumns(view);
+  const { lines: accepted, tables: acceptedTables } = divideAccepted(args.values('accept'), acceptableLines);
+  const following = readFollowArgs(io, args);
+  const source = await readSource(io, args);
+  const target = await readTargetServer(io, {
+    typed: args.value('target'),
+    engine: source.engine,
+    allowCleartextPassword: args.has('allow-cleartext-password'),
+  });
+  await settleInterrupted(io, actor, cluster);
+  const recordPath = pathOfRecord(io.host.folders.state, sourceAddress(source));
+  const cutover = {
+    ...{ cluster, source, target, acceptedTables, clock: io.host.clock },
+    ignoreDbs: args.values('ignore-dbs'),
+    slots: args.values('slot'),
+    record: readRecord(recordPath),
+  };
+  const run = { io, actor, args, cutover, accepted, recordPath };
+  return following === undefined ? check(run) : follow(run, following);
+}
+
+async function check(run: Run): Promise<ExitCode> {
+  const { host, globals, output, progress } = run.io;
+  const { source } = run.cutover;
+  const api = await run.actor.api();
+  const facts = await runUntilSignal(host.signals, 'the checks were interrupted; nothing was changed', (signal) =>
+    checkCutover(api, {
+      ...{ ...run.cutover, signal },
+      onCheck: (what) => void progress.show(sanitizeReportLine(what)),
+    }),
+  ).finally(() => progress.stop());
+  if (facts.targetFailure === undefined) saveTarget(run);
+  const lines = cutoverChecklist({ ...facts, accepted: run.accepted });
+  const isShaped = globals.values('format').length > 0 || globals.value('query') !== undefined;
+  if (output.format === 'table' && !isShaped) await output.prose(formatChecklist(lines));
+  else await output.list(lines, view);
+  const { migration } = facts;
+  // They say what the migration did not copy, which the last lines have proven to be there.
+  const isRestored = lines.every(({ id, state }) => id === 'passwords' || state === 'done');
+  if (typeof migration !== 'string' && !isRestored)
+    for (const text of migration.warnings ?? []) await output.warn(text);
+  const left = lines.filter(({ state }) => state !== 'done');
+  const open = hasMigrationFailed(facts) ? lines.find(({ id }) => id === 'stopped') : left[0];
+  if (open === undefined) {
+    await output.note(lastNotes(source));
+    return 0;
+  }
+  throw new CliError(
+    'cutover_incomplete',
+    `${lines.length - left.length} of ${lines.length} steps of the cut-over are done`,
+    {
+      detail: sanitizeReportLine(`${open.title}: ${open.observed}`),
+      hint: nextStep(open, commandsOf(run, facts.access, facts.isTargetWithoutTls), facts).slice(
+        0,
+        maxSanitizedTextLength,
+      ),
+    },
+  );
+}
+
+interface Following {
+  readonly isApplied: boolean;
+  readonly compared: ComparedTables;
+  readonly waitTimeout: number;
+  readonly report: string | undefined;
+}
+
+/** What `--follow` was given; undefined without it. A wrong or unconfirmed command line is refused before any request. */
+function readFollowArgs({ prompts, globals }: CommandIo, args: ParsedArgs): Following | undefined {
+  const only = ['apply', 'compare', 'wait-timeout', 'report'].find(
+    (name) => args.has(name) || args.value(name) !== undefined,
+  );
+  if (!args.has('follow')) {
+    if (only !== undefined) throw usageError(`--${only} needs --follow`, 'add `--follow`');
+    return undefined;
+  }
+  const isApplied = args.has('apply');
+  if (isApplied && !prompts.interactive && !globals.has('yes'))
+    throw usageError(
+      'the cut-over is not confirmed, and there is no terminal for a prompt',
+      'confirm with `--yes`',
+      'nothing was sent to the service or to a server',
+    );
+  const compared = (['all', 'changed', 'none'] as const).find((one) => one === args.value('compare')) ?? 'all';
+  const report = args.value('report');
+  requireWritable(report);
+  const waitTimeout = parseDurationToMillisecondsOrThrow(args.value('wait-timeout') ?? '1h', '--wait-timeout', 1000);
+  return { isApplied, compared, waitTimeout, report };
+}
+
+async function follow(run: Run, following: Following): Promise<ExitCode> {
+  const { io, actor, cutover } = run;
+  const { host, output, prompts } = io;
+  const { cluster, source, target } = cutover;
+  const followView = await openFollowView(io, view);
+  const confirm = async (): Promise<void> => {
+    if (!following.isApplied) return;
+    const stop = `stop the migration into cluster ${cluster} as ${await actor.describeForPrompt()}`;
+    const steps =
+      source.engine === 'redis'
+        ? stop
+        : `set the sequences of the target, ${stop}, and restore owners and privileges on the target`;
+    const message = `When nothing writes any more and the contents are equal: ${steps}? A stopped migration cannot be continued.`;
+    followView.leave();
+    if (!(await prompts.confirm({ message })))
+      throw new CliError('cancelled', 'the cut-over was not begun', { hint: 'run it without `--apply` to only look' });
+  };
+  const result = await followCutover(await actor.api(), {
+    ...cutover,
+    ...following,
+    ...{ confirm, signals: host.signals, view: followView, accepted: run.accepted },
+    commands: commandsOf(run, undefined),
+    helpWith: (line, facts) => nextStep(line, commandsOf(run, facts.access), facts),
+    baseline: loadBaseline(pathOfBaseline(host.folders.state, sourceAddress(source), cluster)),
+    loginHints: actor.loginHints(),
+    onTarget: () => saveTarget(run),
+  });
+  await followView.close(result.lines);
+  if (following.report !== undefined) {
+    const names = { source: sourceUrlText(source), target: targetUrlText(target) };
+    writeReport(following.report, renderWindowPage({ result, cluster, ...names }));
+  }
+  if (result.failure !== undefined) throw result.failure;
+  await output.note(lastNotes(source, result.unproven));
+  return 0;
+}
+
+function saveTarget({ recordPath, cutover }: Run): void {
+  saveWatchedTarget(recordPath, cutover.cluster, targetUrlText(cutover.target));
+}
+
+function commandsOf(
+  { io, actor, args, cutover }: Run,
+  access: CutoverFacts['access'],
+  isTargetWithoutTls = false,
+): ReturnType<typeof cutoverCommands> {
+  const { target } = cutover;
+  // The hint tells the user to paste this command, so the command contains the correction.
+  const corrected: DbSource =
+    isTargetWithoutTls && target.engine === 'postgresql'
+      ? { engine: 'postgresql', source: { ...target.source, ssl: 'disable' } }
+      : target;
+  return cutoverCommands(io, actor, args, { ...cutover, target: corrected, access });
+}
+
+function lastNotes({ engine }: DbSource, unproven: readonly string[] = []): readonly string[] {
+  return [
+    'Every step is done. Next, switch the application to the target.',
+    ...unproven.map((one) => sanitizeReportLine(`Not proven: ${one}.`)),
+    // What no line of the checklist looks at.
+    ...(engine === 'redis'
+      ? [
+          'Not proven: that the target has the ACL users and the configuration of the source. Replication does not copy them.',
+        ]
+      : []),
+    undoNote,
+  ];
+}

@@ -1,0 +1,161 @@
+import type { Actor } from '../../api/actor.ts';
+import {
+  describeOnlineMigration,
+  type FetchedOnlineMigration,
+  isMigrationActive,
+  isMigrationStopping,
+  listActiveDatabases,
+} from '../../api/online-migration.ts';
+import {
+  hasMigrationEnded,
+  needsStopRequest,
+  stopOnlineMigration,
+  waitForMigrationEnd,
+} from '../../api/stop-online-migration.ts';
+import { CliError, usageError } from '../../base/errors.ts';
+import { maxSanitizedTextLength } from '../../base/sanitize.ts';
+import { formatDuration } from '../../base/text.ts';
+import { type CommandIo, quietForJson } from '../../cli/command-io.ts';
+import { runUntilSignal } from '../../platform/waiting.ts';
+import type { DbSource } from '../source/index.ts';
+import { leftoverLines, migrationView, nextSteps, requireMigration, settleInterrupted } from '../watch/index.ts';
+import { listStarted } from '../watch/record.ts';
+import { describeCleanSource, describeRemainsQuery, findSourceRemains, type MigrationMarks } from './remains.ts';
+
+interface StopOptions {
+  readonly cluster: string;
+  /** Milliseconds to wait for the end of the migration. */
+  readonly limit: number;
+  /** Read afterwards, to find out whether something is left there. */
+  readonly source: DbSource | undefined;
+  readonly ignoreDbs: readonly string[];
+}
+
+/** Throws `usage`, before any request, when nobody can confirm the stop. */
+export function requireStoppable({ prompts, globals }: CommandIo, actor: Actor, cluster: string): void {
+  if (prompts.interactive || globals.has('yes')) return;
+  throw usageError(
+    'the stop is not confirmed, and there is no terminal for a prompt',
+    `confirm with \`${actor.command('db stop', cluster, '--yes')}\``,
+    'nothing was sent to the service',
+  );
+}
+
+/** Stops the migration into a cluster after a confirmation, waits for its end, and says whether it left something. */
+export async function stopMigration(io: CommandIo, actor: Actor, options: StopOptions): Promise<void> {
+  const { output, prompts } = io;
+  const { cluster } = options;
+  await settleInterrupted(io, actor, cluster);
+  const api = await actor.api();
+  const migration = await requireMigration(api, cluster);
+  const isStopped = !needsStopRequest(migration);
+  let shown = migration;
+  if (isStopped) await output.note('The migration has already ended. Nothing was sent.');
+  else {
+    const message = `Stop ${describeOnlineMigration(migration)}, into cluster ${cluster} as ${await actor.describeForPrompt()}? A stopped migration cannot be continued.`;
+    if (!(await prompts.confirm({ message })))
+      throw new CliError('cancelled', 'the migration was not stopped', {
+        hint: 'run the command again to stop the migration',
+      });
+    shown = await stopOnlineMigration(api, cluster, migration, actor.loginHints());
+  }
+  if (!isStopped || isMigrationActive(migration)) shown = await waitForEnd(io, actor, options, shown);
+  await output.object(shown.raw, migrationView);
+  const hasEnded = hasMigrationEnded(shown);
+  if (!hasEnded)
+    await output.note(
+      `The service accepted the stop, and still shows the status ${shown.status}. Next: ${actor.command('db status', cluster, '--watch')}`,
+      maxSanitizedTextLength,
+    );
+  else if (!isStopped)
+    await output.note(
+      'The migration is stopped. The copied data stays on the target. Restore the firewall rules and trusted sources that were opened for it.',
+    );
+  if (options.source !== undefined || hasEnded) await reportRemains(io, options, shown);
+  if (hasEnded) await output.note(nextSteps(io, actor, cluster, shown), maxSanitizedTextLength);
+}
+
+/** Waits until every database has ended; throws a CliError at the time limit. */
+async function waitForEnd(
+  io: CommandIo,
+  actor: Actor,
+  { cluster, limit }: StopOptions,
+  stopping: FetchedOnlineMigration,
+): Promise<FetchedOnlineMigration> {
+  const { host, progress } = quietForJson(io);
+  const api = await actor.api();
+  const hint = `wait for the end with \`${actor.command('db stop', cluster, '--yes')}\`: it sends the stop again, which changes nothing`;
+  const onPoll = (migration: FetchedOnlineMigration): void => {
+    const active = listActiveDatabases(migration);
+    const names = active.length === 0 ? '' : `: ${active.slice(0, 5).join(', ')}`;
+    if (names !== '' || isMigrationStopping(migration)) void progress.show(`stopping${names}`);
+  };
+  const message = 'the wait was interrupted; the stop was sent, and the migration is stopping';
+  let last: FetchedOnlineMigration;
+  try {
+    last = await runUntilSignal(host.signals, message, (signal) =>
+      waitForMigrationEnd(api, cluster, stopping, { clock: host.clock, signal, limit, onPoll }),
+    );
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    const { code, status, requestId, exitCode } = error;
+    if (code === 'cancelled') throw new CliError(code, message, { hint, exitCode });
+    throw new CliError(code, 'the stop was sent, but it is not known whether the migration has ended', {
+      ...{ detail: error.message, hint, status, requestId, exitCode },
+      cause: error,
+    });
+  } finally {
+    await progress.stop();
+  }
+  const active = listActiveDatabases(last);
+  if (active.length === 0 && !isMigrationStopping(last)) return last;
+  throw new CliError('timeout', `the migration is still stopping after ${formatDuration(limit)}`, {
+    detail:
+      active.length === 0
+        ? `status ${last.status}`
+        : `not ended: ${active.slice(0, 5).join(', ')}${active.length > 5 ? ` and ${active.length - 5} more` : ''}`,
+    hint,
+  });
+}
+
+/** Says whether the migration left something on the source, or how to find out. */
+async function reportRemains(
+  { host, output }: CommandIo,
+  { cluster, source, ignoreDbs }: StopOptions,
+  { id, raw }: FetchedOnlineMigration,
+): Promise<void> {
+  const record = listStarted(host.folders.state).find(
+    ({ started }) => started.cluster === cluster && (id === undefined || started.id === id),
+  );
+  const marks: MigrationMarks = { id, record };
+  const leftovers = leftoverLines(raw);
+  if (source === undefined && leftovers.length > 0)
+    throw new CliError('api_error', 'the migration has ended, and the service left objects of it', {
+      detail: leftovers.join('; '),
+      hint: 'remove the objects, then run the same command again with `--source`, which checks that nothing is left',
+    });
+  await output.note(leftovers, maxSanitizedTextLength);
+  if (source === undefined) {
+    await output.note(describeRemainsQuery(marks), maxSanitizedTextLength);
+    return;
+  }
+  const { own, statements, doubtful } = await runUntilSignal(
+    host.signals,
+    'the check of the source was interrupted; the migration was stopped',
+    (signal) => findSourceRemains(source, marks, { clock: host.clock, signal, ignoreDbs }),
+  );
+  if (own.length > 0)
+    throw new CliError('api_error', 'the migration is not removed from the source', {
+      detail: own.join('; '),
+      hint:
+        statements.length === 0
+          ? 'wait a minute, and run the same command again'
+          : `wait a minute, and run the same command again; if they are still there, run on the source: ${statements.join(' ')}`,
+    });
+  if (doubtful.length > 0)
+    await output.note(
+      `Not proven that nothing is left on the source: ${doubtful.join('; ')}. Drop what nothing else uses.`,
+      maxSanitizedTextLength,
+    );
+  else await output.note(describeCleanSource(source.engine));
+}

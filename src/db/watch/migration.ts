@@ -1,0 +1,345 @@
+import type { Actor } from '../../api/actor.ts';
+import type { ApiClient } from '../../api/client.ts';
+import {
+  buildOnlineMigrationPath,
+  describeMigrationFailures,
+  describeOnlineMigration,
+  type FetchedOnlineMigration,
+  fetchOnlineMigration,
+  isFailedMigrationStatus,
+  isMigrationActive,
+  isMigrationStopping,
+  listMigrationFailures,
+  listMigrationWarnings,
+  type OnlineMigration,
+  readMigratedDatabases,
+} from '../../api/online-migration.ts';
+import { FailedReads } from '../../api/waits.ts';
+import { CliError, type ExitCode } from '../../base/errors.ts';
+import { isLosslessNumberObject } from '../../base/exact.ts';
+import { compareAccountsAndServerOrigins } from '../../base/identity.ts';
+import { isJsonRecord, type JsonRecord, readNumberField, readStringField } from '../../base/json.ts';
+import { maxSanitizedTextLength, sanitizeLine } from '../../base/sanitize.ts';
+import { countOf, formatBytes } from '../../base/text.ts';
+import type { ListView, OutputCellValue } from '../../cli/columns.ts';
+import type { CommandIo } from '../../cli/command-io.ts';
+import { quoteShellArg } from '../../cli/shell-quote.ts';
+import { runUntilSignal } from '../../platform/waiting.ts';
+import type { DbSource } from '../source/index.ts';
+import { failureHeadline, helpWithFailures } from './failures.ts';
+import { formatIdentity } from './identity.ts';
+import { listStarted, type StartedRecord } from './record.ts';
+import { sourceAddress } from './source.ts';
+import { findRequests, type RequestOutcome, resolveRequest } from './start.ts';
+import type { WatchOptions } from './watch.ts';
+
+type Shown = Pick<OnlineMigration, 'id' | 'status' | 'raw'>;
+
+/** The members of a migration, as far as the service sends them. */
+export const migrationFields = [
+  'id',
+  'status',
+  'created_at',
+  'deadline',
+  'stopped_at',
+  'reason',
+  'data_plane',
+  'method',
+  'databases',
+  'warnings',
+  'leftovers',
+];
+
+/** Columns of a migration; a cell is empty when the service does not send the value. */
+export const migrationView: ListView<JsonRecord> = {
+  columns: [
+    { name: 'ID', value: (row) => cellOf(row.id) },
+    { name: 'Status', value: statusCell },
+    { name: 'CreatedAt', value: (row) => cellOf(row.created_at) },
+    { name: 'Deadline', value: (row) => cellOf(row.deadline) },
+    { name: 'StoppedAt', value: (row) => cellOf(row.stopped_at) },
+    { name: 'Reason', value: (row) => cellOf(row.reason) },
+  ],
+};
+
+/** The service goes on with the other databases when one has failed, and its status does not say so. */
+function statusCell(raw: JsonRecord): OutputCellValue {
+  const databases = readMigratedDatabases({ raw });
+  const failed = databases.filter(({ failure }) => failure !== undefined).length;
+  if (failed === 0 || isFailedMigrationStatus(readStringField(raw, 'status'))) return cellOf(raw.status);
+  return `${cellOf(raw.status) ?? 'unknown'} (${failed} of ${countOf(databases.length, 'database')} failed)`;
+}
+
+function cellOf(value: unknown): OutputCellValue {
+  return typeof value === 'string' || typeof value === 'number' || isLosslessNumberObject(value) ? value : undefined;
+}
+
+/** The latest migration into a cluster. Throws `not_found` if the service shows none. */
+export async function requireMigration(api: ApiClient, cluster: string): Promise<FetchedOnlineMigration> {
+  const migration = await fetchOnlineMigration(api, cluster);
+  if (migration !== undefined) return migration;
+  throw new CliError('not_found', `the service shows no migration into cluster ${cluster}`, {
+    detail: `GET ${buildOnlineMigrationPath(cluster)}: not found; the cluster does not exist, belongs to another account, or had no migration yet`,
+    hint: 'list the clusters with `cloudctl db list`; start a migration with `cloudctl db migrate`',
+  });
+}
+
+/** Prints a migration, its databases and what to do next. */
+export async function printMigration(
+  io: CommandIo,
+  actor: Actor,
+  cluster: string,
+  migration: OnlineMigration,
+): Promise<void> {
+  const { output } = io;
+  await output.object(migration.raw, migrationView);
+  await output.note(databaseLines(migration.raw));
+  await output.note(leftoverLines(migration.raw), maxSanitizedTextLength);
+  for (const text of listMigrationWarnings(migration)) await output.warn(text);
+  if (output.format === 'table') await output.note(nextSteps(io, actor, cluster, migration), maxSanitizedTextLength);
+}
+
+/**
+ * Prints each state of the migration until it has ended, and its final state. Throws `api_error` for a migration that failed.
+ * @param interval milliseconds between two requests
+ */
+export async function followMigration(
+  io: CommandIo,
+  actor: Actor,
+  cluster: string,
+  { first, interval }: { readonly first: FetchedOnlineMigration; readonly interval: number },
+): Promise<ExitCode> {
+  const { host, output } = io;
+  const api = await actor.api();
+  let last = first;
+  const poll = async function* (signal: AbortSignal): AsyncGenerator<JsonRecord> {
+    let shown = '';
+    const warned = new Set<string>();
+    const failed = new FailedReads();
+    failed.succeed();
+    for (;;) {
+      const lines = statusLines(last.raw);
+      if (output.format !== 'ndjson' && shown !== lines.join()) await output.note(lines);
+      shown = lines.join();
+      for (const text of listMigrationWarnings(last)) {
+        if (!warned.has(text)) await output.warn(text);
+        warned.add(text);
+      }
+      yield last.raw;
+      if (!isMigrationActive(last)) return;
+      await host.clock.sleep(interval, signal);
+      try {
+        const next = await requireMigration(api, cluster);
+        if (next.id !== last.id) throw replacedError(cluster, last, next);
+        last = next;
+        failed.succeed();
+      } catch (error) {
+        failed.add(error);
+      }
+    }
+  };
+  await runUntilSignal(host.signals, 'the watch was interrupted; the migration continues', async (signal) => {
+    if (output.format === 'ndjson') return output.list(poll(signal), migrationView);
+    for await (const _state of poll(signal)) signal.throwIfAborted();
+    return output.object(last.raw, migrationView);
+  });
+  const help = helpWith(io, actor, cluster, last);
+  if (help !== undefined)
+    throw new CliError('api_error', `the migration into cluster ${cluster} ended with an error`, {
+      detail: help.reasons,
+      hint: help.next.slice(0, maxSanitizedTextLength),
+    });
+  if (output.format === 'table') await output.note(nextSteps(io, actor, cluster, last), maxSanitizedTextLength);
+  return 0;
+}
+
+function replacedError(cluster: string, last: FetchedOnlineMigration, next: FetchedOnlineMigration): CliError {
+  return new CliError('not_found', `the service shows another migration into cluster ${cluster}`, {
+    detail: `${describeOnlineMigration(last)}; then ${describeOnlineMigration(next)}`,
+    hint: `follow the other migration with \`cloudctl db status ${cluster} --watch\``,
+  });
+}
+
+/** The status of a migration as one line, followed by one line for each database. */
+function statusLines(raw: JsonRecord): readonly string[] {
+  const reason = readStringField(raw, 'reason');
+  const status = readStringField(raw, 'status') ?? 'unknown';
+  return [`Status ${status}${reason === undefined ? '' : `: ${reason}`}`, ...databaseLines(raw)];
+}
+
+/** One line for each database, with the values that the service sends. */
+function databaseLines(raw: JsonRecord): readonly string[] {
+  const databases = Array.isArray(raw.databases) ? raw.databases : [];
+  return databases.filter(isJsonRecord).map((database) => {
+    const [ready, total] = [readNumberField(database, 'tables_ready'), readNumberField(database, 'tables_total')];
+    const lag = readNumberField(database, 'lag_bytes');
+    const reason = readStringField(database, 'error') ?? readStringField(database, 'reason');
+    const parts = [
+      readStringField(database, 'phase') ?? 'unknown',
+      // Redis has no tables: the keys of a database are one.
+      ...(ready === undefined || total === undefined || hasKeys(database)
+        ? []
+        : [`${ready} of ${total} tables copied`]),
+      ...(lag === undefined ? [] : [`${formatBytes(lag)} behind`]),
+      ...(reason === undefined ? [] : [reason]),
+    ];
+    return `  ${readStringField(database, 'name') ?? 'a database'}: ${parts.join(', ')}`;
+  });
+}
+
+function hasKeys({ tables }: JsonRecord): boolean {
+  const [first] = Array.isArray(tables) ? tables.filter(isJsonRecord) : [];
+  return first !== undefined && readStringField(first, 'name') === 'keys';
+}
+
+/** One line for each object that the service created and could not remove, with the statement that it names. */
+export function leftoverLines(raw: JsonRecord): readonly string[] {
+  const leftovers = Array.isArray(raw.leftovers) ? raw.leftovers : [];
+  return leftovers.filter(isJsonRecord).map((one) => {
+    const text = (key: string): string => sanitizeLine(readStringField(one, key) ?? '');
+    const where = text('database') === '' ? '' : `, database ${text('database')}`;
+    return `the service could not remove ${text('object')} from the ${text('side')}${where}: ${text('reason')}; it names this statement: ${text('statement')}`;
+  });
+}
+
+/** The rules of docs/service.md S9 that apply during a migration and after it, one line each. */
+export function restrictionLines(engine: DbSource['engine']): readonly string[] {
+  const rules =
+    engine === 'redis'
+      ? ['do not change the replication configuration of the source, or the connection between the two databases']
+      : [
+          'do not write to the migrated tables on the target',
+          'do not change the replication configuration of the source, wal_level or max_replication_slots',
+          'do not interrupt the connection between the two databases',
+        ];
+  return [
+    'While a migration runs:',
+    ...rules.map((rule) => `  ${rule}`),
+    'After the migration, restore the firewall rules and trusted sources that were opened for it.',
+  ];
+}
+
+/** Printed again when the migration is over, because the user may have written the undo script weeks earlier. */
+export const undoNote =
+  'Then restore the settings of the source: run the undo script, if `db preflight --undo-sql` wrote one. Some settings change back only when the server is restarted.';
+
+/** Sentences that tell the user, for a migration in this state, what to do next and with which command. */
+export function nextSteps(io: CommandIo, actor: Actor, cluster: string, migration: Shown): readonly string[] {
+  const help = helpWith(io, actor, cluster, migration);
+  if (help !== undefined)
+    return [
+      `The service reports: ${help.headline}`,
+      `Next, ${help.next}`,
+      ...(isMigrationActive(migration) ? [] : [undoNote]),
+    ];
+  const { from, target, identity } = recorded(io, cluster, migration);
+  if (isMigrationStopping(migration))
+    return [`The migration is stopping. Next, wait for its end: ${actor.command('db status', cluster, '--watch')}`];
+  const cutover = actor.command('db cutover', cluster, ...from, '--target', target);
+  if (!isMigrationActive(migration))
+    return [
+      `Next, compare the contents of source and target, and see what is left of the cut-over: ${cutover}`,
+      undoNote,
+    ];
+  return [
+    ...identity,
+    `Next, follow the migration until the target has caught up: ${actor.command('db watch', ...from, '--until-idle')}`,
+    `Then see what is left to do before the cut-over: ${cutover}`,
+  ];
+}
+
+/** What failed in a migration, and what helps; undefined if nothing failed. */
+function helpWith(
+  io: CommandIo,
+  actor: Actor,
+  cluster: string,
+  migration: Shown,
+): { readonly headline: string; readonly reasons: string; readonly next: string } | undefined {
+  const failures = listMigrationFailures(migration);
+  if (failures.length === 0) return undefined;
+  const { from } = recorded(io, cluster, migration);
+  return {
+    headline: failureHeadline(failures),
+    reasons: describeMigrationFailures(failures),
+    next: helpWithFailures(failures, isMigrationActive(migration), {
+      preflight: actor.command('db preflight', ...from),
+      stop: actor.command('db stop', cluster),
+      migrate: actor.command('db migrate', cluster, ...from),
+    }),
+  };
+}
+
+/** What this machine has recorded of the migration, as words for a shell. */
+function recorded({ host }: Pick<CommandIo, 'host'>, cluster: string, { id }: Pick<OnlineMigration, 'id'>) {
+  const latest = listStarted(host.folders.state).find(({ started }) => started.cluster === cluster);
+  // What is recorded of another migration says nothing about this one.
+  const record = latest?.started.id === id ? latest : undefined;
+  const from = (record?.sourceOptions ?? ['--source', 'URL']).map(quoteShellArg);
+  return { from, target: recordedTarget(record), identity: identityLines(latest, record) };
+}
+
+/** How the slots of the migration were identified on this machine; that another migration is recorded, if so. */
+function identityLines(latest: StartedRecord | undefined, record: StartedRecord | undefined): readonly string[] {
+  if (latest !== undefined && record === undefined && latest.started.id !== '')
+    return [
+      `This machine has recorded migration ${sanitizeLine(latest.started.id, 80)} into the cluster, not the one that the service shows.`,
+    ];
+  return (record?.slots ?? []).flatMap(({ name, database, grade, by }) => {
+    if (grade === undefined || by === undefined) return [];
+    const place = database === '' ? '' : `${sanitizeLine(database, 80)}: `;
+    return [`  ${place}${sanitizeLine(name, 80)}, ${formatIdentity({ grade, by: sanitizeLine(by, 200) })}`];
+  });
+}
+
+/** The target is known after `db cutover` has connected to it. */
+function recordedTarget(record: StartedRecord | undefined): string {
+  if (record === undefined) return 'URL';
+  if (record.target !== undefined) return quoteShellArg(record.target);
+  return record.engine === 'redis' ? 'rediss://HOST' : 'postgres://USER@HOST:PORT/DBNAME';
+}
+
+/** Determines and prints the result of a request to migrate into this cluster whose run was interrupted. Throws a CliError. */
+export async function settleInterrupted(
+  { host, output }: CommandIo,
+  actor: Actor,
+  cluster: string,
+): Promise<RequestOutcome | undefined> {
+  const identity = await actor.storedIdentity();
+  const resolved = await resolveRequest(
+    { api: await actor.api(), stateFolder: host.folders.state, now: host.clock.now(), identity },
+    cluster,
+  );
+  if (resolved !== undefined) await output.note(resolved.note);
+  return resolved;
+}
+
+/**
+ * The same for the requests that named a source. If the service cannot be reached, the watch continues, because it needs only
+ * the source.
+ */
+export async function settleInterruptedOf(io: CommandIo, actor: Actor, source: DbSource): Promise<void> {
+  for (const { cluster, baseOrigin, at } of findRequests(io.host.folders.state, sourceAddress(source))) {
+    try {
+      if (actor.baseOrigin() !== baseOrigin)
+        throw new CliError('usage', `the profile belongs to another service than ${baseOrigin}`);
+      await settleInterrupted(io, actor, cluster);
+    } catch (error) {
+      if (!(error instanceof CliError)) throw error;
+      await io.output.note(
+        `A run that was interrupted after ${new Date(at).toISOString()} may have started a migration of this source; the status of the migration could not be read: ${error.message}. Next: cloudctl db status ${cluster}`,
+      );
+    }
+  }
+}
+
+/**
+ * Reads the recorded migration from the service. Rejects when the profile belongs to another service or account than the
+ * record, because the same UUID would identify another cluster there.
+ */
+export function statusReader(actor: Actor): NonNullable<WatchOptions['fetchStatus']> {
+  return async ({ cluster, identity }, until) => {
+    if (compareAccountsAndServerOrigins(identity, await actor.storedIdentity()) === 'different')
+      throw new CliError('usage', 'the profile is not the one that started the migration');
+    return fetchOnlineMigration(await actor.api(), cluster, { until });
+  };
+}
