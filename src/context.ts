@@ -1,49 +1,49 @@
 import type { ApiClient } from './api/client.ts';
-import { createSandboxAdminClient, type SandboxAdminApi } from './api/sandbox-admin.ts';
+import { type AdminApi, adminClient } from './api/sandbox-admin.ts';
 import type { ProfileCommand } from './auth/session/index.ts';
 import { CliError, usageError, withHint } from './base/errors.ts';
 import { sanitizeLine } from './base/sanitize.ts';
-import { isColorEnabled } from './cli/color.ts';
+import { usesColor } from './cli/color.ts';
 import type { CommandSpec, ParsedArgs } from './cli/command.ts';
-import { createCommandOutput } from './cli/output.ts';
-import { createPagerPrinter } from './cli/pager-printer.ts';
-import { createProgressReporter } from './cli/progress.ts';
+import { createOutput } from './cli/output.ts';
+import { createPager } from './cli/pager-printer.ts';
+import { createProgress } from './cli/progress.ts';
 import { createPrompts } from './cli/prompts.ts';
-import { compileJmespath, createOutputFieldSelector } from './cli/query.ts';
-import { areHyperlinksShown } from './cli/text.ts';
-import { parseDurationToMillisecondsOrThrow } from './cli/values.ts';
-import { type ConfigFile, configLockPath, readConfigFile } from './config/config-file.ts';
-import { resolveSandboxAdminAccess } from './config/sandbox-urls-and-credentials.ts';
+import { compileJmespath, fieldSelector } from './cli/query.ts';
+import { showsHyperlinks } from './cli/text.ts';
+import { requireDuration } from './cli/values.ts';
+import { type ConfigFile, configLockPath, readConfig } from './config/config-file.ts';
+import { adminAccess } from './config/sandbox-urls-and-credentials.ts';
 import {
-  buildProfileReference,
   nameProfile,
-  type ProfileSettingsFromOptions,
-  type ResolvedProfileSettings,
-  resolveProfileSettings,
+  type ProfileSettings,
+  profileReference,
+  resolveSettings,
+  type TypedSettings,
 } from './config/settings.ts';
-import { readGlobalSettingsFromOptions, resolveOutputFormat } from './context/global-overrides.ts';
+import { globalSettings, resolveFormat } from './context/global-overrides.ts';
 import type { ProfileServices } from './context/profile-services.ts';
-import type { CommandHttpSenderOptions, HostSystem, OutputSink, ProcessEnvironment } from './platform/host.ts';
+import type { HostSystem, OutputSink, ProcessEnvironment, SendOptions } from './platform/host.ts';
 import type { HttpSender } from './platform/http-sender.ts';
-import { acquireFileLock, type HeldFileLock } from './platform/locks.ts';
-import { findUnsafeEnvironmentVariable } from './platform/unsafe-environment-variable.ts';
-import { createHttpSenderWithRequestTimeout } from './platform/waiting.ts';
+import { acquireLock, type HeldLock } from './platform/locks.ts';
+import { unsafeVariable } from './platform/unsafe-environment-variable.ts';
+import { limitedSender } from './platform/waiting.ts';
 
 /**
  * The services, settings and output that a command uses. Each service is created on first use. Only context.ts and
  * context/profile-services.ts create services.
  */
 export interface CommandContext extends ProfileCommand {
-  readonly api: (settings: ResolvedProfileSettings) => Promise<ApiClient>;
+  readonly api: (settings: ProfileSettings) => Promise<ApiClient>;
   /** The admin API of the running sandbox. */
-  readonly sandbox: (adminUrl: string | undefined) => Promise<SandboxAdminApi>;
+  readonly sandbox: (adminUrl: string | undefined) => Promise<AdminApi>;
 }
 
 /**
  * @param isDiagnosis whether the command reports settings that are not valid as its result; its output is never paged,
  * because a report of one screen needs no second program, which may be what is wrong
  */
-export async function createCommandContext(
+export async function createContext(
   host: HostSystem,
   globals: ParsedArgs,
   isDiagnosis = false,
@@ -51,23 +51,23 @@ export async function createCommandContext(
 ): Promise<CommandContext> {
   const query = globals.value('query');
   const selected = query === undefined ? undefined : await compileJmespath(query);
-  const compiled = globals.has('json') ? createOutputFieldSelector(globals.values('json'), selected, spec) : selected;
-  const timeout = parseDurationToMillisecondsOrThrow(globals.value('timeout') ?? '30s', '--timeout', 1000);
+  const compiled = globals.has('json') ? fieldSelector(globals.values('json'), selected, spec) : selected;
+  const timeout = requireDuration(globals.value('timeout') ?? '30s', '--timeout', 1000);
   let known: ConfigFile | undefined;
-  const config = (): ConfigFile => (known ??= readConfigFile(host.folders.config));
-  const resolve = (env: ProcessEnvironment, options: ProfileSettingsFromOptions): ResolvedProfileSettings =>
-    resolveProfileSettings({
+  const config = (): ConfigFile => (known ??= readConfig(host.folders.config));
+  const resolve = (env: ProcessEnvironment, options: TypedSettings): ProfileSettings =>
+    resolveSettings({
       env,
       config: config(),
       profile: globals.value('profile'),
-      overrides: { ...readGlobalSettingsFromOptions(globals), ...options },
+      overrides: { ...globalSettings(globals), ...options },
     });
-  const settings = (options: ProfileSettingsFromOptions = {}) => resolve(host.env, options);
-  const sessionSettings = (options: ProfileSettingsFromOptions = {}) =>
+  const settings = (options: TypedSettings = {}) => resolve(host.env, options);
+  const sessionSettings = (options: TypedSettings = {}) =>
     resolve({ ...host.env, CLOUDCTL_ACCESS_TOKEN: undefined }, options);
-  const isColored = (sink: OutputSink) => isColorEnabled({ sink, env: host.env, noColor: globals.has('no-color') });
+  const isColored = (sink: OutputSink) => usesColor({ sink, env: host.env, noColor: globals.has('no-color') });
   const quiet = globals.has('quiet');
-  const progress = createProgressReporter({
+  const progress = createProgress({
     stderr: host.stderr,
     clock: host.clock,
     quiet,
@@ -75,10 +75,10 @@ export async function createCommandContext(
   });
   const stderr = progress.guard(host.stderr);
   const stdout = progress.guard(host.stdout);
-  const output = createCommandOutput({
+  const output = createOutput({
     stdout,
     stderr,
-    format: resolveOutputFormat(globals, settings, isDiagnosis ? { variable: host.env.CLOUDCTL_OUTPUT } : undefined),
+    format: resolveFormat(globals, settings, isDiagnosis ? { variable: host.env.CLOUDCTL_OUTPUT } : undefined),
     columns: globals.values('format'),
     header: !globals.has('no-header'),
     query: compiled,
@@ -88,8 +88,8 @@ export async function createCommandContext(
     // A value without its header, as in `$(… --format Status --no-header)`, is read by a program, in CI with FORCE_COLOR too.
     dataColor: isColored(host.stdout) && (host.stdout.isTTY || !globals.has('no-header')),
     now: () => host.clock.now(),
-    hyperlinks: areHyperlinksShown(host.stdout, host.env),
-    paged: createPagerPrinter({
+    hyperlinks: showsHyperlinks(host.stdout, host.env),
+    paged: createPager({
       host,
       stdout,
       noPager: isDiagnosis || globals.has('no-pager'),
@@ -100,27 +100,27 @@ export async function createCommandContext(
     ? (line: string): void => void stderr.write(`${sanitizeLine(line, 4000)}\n`)
     : undefined;
   const requireSafe = (): void => refuseUnsafeEnvironment(host);
-  const send = async ({ obtainsTokens, ...options }: CommandHttpSenderOptions = {}): Promise<HttpSender> => {
+  const send = async ({ obtainsTokens, ...options }: SendOptions = {}): Promise<HttpSender> => {
     const sending = await host.createSender({ env: host.env, trace, ...options });
     // Requests on a new connection have fixed time limits, which --timeout can only shorten.
     const isShortened = options.fresh === true && obtainsTokens !== true && globals.value('timeout') !== undefined;
-    return isShortened ? createHttpSenderWithRequestTimeout(sending, timeout) : sending;
+    return isShortened ? limitedSender(sending, timeout) : sending;
   };
-  const lock = (path: string): Promise<HeldFileLock> =>
-    acquireFileLock(path, { waitMs: 45_000, clock: host.clock, random: host.random });
+  const lock = (path: string): Promise<HeldLock> =>
+    acquireLock(path, { waitMs: 45_000, clock: host.clock, random: host.random });
   const changeConfig = async <T>(change: (config: ConfigFile) => T): Promise<T> => {
     const held = await lock(configLockPath(host.folders.config));
     try {
-      return change(readConfigFile(host.folders.config));
+      return change(readConfig(host.folders.config));
     } finally {
       held.release();
       known = undefined;
     }
   };
-  const storedSettings = (profile: string): ResolvedProfileSettings => {
+  const storedSettings = (profile: string): ProfileSettings => {
     const env = { CLOUDCTL_CREDENTIAL_STORE: host.env.CLOUDCTL_CREDENTIAL_STORE };
-    const stored = resolveProfileSettings({ env, config: config(), profile });
-    return { ...stored, profile: { ...stored.profile, ...buildProfileReference(profile, host.env, config()) } };
+    const stored = resolveSettings({ env, config: config(), profile });
+    return { ...stored, profile: { ...stored.profile, ...profileReference(profile, host.env, config()) } };
   };
   const prompts = createPrompts({
     streams: () => ({ input: host.stdin, output: host.screen }),
@@ -133,16 +133,16 @@ export async function createCommandContext(
   });
   let loaded: Promise<ProfileServices> | undefined;
   const services = (): Promise<ProfileServices> => {
-    loaded ??= import('./context/profile-services.ts').then(({ createProfileServices }) =>
-      createProfileServices({
+    loaded ??= import('./context/profile-services.ts').then(({ createServices }) =>
+      createServices({
         ...{ host, output, prompts, stderr, send, lock, requireSafe, config, timeout },
       }),
     );
     return loaded;
   };
-  const sandbox = async (adminUrl: string | undefined): Promise<SandboxAdminApi> => {
-    const admin = resolveSandboxAdminAccess(host.folders.state, host.env, adminUrl);
-    if (admin !== undefined) return createSandboxAdminClient(await send(), admin.adminUrl, admin.adminToken);
+  const sandbox = async (adminUrl: string | undefined): Promise<AdminApi> => {
+    const admin = adminAccess(host.folders.state, host.env, adminUrl);
+    if (admin !== undefined) return adminClient(await send(), admin.adminUrl, admin.adminToken);
     throw new CliError('not_found', 'no sandbox is running', {
       detail:
         adminUrl === undefined
@@ -176,7 +176,7 @@ export async function createCommandContext(
 }
 
 /** The error with a hint whose commands act on the profile of this command. */
-export function withProfile(settings: () => ResolvedProfileSettings, error: CliError): CliError {
+export function withProfile(settings: () => ProfileSettings, error: CliError): CliError {
   if (error.hint === undefined) return error;
   try {
     return withHint(error, nameProfile(error.hint, settings().profile));
@@ -187,7 +187,7 @@ export function withProfile(settings: () => ResolvedProfileSettings, error: CliE
 }
 
 function refuseUnsafeEnvironment(host: HostSystem): void {
-  const hazard = findUnsafeEnvironmentVariable(host.env);
+  const hazard = unsafeVariable(host.env);
   if (hazard === undefined) return;
   throw usageError(
     `cannot send secrets while ${hazard.variable} is set to ${hazard.value}`,

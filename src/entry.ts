@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs';
 import { programVersion } from './base/version.ts';
-import { readStoredHelpPage } from './cli/stored-help.ts';
-import { canDescriptorBeTerminal } from './platform/stream-sink.ts';
+import { storedPage } from './cli/stored-help.ts';
+import { maybeTerminal } from './platform/stream-sink.ts';
 import type { ProgramBundle } from './platform/v8-code-cache.ts';
 
 declare global {
@@ -18,8 +18,7 @@ declare global {
 async function start(argv: readonly string[]): Promise<void> {
   if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) return print(`${programVersion}\n`);
   // On a terminal, help has colours and the width of the terminal.
-  const page =
-    (process.env.FORCE_COLOR ?? '') === '' && !canDescriptorBeTerminal(1) ? readStoredHelpPage(argv) : undefined;
+  const page = (process.env.FORCE_COLOR ?? '') === '' && !maybeTerminal(1) ? storedPage(argv) : undefined;
   if (page !== undefined) return print(page);
   // Without a listener, SIGUSR1 opens the debugger of Node on a local port, where other users could read the access token.
   process.on('SIGUSR1', () => {});
@@ -32,12 +31,12 @@ async function start(argv: readonly string[]): Promise<void> {
     if (token !== undefined) return print(`${token.reveal()}\n`);
   }
   const packs = import.meta.packs;
-  const cache = packs && (await import('./platform/v8-code-cache.ts')).openV8CodeCache(packs, process.env);
+  const cache = packs && (await import('./platform/v8-code-cache.ts')).openCache(packs, process.env);
   const { runCliProcess } = await import('./main.ts');
   process.exitCode = await runCliProcess(argv);
   if (packs !== undefined && cache !== undefined && process.exitCode === 0 && cache.incompletePacks().length > 0)
-    (await import('./platform/write-v8-code-cache.ts')).writeV8CodeCache(cache, packs.moduleNames());
-  if (isBlocked) (await import('./platform/read-keychain-quickly.ts')).exitDespiteBlockedThread(process.exitCode);
+    (await import('./platform/write-v8-code-cache.ts')).writeCache(cache, packs.moduleNames());
+  if (isBlocked) (await import('./platform/read-keychain-quickly.ts')).exitBlocked(process.exitCode);
 }
 
 /** Writes to the file descriptor, because creating process.stdout takes more time than the rest of `start`. */

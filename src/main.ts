@@ -1,10 +1,10 @@
 import type { CliError, ExitCode } from './base/errors.ts';
 import { programVersion } from './base/version.ts';
-import { isColorEnabled } from './cli/color.ts';
-import { isJsonErrorOutput, printError, toCliError } from './cli/error-output.ts';
-import { createPagerPrinter } from './cli/pager-printer.ts';
+import { usesColor } from './cli/color.ts';
+import { printError, toCliError, writesJson } from './cli/error-output.ts';
+import { createPager } from './cli/pager-printer.ts';
 import { runCommandLine } from './cli/run-command-line.ts';
-import { commandTree, programOverviewCommand } from './commands/index.ts';
+import { commandTree, overviewCommand } from './commands/index.ts';
 import { DamagedConfigError } from './config/config-file.ts';
 import { helpTopics } from './help-topics/help-topics.ts';
 import {
@@ -12,13 +12,13 @@ import {
   topLevelCommandAliases,
   translateSimilarToolCommand,
 } from './help-topics/similar-tools.ts';
-import { createSystemHost } from './platform/create-system-host.ts';
-import { type HostSystem, withRedactedOutput } from './platform/host.ts';
+import { systemHost } from './platform/create-system-host.ts';
+import { type HostSystem, redactOutput } from './platform/host.ts';
 
 /** Runs the whole program. `argv` contains the arguments after the program's name. Errors are printed and never thrown. */
 export async function runCliCommandLine(argv: readonly string[], system: HostSystem): Promise<ExitCode> {
-  const host = withRedactedOutput(system);
-  let json = isJsonErrorOutput(argv, host.env, host.stderr.isTTY);
+  const host = redactOutput(system);
+  let json = writesJson(argv, host.env, host.stderr.isTTY);
   let describe = (error: CliError): CliError => error;
   try {
     return await runCommandLine({
@@ -27,21 +27,21 @@ export async function runCliCommandLine(argv: readonly string[], system: HostSys
       summary: programSummary,
       examples: programExamples,
       tree: commandTree,
-      overview: programOverviewCommand,
+      overview: overviewCommand,
       replacements: similarToolCommandReplacements,
       translate: translateSimilarToolCommand,
       aliases: topLevelCommandAliases,
       topics: helpTopics,
       argv,
       stdout: host.stdout,
-      paged: (noPager) => createPagerPrinter({ host, stdout: host.stdout, noPager }),
+      paged: (noPager) => createPager({ host, stdout: host.stdout, noPager }),
       env: host.env,
       namesFrom: async (from, typed) =>
-        (await import('./context/list-completion-names.ts')).listCompletionNames(host, from, typed),
+        (await import('./context/list-completion-names.ts')).completionNames(host, from, typed),
       fixedNames: ['check'],
       makeContext: async (globals, [command], spec) => {
         // The module context.ts is loaded on first use, because `cloudctl help` does not need it.
-        const { createCommandContext: createContext, withProfile } = await import('./context.ts');
+        const { createContext, withProfile } = await import('./context.ts');
         const context = await createContext(host, globals, command === 'doctor', spec);
         // The output format of the profile is known only after the context has been created.
         json = context.output.format === 'json' || context.output.format === 'ndjson';
@@ -51,7 +51,7 @@ export async function runCliCommandLine(argv: readonly string[], system: HostSys
     });
   } catch (thrown) {
     const error = describe(await toDescribedError(thrown));
-    const color = isColorEnabled({ sink: host.stderr, env: host.env, noColor: argv.includes('--no-color') });
+    const color = usesColor({ sink: host.stderr, env: host.env, noColor: argv.includes('--no-color') });
     await printError(error, { stderr: host.stderr, json, color });
     return error.exitCode;
   }
@@ -71,8 +71,8 @@ export const programExamples = [
 
 async function toDescribedError(thrown: unknown): Promise<CliError> {
   if (!(thrown instanceof DamagedConfigError)) return toCliError(thrown);
-  const { createDamagedConfigError } = await import('./config/damaged-config-error.ts');
-  return createDamagedConfigError(thrown);
+  const { damagedConfig } = await import('./config/damaged-config-error.ts');
+  return damagedConfig(thrown);
 }
 
 /** Whether the command is `sandbox start`. The word `sandbox` alone proves nothing: a profile can have this name. */
@@ -82,6 +82,6 @@ export function isSandboxStartCommand(argv: readonly string[]): boolean {
 
 /** Runs the program on this machine. Commands that use the network tune V8 for a short run; the sandbox does not. */
 export function runCliProcess(argv: readonly string[]): Promise<ExitCode> {
-  const onNetwork = async (): Promise<void> => (await import('./platform/memory.ts')).tuneV8ForClient();
-  return runCliCommandLine(argv, createSystemHost(isSandboxStartCommand(argv) ? {} : { onNetwork }));
+  const onNetwork = async (): Promise<void> => (await import('./platform/memory.ts')).tuneClient();
+  return runCliCommandLine(argv, systemHost(isSandboxStartCommand(argv) ? {} : { onNetwork }));
 }

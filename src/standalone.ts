@@ -5,9 +5,9 @@ import { getAsset } from 'node:sea';
 import { fileURLToPath } from 'node:url';
 import { compileFunction } from 'node:vm';
 import { programVersion } from './base/version.ts';
-import { extractFileToPrivateFolder, findInstalledFile } from './platform/extract-file-to-private-folder.ts';
+import { extractFile, installedFile } from './platform/extract-file-to-private-folder.ts';
 import { fileErrorCode } from './platform/files.ts';
-import { resolveConfigAndStateFolders } from './platform/folders.ts';
+import { resolveFolders } from './platform/folders.ts';
 import { requireOwnFolder } from './platform/own-folder.ts';
 
 /** A CommonJS file of dist/ as a function. */
@@ -98,7 +98,7 @@ function loadNativeModule(name: string): object {
   const known = loaded.get(name);
   if (known !== undefined) return known.exports;
   const bytes = Buffer.from(getAsset(name));
-  const path = findInstalledFile(installedFolder, name, bytes) ?? extractToState(name, bytes);
+  const path = installedFile(installedFolder, name, bytes) ?? extractToState(name, bytes);
   const created = { exports: {} };
   process.dlopen(created, path);
   loaded.set(name, created);
@@ -109,9 +109,9 @@ function loadNativeModule(name: string): object {
 const installedFolder = '/usr/lib/cloudctl';
 
 function extractToState(name: string, bytes: Uint8Array): string {
-  const { state } = resolveConfigAndStateFolders(process.env, process.platform);
+  const { state } = resolveFolders(process.env, process.platform);
   requireOwnFolder(state);
-  return extractFileToPrivateFolder(join(state, `native-${standaloneBuild}`), name, bytes);
+  return extractFile(join(state, `native-${standaloneBuild}`), name, bytes);
 }
 
 // In an executable, argv[1] is what was typed to start it, instead of a script. The keychain helper is this

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { CliError } from '../src/base/errors.ts';
-import { parseCommandLine } from '../src/cli/parse.ts';
+import { parseLine } from '../src/cli/parse.ts';
 import { commandTree } from '../src/commands/index.ts';
 import { helpTopics } from '../src/help-topics/help-topics.ts';
 
@@ -86,7 +86,7 @@ it('a command without its argument is found', async () => {
 async function faultOf(words: readonly string[]): Promise<string | undefined> {
   if (words[0] === 'help' && Object.hasOwn(helpTopics, words[1] ?? '')) return undefined;
   try {
-    await parseCommandLine('cloudctl', { kind: 'group', summary: '', children: commandTree }, words);
+    await parseLine('cloudctl', { kind: 'group', summary: '', children: commandTree }, words);
     return undefined;
   } catch (error) {
     if (error instanceof CliError) return error.message;

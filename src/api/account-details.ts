@@ -1,11 +1,11 @@
-import { type AccountAndTeam, personalTeamValue } from '../base/identity.ts';
+import { personalTeam, type TeamAccount } from '../base/identity.ts';
 import { isJsonRecord, readStringField, tryParseJson } from '../base/json.ts';
-import { type ApiResponse, type RefusedRequestHints, toApiError } from './api-response.ts';
+import { type ApiResponse, type RefusedHints, toApiError } from './api-response.ts';
 import type { ApiClient } from './client.ts';
-import type { RateLimitWaitFunction } from './waits.ts';
+import type { LimitWait } from './waits.ts';
 
 /** An account with the names of the account and its team for display. */
-export interface AccountDetails extends AccountAndTeam {
+export interface AccountDetails extends TeamAccount {
   readonly name?: string;
   readonly email?: string;
   readonly teamName?: string;
@@ -20,8 +20,8 @@ const collectionPath = '/v2/actions?page=1&per_page=1';
  * Reads which account owns the access token, as far as the server reveals it. Throws `token_refused` if the server does not
  * accept the token.
  */
-export async function fetchAccountOfToken(api: ApiClient, loginHints: RefusedRequestHints): Promise<AccountDetails> {
-  const account = await fetchAccountDetails(api, loginHints);
+export async function fetchTokenAccount(api: ApiClient, loginHints: RefusedHints): Promise<AccountDetails> {
+  const account = await fetchAccount(api, loginHints);
   if (account.accountUuid === undefined) await api.json({ method: 'GET', path: collectionPath });
   return account;
 }
@@ -31,10 +31,10 @@ export async function fetchAccountOfToken(api: ApiClient, loginHints: RefusedReq
  * not have it; if the endpoint is missing, the result is empty. `team: null` means the personal context; without the member
  * `team` the context is unknown.
  */
-export async function fetchAccountDetails(
+export async function fetchAccount(
   api: ApiClient,
-  loginHints: RefusedRequestHints,
-  rateLimitRetry?: RateLimitWaitFunction,
+  loginHints: RefusedHints,
+  rateLimitRetry?: LimitWait,
 ): Promise<AccountDetails> {
   let response = await api.request({ method: 'GET', path });
   while (response.status === 429 && (await rateLimitRetry?.(response)) === true)
@@ -54,10 +54,7 @@ function decodeAccount(response: Pick<ApiResponse, 'text'>): AccountDetails {
   const team = isJsonRecord(account.team) ? account.team : undefined;
   const fields = [
     ['accountUuid', readStringField(account, 'uuid')],
-    [
-      'team',
-      team === undefined ? (account.team === null ? personalTeamValue : undefined) : readStringField(team, 'uuid'),
-    ],
+    ['team', team === undefined ? (account.team === null ? personalTeam : undefined) : readStringField(team, 'uuid')],
     ['name', readStringField(account, 'name')],
     ['email', readStringField(account, 'email')],
     ['teamName', team === undefined ? undefined : readStringField(team, 'name')],

@@ -2,7 +2,7 @@ import { CliError } from '../base/errors.ts';
 import { isJsonRecord, readStringField, tryParseJson } from '../base/json.ts';
 import { sanitizeLine } from '../base/sanitize.ts';
 import { formatDuration } from '../base/text.ts';
-import type { BufferedResponseBody } from '../platform/http-sender.ts';
+import type { BufferedBody } from '../platform/http-sender.ts';
 
 /** A complete response of the resource API. */
 export interface ApiResponse {
@@ -21,7 +21,7 @@ export interface ApiResponse {
   /** The body of the response as text. In the text of an error response, the secrets of the request are redacted. */
   readonly text: () => string;
   /** The response body as received, in bytes. */
-  readonly raw: BufferedResponseBody;
+  readonly raw: BufferedBody;
 }
 
 /**
@@ -33,7 +33,7 @@ interface ApiErrorBody {
   readonly message?: string;
 }
 
-export function readApiErrorBody(response: Pick<ApiResponse, 'text'>): ApiErrorBody {
+export function readErrorBody(response: Pick<ApiResponse, 'text'>): ApiErrorBody {
   const json = tryParseJson(response.text());
   if (!json.ok || !isJsonRecord(json.value)) return {};
   const id = readStringField(json.value, 'id');
@@ -48,23 +48,23 @@ export function readApiErrorBody(response: Pick<ApiResponse, 'text'>): ApiErrorB
  * Whether the server refused the access token: every 401, and a 4xx with `id=not_found` for a collection, which always exists
  * (docs/service.md S7.5). The response to HEAD has no body, so a 404 without `id=not_found` also counts as a refused token.
  */
-export function isAccessTokenRefused(response: Pick<ApiResponse, 'status' | 'text'>, path: string): boolean {
+export function isTokenRefused(response: Pick<ApiResponse, 'status' | 'text'>, path: string): boolean {
   if (response.status === 401) return true;
   if (response.status < 400 || response.status >= 500 || !isCollection(path)) return false;
-  return response.text() === '' ? response.status === 404 : readApiErrorBody(response).id === 'not_found';
+  return response.text() === '' ? response.status === 404 : readErrorBody(response).id === 'not_found';
 }
 
 /**
  * A 404 for one resource, with `id=not_found` or without a body (HEAD), means that the resource does not exist or that the
  * token is unknown.
  */
-export function mayNotFoundMeanRefusedToken(response: ApiResponse, path: string): boolean {
+export function mayHideRefusal(response: ApiResponse, path: string): boolean {
   if (response.status !== 404 || isCollection(path)) return false;
-  return response.text() === '' || readApiErrorBody(response).id === 'not_found';
+  return response.text() === '' || readErrorBody(response).id === 'not_found';
 }
 
 /** Hints for requests that the server refuses. The commands in the hints depend on the profile and on the origin of the token. */
-export interface RefusedRequestHints {
+export interface RefusedHints {
   /** The hint for a refused access token. */
   readonly login: string;
   /** The hint for a write request without write scope. */
@@ -76,10 +76,10 @@ export interface RefusedRequestHints {
 }
 
 /** The error for a response that is not a success. */
-export function toApiError(response: ApiResponse, method: string, path: string, wayIn: RefusedRequestHints): CliError {
+export function toApiError(response: ApiResponse, method: string, path: string, wayIn: RefusedHints): CliError {
   const { status } = response;
   const requestId = response.requestId();
-  const serverMessage = readApiErrorBody(response).message;
+  const serverMessage = readErrorBody(response).message;
   const what = `${method} ${path}`;
   const parts = { status, requestId };
   if (status >= 300 && status < 400) {
@@ -135,7 +135,7 @@ export function toApiError(response: ApiResponse, method: string, path: string, 
  * A redirect such as 303 leads to the result of a processed request; 307 and 308 require that the request is sent to another
  * URL (RFC 9110 §15.4).
  */
-export function isRedirectAfterProcessedRequest(status: number): boolean {
+export function isProcessedRedirect(status: number): boolean {
   return status >= 300 && status < 400 && status !== 307 && status !== 308;
 }
 

@@ -4,24 +4,24 @@ import { redactSecrets } from '../base/redact.ts';
 import { type Secret, withhold } from '../base/secret.ts';
 import type { Clock } from '../platform/host.ts';
 import {
-  type BufferedResponseBody,
-  bufferResponseBody,
-  getCliNetworkErrorCode,
-  type HttpRequestInit,
+  type BufferedBody,
+  bufferBody,
+  type HttpInit,
   type HttpResponse,
-  HttpSendError,
   type HttpSender,
+  networkCode,
+  SendError,
 } from '../platform/http-sender.ts';
 import { timeoutSignal } from '../platform/waiting.ts';
 import {
   type ApiResponse,
-  isAccessTokenRefused,
-  mayNotFoundMeanRefusedToken,
+  isTokenRefused,
+  mayHideRefusal,
   notJsonError,
-  type RefusedRequestHints,
+  type RefusedHints,
   toApiError,
 } from './api-response.ts';
-import type { RateLimitWaitFunction } from './waits.ts';
+import type { LimitWait } from './waits.ts';
 
 /** Waiting time in whole seconds: Retry-After (RFC 9110 §10.2.3), else `ratelimit-reset` in epoch seconds. @param now in ms */
 function readRateLimitWaitSeconds(response: HttpResponse, now: number): number | undefined {
@@ -56,7 +56,7 @@ export interface ApiClientDeps {
   readonly clock: Clock;
   /** Time limit of one HTTP request including the response body, in milliseconds. */
   readonly timeout: number;
-  readonly loginHints: RefusedRequestHints;
+  readonly loginHints: RefusedHints;
 }
 
 export interface ApiRequest {
@@ -68,7 +68,7 @@ export interface ApiRequest {
   /** Secrets in the request body, which an error response of the server may repeat. */
   readonly secrets?: readonly Secret[] | undefined;
   /** The wait after a 429 response, used by the functions `success` and `json`; if undefined, a 429 response is an error. */
-  readonly rateLimitRetry?: RateLimitWaitFunction | undefined;
+  readonly rateLimitRetry?: LimitWait | undefined;
   /** A signal that aborts the request, and is used instead of the default time limit. */
   readonly signal?: AbortSignal | undefined;
   /** Aborts the request before its time limit. An aborted request throws the abort reason instead of a CliError. */
@@ -94,16 +94,16 @@ const maxAttempts = 3;
  */
 const maxRenewals = 2;
 
-export function createApiClient(deps: ApiClientDeps): ApiClient {
+export function createClient(deps: ApiClientDeps): ApiClient {
   const request = async (call: ApiRequest): Promise<ApiResponse> => {
     let token = await deps.bearer();
     for (let renewals = 0; ; renewals++) {
       const response = await sendWithRetries(deps, call, token);
-      const asked = mayNotFoundMeanRefusedToken(response, call.path) ? probeRequest : call;
+      const asked = mayHideRefusal(response, call.path) ? probeRequest : call;
       const proof = asked === call ? response : await sendWithRetries(deps, asked, token);
       // A probe response with status 429 or 5xx proves nothing about the token, so the caller waits or retries.
       if (asked !== call && (proof.status === 429 || proof.status >= 500)) return proof;
-      if (!isAccessTokenRefused(proof, asked.path)) return response;
+      if (!isTokenRefused(proof, asked.path)) return response;
       if (renewals === maxRenewals) throw tokenStillRefusedError(deps, response);
       // A request whose token was refused had no effect, so it is sent again, also if its method is POST, PUT or DELETE.
       const other = await deps.renew(token);
@@ -162,16 +162,16 @@ async function sendWithRetries(deps: ApiClientDeps, call: ApiRequest, token: Sec
         signal: requestSignal(call, deps.timeout),
         redirect: 'manual',
       });
-      const raw = await bufferResponseBody(response, maxResponseBytes);
+      const raw = await bufferBody(response, maxResponseBytes);
       if (raw === undefined) throw responseTooLongError(call);
       const { status } = response;
       const again = safe && (status === 408 || (status >= 500 && status <= 504 && status !== 501));
       if (!again || last) return toApiResponse(response, raw, deps, call.secrets ?? []);
     } catch (error) {
-      if (!(error instanceof HttpSendError)) throw error;
+      if (!(error instanceof SendError)) throw error;
       until?.throwIfAborted();
       const again = (safe || !error.sent) && !error.isFinal && error.kind !== 'aborted' && error.kind !== 'timeout';
-      if (!again || last) throw buildNoResponseError(error, deps.loginHints.unreachable);
+      if (!again || last) throw unansweredError(error, deps.loginHints.unreachable);
     }
     await deps.clock.sleep(250 * 2 ** attempt, until);
   }
@@ -187,14 +187,14 @@ function responseTooLongError({ method, path }: ApiRequest): CliError {
     'api_error',
     `could not read the response of ${method} ${withoutQuery(path)}: it is longer than 64 MiB`,
     // The server may have carried out a request that changes data.
-    { cause: new HttpSendError('connection', true, 'the response was not read completely') },
+    { cause: new SendError('connection', true, 'the response was not read completely') },
   );
 }
 
 /** Caches the request headers of each access token, because thousands of requests use the same token. */
-const headersOfToken = new WeakMap<Secret, readonly HttpRequestInit['headers'][]>();
+const headersOfToken = new WeakMap<Secret, readonly HttpInit['headers'][]>();
 
-function headersOf(token: Secret, hasBody: boolean): HttpRequestInit['headers'] {
+function headersOf(token: Secret, hasBody: boolean): HttpInit['headers'] {
   const bare = { accept: 'application/json', authorization: `Bearer ${withhold(token).reveal()}` };
   const known = headersOfToken.get(token) ?? [bare, { ...bare, 'content-type': 'application/json' }];
   headersOfToken.set(token, known);
@@ -207,7 +207,7 @@ function headersOf(token: Secret, hasBody: boolean): HttpRequestInit['headers'] 
  */
 function toApiResponse(
   response: HttpResponse,
-  raw: BufferedResponseBody,
+  raw: BufferedBody,
   { baseOrigin, clock }: Pick<ApiClientDeps, 'baseOrigin' | 'clock'>,
   hidden: readonly Secret[],
 ): ApiResponse {
@@ -236,7 +236,7 @@ function originOf(location: string | null, base: string): string | undefined {
   return origin === 'null' ? undefined : origin;
 }
 
-function textOf(body: BufferedResponseBody): string {
+function textOf(body: BufferedBody): string {
   return body.bytes().toString('utf8');
 }
 
@@ -245,7 +245,7 @@ function withoutQuery(path: string): string {
 }
 
 /** The hint for a failed TLS handshake, except with a certificate of an unknown issuer, whose error has its own hint. */
-export function buildTlsFailureHint({ noTls }: HttpSendError): string {
+export function tlsFailureHint({ noTls }: SendError): string {
   if (!noTls) return 'check the host name, the dates of the certificate and the clock of this machine';
   return 'check the port with `cloudctl config list`; use `http://` for a server on this machine';
 }
@@ -253,10 +253,10 @@ export function buildTlsFailureHint({ noTls }: HttpSendError): string {
 const checkNetworkHint = 'check the network and the address with `cloudctl config list`';
 
 /** The error for a request that received no response (exit code 6). */
-export function buildNoResponseError(error: HttpSendError, unreachable = checkNetworkHint): CliError {
-  const code = getCliNetworkErrorCode(error);
+export function unansweredError(error: SendError, unreachable = checkNetworkHint): CliError {
+  const code = networkCode(error);
   const hints = {
-    tls: buildTlsFailureHint(error),
+    tls: tlsFailureHint(error),
     timeout: 'try again, or raise the limit with `--timeout 60s`',
     unreachable,
   };

@@ -66,7 +66,7 @@ export function decodeDroplet(json: unknown): Droplet | undefined {
 }
 
 /** The public IPv4 address of a droplet. */
-export function readPublicDropletAddress(raw: JsonRecord): string | undefined {
+export function publicAddress(raw: JsonRecord): string | undefined {
   const networks = isJsonRecord(raw.networks) ? raw.networks.v4 : undefined;
   if (!Array.isArray(networks)) return undefined;
   const publicNetwork = networks.find((network) => isJsonRecord(network) && network.type === 'public');

@@ -5,7 +5,7 @@ import { isJsonRecord, type JsonRecord, readNumberField, readStringField, tryPar
 import { type ApiResponse, notJsonError } from './api-response.ts';
 import type { ApiClient } from './client.ts';
 import { type Completeness, trackCompleteness } from './completeness.ts';
-import { createRateLimitWaitFunction, type DelayFunction } from './waits.ts';
+import { type DelayFunction, limitWait } from './waits.ts';
 
 /** Matches whole names with a shell pattern that may contain `*`, `?` and `[a-z]`. Throws for an invalid range in the pattern. */
 export function createGlobMatcher(pattern: string): (name: string) => boolean {
@@ -32,7 +32,7 @@ export interface Reader {
 /** @param pause waits for the rate limit; without it a 429 is an error @param until aborts the requests */
 export function createReader(api: ApiClient, pause?: DelayFunction, until?: AbortSignal): Reader {
   const get = (path: string): Promise<ApiResponse> =>
-    api.success({ method: 'GET', path, until, rateLimitRetry: createRateLimitWaitFunction(pause) });
+    api.success({ method: 'GET', path, until, rateLimitRetry: limitWait(pause) });
   return { baseOrigin: api.baseOrigin, get, sleep: (ms) => setTimeout(ms, undefined, { signal: until }) };
 }
 
@@ -361,7 +361,7 @@ export async function paginate(
     const page = await api.json({
       method: 'GET',
       path: next,
-      rateLimitRetry: isFirst ? undefined : createRateLimitWaitFunction(pause),
+      rateLimitRetry: isFirst ? undefined : limitWait(pause),
     });
     const list = findList(page);
     if (!isJsonRecord(page) || list === undefined) {

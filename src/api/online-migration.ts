@@ -1,5 +1,5 @@
 import { CliError } from '../base/errors.ts';
-import { isLosslessNumberObject } from '../base/exact.ts';
+import { isLossless } from '../base/exact.ts';
 import { isJsonRecord, type JsonRecord, readStringField, readStringList, tryParseExactJson } from '../base/json.ts';
 import { redactSecrets } from '../base/redact.ts';
 import { sanitizeLine } from '../base/sanitize.ts';
@@ -11,7 +11,7 @@ import type { ApiClient, ApiRequest } from './client.ts';
  * The members of an online migration that the service sends. The response is open (docs/service.md S9.5), so
  * every member can be absent.
  */
-export interface OnlineMigration {
+export interface Migration {
   readonly id?: string;
   readonly status?: string;
   /** ISO 8601. */
@@ -21,7 +21,7 @@ export interface OnlineMigration {
 }
 
 /** The latest migration of a cluster, with the time of the response. */
-export interface FetchedOnlineMigration extends OnlineMigration {
+export interface FetchedMigration extends Migration {
   /**
    * The time of the response by the clock of the service, in milliseconds since the epoch; NaN when the response has no Date
    * header.
@@ -32,7 +32,7 @@ export interface FetchedOnlineMigration extends OnlineMigration {
 /** The server's clocks have a precision of one second, and the response may arrive late. */
 const clockToleranceMs = 5000;
 
-export function buildOnlineMigrationPath(cluster: string): string {
+export function migrationPath(cluster: string): string {
   return `/v2/databases/${cluster}/online-migration`;
 }
 
@@ -41,44 +41,40 @@ export function buildOnlineMigrationPath(cluster: string): string {
  * secrets redacted in text of the service
  * @param until aborts the request; its reason is thrown
  */
-export async function fetchOnlineMigration(
+export async function fetchMigration(
   api: ApiClient,
   cluster: string,
   { secrets = [], until }: Pick<ApiRequest, 'secrets' | 'until'> = {},
-): Promise<FetchedOnlineMigration | undefined> {
+): Promise<FetchedMigration | undefined> {
   try {
-    const response = await api.success({ method: 'GET', path: buildOnlineMigrationPath(cluster), secrets, until });
+    const response = await api.success({ method: 'GET', path: migrationPath(cluster), secrets, until });
     const { date: readAt = Number.NaN } = response;
-    const migration = decodeOnlineMigration(response, secrets);
+    const migration = decodeMigration(response, secrets);
     if (migration !== undefined) return { ...migration, readAt };
   } catch (error) {
     if (error instanceof CliError && error.code === 'not_found') return undefined;
     throw error;
   }
-  throw new CliError(
-    'api_error',
-    `could not parse the response of GET ${buildOnlineMigrationPath(cluster)}: no migration in it`,
-    {
-      hint: `\`cloudctl api GET ${buildOnlineMigrationPath(cluster)}\` prints the response`,
-    },
-  );
+  throw new CliError('api_error', `could not parse the response of GET ${migrationPath(cluster)}: no migration in it`, {
+    hint: `\`cloudctl api GET ${migrationPath(cluster)}\` prints the response`,
+  });
 }
 
 /**
  * Members at the top level or in `online_migration`; an id may be a number. The result is undefined for a body that is not a
  * JSON object.
  */
-export function decodeOnlineMigration(
+export function decodeMigration(
   response: Pick<ApiResponse, 'text'>,
   secrets: readonly Secret[],
-): OnlineMigration | undefined {
+): Migration | undefined {
   const json = tryParseExactJson(response.text());
   if (!json.ok || !isJsonRecord(json.value)) return undefined;
   const { online_migration: inner = json.value } = json.value;
   if (!isJsonRecord(inner)) return undefined;
   const text = (key: string): string | undefined => {
     const value = inner[key];
-    if (typeof value !== 'string' && typeof value !== 'number' && !isLosslessNumberObject(value)) return undefined;
+    if (typeof value !== 'string' && typeof value !== 'number' && !isLossless(value)) return undefined;
     return sanitizeLine(redactSecrets(String(value), secrets), 200);
   };
   const [id, status, createdAt] = [text('id'), text('status'), text('created_at')];
@@ -94,10 +90,7 @@ export function decodeOnlineMigration(
  * Whether the migration was created in the last `elapsed` milliseconds; undefined when its creation time is missing or
  * cannot be right.
  */
-export function isMigrationCreatedWithin(
-  { createdAt = '', readAt }: FetchedOnlineMigration,
-  elapsed: number,
-): boolean | undefined {
+export function isCreatedWithin({ createdAt = '', readAt }: FetchedMigration, elapsed: number): boolean | undefined {
   const created = Date.parse(createdAt);
   // A `created_at` later than the time of reading has another time zone or is wrong, so the age of the migration is unknown.
   if (Number.isNaN(created) || Number.isNaN(readAt) || created > readAt + clockToleranceMs) return undefined;
@@ -108,12 +101,12 @@ export function isMigrationCreatedWithin(
  * Whether a migration with this status has ended. docs/service.md does not list the status names; a migration with an unknown
  * status counts as running.
  */
-export function isEndedMigrationStatus(status: string | undefined): boolean {
+export function isEndedStatus(status: string | undefined): boolean {
   return /^(cancell?ed|stopped|error(ed)?|failed|done|completed?|finished|succeeded)$/i.test(status ?? '');
 }
 
 /** Whether a migration with this status ended with an error. */
-export function isFailedMigrationStatus(status: string | undefined): boolean {
+export function isFailedStatus(status: string | undefined): boolean {
   return /^(error(ed)?|failed)$/i.test(status ?? '');
 }
 
@@ -129,7 +122,7 @@ export interface MigratedDatabase {
 }
 
 /** The names and reasons are sanitized, but may hold any text of the service. */
-export function readMigratedDatabases({ raw }: Pick<OnlineMigration, 'raw'>): readonly MigratedDatabase[] {
+export function readMigratedDatabases({ raw }: Pick<Migration, 'raw'>): readonly MigratedDatabase[] {
   const databases = Array.isArray(raw.databases) ? raw.databases.filter(isJsonRecord) : [];
   return databases.slice(0, 10_000).map((database) => {
     const text = (key: string): string | undefined => {
@@ -137,7 +130,7 @@ export function readMigratedDatabases({ raw }: Pick<OnlineMigration, 'raw'>): re
       return value === undefined || value === '' ? undefined : sanitizeLine(value, 300);
     };
     const [phase, error] = [text('phase'), text('error')];
-    const hasFailed = error !== undefined || isFailedMigrationStatus(phase);
+    const hasFailed = error !== undefined || isFailedStatus(phase);
     const failure = hasFailed ? (error ?? text('reason') ?? 'the service gave no reason') : undefined;
     return { name: text('name') ?? 'a database', phase, reason: text('reason'), failure };
   });
@@ -153,22 +146,22 @@ export interface MigrationFailure {
  * What failed, leaving out the databases in `ignored`. A database can fail while the others replicate and the status is
  * still `running`.
  */
-export function listMigrationFailures(
-  migration: Pick<OnlineMigration, 'status' | 'raw'>,
+export function listFailures(
+  migration: Pick<Migration, 'status' | 'raw'>,
   ignored: readonly string[] = [],
 ): readonly MigrationFailure[] {
   const databases = readMigratedDatabases(migration).filter(({ name }) => !ignored.includes(name));
   const failuresOf = (key: 'failure' | 'reason') =>
     databases.flatMap(({ name, [key]: reason }) => (reason === undefined ? [] : [{ database: name, reason }]));
   const failures = failuresOf('failure');
-  if (failures.length > 0 || !isFailedMigrationStatus(migration.status)) return failures;
+  if (failures.length > 0 || !isFailedStatus(migration.status)) return failures;
   const whole = readStringField(migration.raw, 'reason');
   if (whole === undefined && failuresOf('reason').length > 0) return failuresOf('reason');
   return [{ database: undefined, reason: sanitizeLine(whole ?? 'the service gave no reason', 300) }];
 }
 
 /** At most three failures in one line, such as `shop: the target is not empty`. */
-export function describeMigrationFailures(failures: readonly MigrationFailure[]): string {
+export function describeFailures(failures: readonly MigrationFailure[]): string {
   const shown = failures
     .slice(0, 3)
     .map(({ database, reason }) => (database === undefined ? reason : `${database}: ${reason}`));
@@ -176,9 +169,9 @@ export function describeMigrationFailures(failures: readonly MigrationFailure[])
 }
 
 /** The databases that have not ended, as `shop (finishing)`. */
-export function listActiveDatabases(migration: Pick<OnlineMigration, 'raw'>): readonly string[] {
+export function listActiveDatabases(migration: Pick<Migration, 'raw'>): readonly string[] {
   return readMigratedDatabases(migration).flatMap(({ name, phase }) =>
-    phase === undefined || isEndedMigrationStatus(phase) ? [] : [`${name} (${phase})`],
+    phase === undefined || isEndedStatus(phase) ? [] : [`${name} (${phase})`],
   );
 }
 
@@ -186,17 +179,17 @@ export function listActiveDatabases(migration: Pick<OnlineMigration, 'raw'>): re
  * Whether a part of the migration may still replicate or finish. The phases of the databases decide where the service sends
  * them, because one that has failed or was stopped says nothing of the others.
  */
-export function isMigrationActive(migration: Pick<OnlineMigration, 'status' | 'raw'>): boolean {
+export function isMigrationActive(migration: Pick<Migration, 'status' | 'raw'>): boolean {
   if (readMigratedDatabases(migration).some(({ phase }) => phase !== undefined))
     return listActiveDatabases(migration).length > 0;
-  return readStringField(migration.raw, 'stopped_at') === undefined && !isEndedMigrationStatus(migration.status);
+  return readStringField(migration.raw, 'stopped_at') === undefined && !isEndedStatus(migration.status);
 }
 
 /** Whether the migration was told to stop, and a database has not ended yet. */
-export function isMigrationStopping(migration: Pick<OnlineMigration, 'status' | 'raw'>): boolean {
+export function isMigrationStopping(migration: Pick<Migration, 'status' | 'raw'>): boolean {
   if (!isMigrationActive(migration)) return false;
   const { status, raw } = migration;
-  if (readStringField(raw, 'stopped_at') !== undefined || isEndedMigrationStatus(status)) return true;
+  if (readStringField(raw, 'stopped_at') !== undefined || isEndedStatus(status)) return true;
   // A database that is copied by dump also finishes when nothing was stopped.
   const databases = Array.isArray(raw.databases) ? raw.databases.filter(isJsonRecord) : [];
   const isEnding = databases.some(
@@ -206,7 +199,7 @@ export function isMigrationStopping(migration: Pick<OnlineMigration, 'status' | 
 }
 
 /** The warnings of a migration and of its databases, each once. */
-export function listMigrationWarnings({ raw }: Pick<OnlineMigration, 'raw'>): readonly string[] {
+export function listWarnings({ raw }: Pick<Migration, 'raw'>): readonly string[] {
   const databases = Array.isArray(raw.databases) ? raw.databases.filter(isJsonRecord) : [];
   const texts = [raw, ...databases].flatMap((one) => {
     const name = one === raw ? undefined : readStringField(one, 'name');
@@ -216,7 +209,7 @@ export function listMigrationWarnings({ raw }: Pick<OnlineMigration, 'raw'>): re
 }
 
 /** Describes a migration in a message, such as `migration m-1, status running, started 2026-01-01T00:00:00Z`. */
-export function describeOnlineMigration({ id, status, createdAt }: Omit<OnlineMigration, 'raw'>): string {
+export function describeMigration({ id, status, createdAt }: Omit<Migration, 'raw'>): string {
   const parts = [
     id === undefined || id === '' ? 'a migration' : `migration ${id}`,
     ...(status === undefined ? [] : [`status ${status}`]),

@@ -1,16 +1,16 @@
 import { CliError } from '../base/errors.ts';
 import { isJsonRecord, readStringField, tryParseJson } from '../base/json.ts';
-import { HttpSendError, type HttpSender, readResponseBodyText } from '../platform/http-sender.ts';
+import { type HttpSender, readBody, SendError } from '../platform/http-sender.ts';
 
 import { timeoutSignal } from '../platform/waiting.ts';
 
-export interface SandboxAdminApi {
+export interface AdminApi {
   /** The decoded response body; undefined for a response without a body. */
   call(method: 'GET' | 'POST' | 'DELETE', path: string, body?: object): Promise<unknown>;
 }
 
 /** A client for the admin API of a running sandbox (`/_sandbox/*`). */
-export function createSandboxAdminClient(send: HttpSender, adminUrl: string, adminToken: string): SandboxAdminApi {
+export function adminClient(send: HttpSender, adminUrl: string, adminToken: string): AdminApi {
   return {
     call: async (method, path, body) => {
       try {
@@ -26,7 +26,7 @@ export function createSandboxAdminClient(send: HttpSender, adminUrl: string, adm
           signal: timeoutSignal(40_000),
           redirect: 'manual',
         });
-        const text = (await readResponseBodyText(answer, 64 * 1024 * 1024)) ?? '';
+        const text = (await readBody(answer, 64 * 1024 * 1024)) ?? '';
         const json = text === '' ? undefined : tryParseJson(text);
         if (answer.status < 200 || answer.status >= 300)
           throw refusedError(answer.status, json?.ok === true ? json.value : undefined);
@@ -36,7 +36,7 @@ export function createSandboxAdminClient(send: HttpSender, adminUrl: string, adm
           });
         return json?.value;
       } catch (error) {
-        if (!(error instanceof HttpSendError)) throw error;
+        if (!(error instanceof SendError)) throw error;
         const isTls = error.kind === 'tls';
         throw new CliError(isTls ? 'tls' : 'unreachable', `could not reach the sandbox: ${error.message}`, {
           detail: adminUrl,

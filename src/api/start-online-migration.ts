@@ -1,30 +1,30 @@
 import { CliError } from '../base/errors.ts';
 import { tryParseExactJson } from '../base/json.ts';
 import type { Secret } from '../base/secret.ts';
-import { HttpSendError } from '../platform/http-sender.ts';
+import { SendError } from '../platform/http-sender.ts';
 import {
   type ApiResponse,
-  isRedirectAfterProcessedRequest,
+  isProcessedRedirect,
   notJsonError,
-  type RefusedRequestHints,
-  readApiErrorBody,
+  type RefusedHints,
+  readErrorBody,
   toApiError,
 } from './api-response.ts';
 import type { ApiClient } from './client.ts';
 import {
-  buildOnlineMigrationPath,
-  decodeOnlineMigration,
-  describeOnlineMigration,
-  type FetchedOnlineMigration,
-  fetchOnlineMigration,
+  decodeMigration,
+  describeMigration,
+  type FetchedMigration,
+  fetchMigration,
+  isCreatedWithin,
   isMigrationActive,
-  isMigrationCreatedWithin,
-  listMigrationFailures,
+  listFailures,
   type MigrationFailure,
+  migrationPath,
 } from './online-migration.ts';
 
 /** An online migration request (docs/service.md S9.2). Members that are absent here are omitted from the request. */
-export interface OnlineMigrationRequest {
+export interface MigrationRequest {
   readonly source: {
     readonly host: string;
     readonly port?: number;
@@ -36,7 +36,7 @@ export interface OnlineMigrationRequest {
   readonly ignoreDbs?: readonly string[];
 }
 
-export interface StartedOnlineMigration {
+export interface StartedMigration {
   /** The id of the migration; empty when the service does not send it. */
   readonly id: string;
   readonly status: string;
@@ -45,7 +45,7 @@ export interface StartedOnlineMigration {
 }
 
 /** The error for a request that may have started a migration: no complete response arrived, and the service shows no migration. */
-export class MigrationStartUnknownError extends CliError {}
+export class StartUnknownError extends CliError {}
 
 /**
  * Starts an online migration into a cluster (docs/service.md S9.1). The request is sent only once, because it may have started the
@@ -55,20 +55,20 @@ export class MigrationStartUnknownError extends CliError {}
  * most likely a web page from a proxy, so it counts as a lost response. @param commandOf a command for the profile, in
  * backquotes
  */
-export async function startOnlineMigration(
+export async function requestMigration(
   api: ApiClient,
   cluster: string,
-  request: OnlineMigrationRequest,
-  loginHints: RefusedRequestHints,
+  request: MigrationRequest,
+  loginHints: RefusedHints,
   commandOf: (words: string) => string,
-): Promise<StartedOnlineMigration> {
+): Promise<StartedMigration> {
   const { password, ...source } = request.source;
   const body = JSON.stringify({
     source: { ...source, ...(password === undefined ? {} : { password: password.reveal() }) },
     ...(request.disableSsl === undefined ? {} : { disable_ssl: request.disableSsl }),
     ...(request.ignoreDbs === undefined ? {} : { ignore_dbs: request.ignoreDbs }),
   });
-  const path = buildOnlineMigrationPath(cluster);
+  const path = migrationPath(cluster);
   const secrets = password === undefined ? [] : [password];
   const target: Target = { api, cluster, secrets, commandOf, sentAt: performance.now() };
   let response: ApiResponse;
@@ -82,13 +82,13 @@ export async function startOnlineMigration(
   if (status >= 200 && status < 300) {
     const json = tryParseExactJson(response.text());
     if (response.raw.size > 0 && !json.ok) return adoptMigration(target, notJsonError(response, 'PUT', path, json));
-    const told = decodeOnlineMigration(response, secrets);
+    const told = decodeMigration(response, secrets);
     const shown = told?.id !== undefined && told.status !== undefined ? undefined : await readMigration(target);
     return toStarted(isNew(shown, target) ? { ...shown, ...told } : told);
   }
   const failure = toApiError(response, 'PUT', path, loginHints);
-  if (status === 409) throw await alreadyRunningError(target, failure, readApiErrorBody(response).message);
-  if (status < 500 && status !== 408 && !isRedirectAfterProcessedRequest(status)) throw failure;
+  if (status === 409) throw await alreadyRunningError(target, failure, readErrorBody(response).message);
+  if (status < 500 && status !== 408 && !isProcessedRedirect(status)) throw failure;
   return adoptMigration(target, failure);
 }
 
@@ -101,22 +101,18 @@ interface Target {
   readonly sentAt: number;
 }
 
-function toStarted({
-  id = '',
-  status = 'running',
-  createdAt = '',
-}: Partial<StartedOnlineMigration> = {}): StartedOnlineMigration {
+function toStarted({ id = '', status = 'running', createdAt = '' }: Partial<StartedMigration> = {}): StartedMigration {
   return { id, status, createdAt };
 }
 
 /** Whether a request that failed with this error may have reached the service. */
-export function mayFailedMigrationRequestHaveArrived(error: unknown): boolean {
-  if (error instanceof MigrationStartUnknownError || wasSent(error)) return true;
+export function mayHaveArrived(error: unknown): boolean {
+  if (error instanceof StartUnknownError || wasSent(error)) return true;
   return error instanceof CliError && error.status !== undefined;
 }
 
 function wasSent(error: unknown): error is CliError {
-  return error instanceof CliError && error.cause instanceof HttpSendError && error.cause.sent;
+  return error instanceof CliError && error.cause instanceof SendError && error.cause.sent;
 }
 
 /** The latest migration of the cluster; undefined when the service shows none. */
@@ -124,28 +120,28 @@ async function readMigration({
   api,
   cluster,
   secrets,
-}: Pick<Target, 'api' | 'cluster' | 'secrets'>): Promise<FetchedOnlineMigration | undefined> {
+}: Pick<Target, 'api' | 'cluster' | 'secrets'>): Promise<FetchedMigration | undefined> {
   try {
-    return await fetchOnlineMigration(api, cluster, { secrets });
+    return await fetchMigration(api, cluster, { secrets });
   } catch (error) {
     if (error instanceof CliError) return undefined;
     throw error;
   }
 }
 
-function isNew(shown: FetchedOnlineMigration | undefined, { sentAt }: Target): shown is FetchedOnlineMigration {
-  return shown !== undefined && isMigrationCreatedWithin(shown, performance.now() - sentAt) === true;
+function isNew(shown: FetchedMigration | undefined, { sentAt }: Target): shown is FetchedMigration {
+  return shown !== undefined && isCreatedWithin(shown, performance.now() - sentAt) === true;
 }
 
 /** Finds the migration that was started by a request without a clear response. */
-async function adoptMigration(target: Target, cause: CliError): Promise<StartedOnlineMigration> {
+async function adoptMigration(target: Target, cause: CliError): Promise<StartedMigration> {
   const shown = await readMigration(target);
   if (isNew(shown, target)) return toStarted(shown);
   const found =
     shown === undefined
       ? 'the service shows no migration of this cluster'
-      : `the service shows ${describeOnlineMigration(shown)}`;
-  throw new MigrationStartUnknownError(cause.code, 'it is not known whether the migration was started', {
+      : `the service shows ${describeMigration(shown)}`;
+  throw new StartUnknownError(cause.code, 'it is not known whether the migration was started', {
     detail: `${cause.message}; ${found}`,
     hint: `before you start the migration again, check whether it is running: ${target.commandOf(`db status ${target.cluster}`)}`,
     status: cause.status,
@@ -170,7 +166,7 @@ async function alreadyRunningError(target: Target, failure: CliError, reason: st
  * Throws the error that the service would respond with if a migration into the cluster is running. Whatever else the service
  * responds is an error of the request that starts the migration.
  */
-export async function requireNoRunningMigration(
+export async function requireNoMigration(
   api: ApiClient,
   cluster: string,
   commandOf: (words: string) => string,
@@ -183,14 +179,14 @@ export async function requireNoRunningMigration(
 
 function conflictError(
   { cluster, commandOf }: Pick<Target, 'cluster' | 'commandOf'>,
-  shown: FetchedOnlineMigration | undefined,
+  shown: FetchedMigration | undefined,
   reasons: readonly string[],
   { message, requestId }: { readonly message: string; readonly requestId?: string | undefined },
 ): CliError {
   const facts = [
     ...reasons,
-    ...(shown?.id === undefined ? [] : [describeOnlineMigration(shown)]),
-    ...(shown === undefined ? [] : listMigrationFailures(shown).slice(0, 1).map(failureText)),
+    ...(shown?.id === undefined ? [] : [describeMigration(shown)]),
+    ...(shown === undefined ? [] : listFailures(shown).slice(0, 1).map(failureText)),
   ];
   return new CliError('api_error', message, {
     detail: facts.length === 0 ? undefined : facts.join('; '),

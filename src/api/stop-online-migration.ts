@@ -1,17 +1,17 @@
 import { CliError } from '../base/errors.ts';
 import { readStringField } from '../base/json.ts';
 import type { Clock } from '../platform/host.ts';
-import { HttpSendError } from '../platform/http-sender.ts';
-import { type ApiResponse, type RefusedRequestHints, toApiError } from './api-response.ts';
+import { SendError } from '../platform/http-sender.ts';
+import { type ApiResponse, type RefusedHints, toApiError } from './api-response.ts';
 import type { ApiClient } from './client.ts';
 import {
-  buildOnlineMigrationPath,
-  describeOnlineMigration,
-  type FetchedOnlineMigration,
-  fetchOnlineMigration,
-  isFailedMigrationStatus,
+  describeMigration,
+  type FetchedMigration,
+  fetchMigration,
+  isFailedStatus,
   isMigrationActive,
   isMigrationStopping,
+  migrationPath,
   readMigratedDatabases,
 } from './online-migration.ts';
 
@@ -19,10 +19,10 @@ import {
  * Whether a request is needed to stop a migration. A status that says `error` is no proof that nothing replicates, unless the
  * service says when it stopped, or that every database has ended.
  */
-export function needsStopRequest(migration: FetchedOnlineMigration): boolean {
+export function needsStopRequest(migration: FetchedMigration): boolean {
   const { status, raw } = migration;
   if (readStringField(raw, 'stopped_at') !== undefined) return false;
-  const isUnproven = isFailedMigrationStatus(status) && readMigratedDatabases(migration).every(({ phase }) => !phase);
+  const isUnproven = isFailedStatus(status) && readMigratedDatabases(migration).every(({ phase }) => !phase);
   return isUnproven || isMigrationActive(migration);
 }
 
@@ -31,7 +31,7 @@ interface MigrationEndOptions {
   readonly signal: AbortSignal;
   /** Milliseconds after which the wait ends, whatever the migration does. */
   readonly limit: number;
-  readonly onPoll: (migration: FetchedOnlineMigration) => void;
+  readonly onPoll: (migration: FetchedMigration) => void;
 }
 
 /**
@@ -39,17 +39,17 @@ interface MigrationEndOptions {
  * longer shows the migration, the wait is over. A service that names neither a database nor the stop may never show the end, so
  * the wait for its status is short. Throws after five failed polls in a row.
  */
-export async function waitForMigrationEnd(
+export async function awaitEnd(
   api: ApiClient,
   cluster: string,
-  stopping: FetchedOnlineMigration,
+  stopping: FetchedMigration,
   { clock, signal, limit, onPoll }: MigrationEndOptions,
-): Promise<FetchedOnlineMigration> {
+): Promise<FetchedMigration> {
   const startedAt = clock.now();
   let last = stopping;
   for (let failures = 0; ; ) {
     try {
-      const shown = await fetchOnlineMigration(api, cluster, { until: signal });
+      const shown = await fetchMigration(api, cluster, { until: signal });
       if (shown === undefined || shown.id !== stopping.id) return withoutState(stopping);
       last = shown;
       failures = 0;
@@ -67,7 +67,7 @@ export async function waitForMigrationEnd(
 }
 
 /** Whether the service shows that nothing of the migration is active; a status that says `error` alone does not. */
-export function hasMigrationEnded(migration: FetchedOnlineMigration): boolean {
+export function hasMigrationEnded(migration: FetchedMigration): boolean {
   return !isMigrationActive(migration) && !needsStopRequest(migration);
 }
 
@@ -76,7 +76,7 @@ const pollIntervalMs = 1000;
 const maxFailures = 5;
 
 /** The migration that the service no longer shows. */
-function withoutState(migration: FetchedOnlineMigration): FetchedOnlineMigration {
+function withoutState(migration: FetchedMigration): FetchedMigration {
   return { ...migration, status: 'stopped', raw: { id: migration.id, status: 'stopped' } };
 }
 
@@ -86,18 +86,18 @@ function withoutState(migration: FetchedOnlineMigration): FetchedOnlineMigration
  * the state that the service shows after the request, whatever the response to the request was. If the service no longer shows
  * the migration after a successful request, the status is `stopped`.
  */
-export async function stopOnlineMigration(
+export async function requestStop(
   api: ApiClient,
   cluster: string,
-  migration: FetchedOnlineMigration,
-  loginHints: RefusedRequestHints,
-): Promise<FetchedOnlineMigration> {
-  const path = buildOnlineMigrationPath(cluster);
+  migration: FetchedMigration,
+  loginHints: RefusedHints,
+): Promise<FetchedMigration> {
+  const path = migrationPath(cluster);
   const named = migration.id === undefined ? path : `${path}/${encodeURIComponent(migration.id)}`;
   let failure = await sendStop(api, named, loginHints);
   if (isPathMissing(failure) && named !== path && (await isStillRunning(api, cluster, migration)))
     failure = await sendStop(api, path, loginHints);
-  const shown = await fetchOnlineMigration(api, cluster).catch((error: unknown) => {
+  const shown = await fetchMigration(api, cluster).catch((error: unknown) => {
     if (failure === undefined && error instanceof CliError) return undefined;
     throw failure ?? error;
   });
@@ -105,7 +105,7 @@ export async function stopOnlineMigration(
   if (shown !== undefined && shown.id === migration.id && !needsStopRequest(shown)) return shown;
   if (isPathMissing(failure)) {
     throw new CliError('not_found', 'the service does not stop migrations through its API', {
-      detail: `DELETE ${path}: status ${failure.status}; ${describeOnlineMigration(migration)}`,
+      detail: `DELETE ${path}: status ${failure.status}; ${describeMigration(migration)}`,
       hint: 'stop the migration in the control panel',
       status: failure.status,
       requestId: failure.requestId,
@@ -113,7 +113,7 @@ export async function stopOnlineMigration(
   }
   if (failure.status !== undefined && failure.status < 500) throw failure;
   throw new CliError(failure.code, 'it is not known whether the migration was stopped', {
-    detail: `${failure.message}; the service shows ${describeOnlineMigration(shown ?? migration)}`,
+    detail: `${failure.message}; the service shows ${describeMigration(shown ?? migration)}`,
     hint: `show the migration with \`cloudctl db status ${cluster}\`, and stop it again if it is running`,
     status: failure.status,
     requestId: failure.requestId,
@@ -122,12 +122,12 @@ export async function stopOnlineMigration(
 }
 
 /** The error of a request that did not succeed; undefined after a success. */
-async function sendStop(api: ApiClient, path: string, loginHints: RefusedRequestHints): Promise<CliError | undefined> {
+async function sendStop(api: ApiClient, path: string, loginHints: RefusedHints): Promise<CliError | undefined> {
   let response: ApiResponse;
   try {
     response = await api.request({ method: 'DELETE', path });
   } catch (error) {
-    if (error instanceof CliError && error.cause instanceof HttpSendError && error.cause.sent) return error;
+    if (error instanceof CliError && error.cause instanceof SendError && error.cause.sent) return error;
     throw error;
   }
   const isSuccess = response.status >= 200 && response.status < 300;
@@ -138,7 +138,7 @@ function isPathMissing(failure: CliError | undefined): boolean {
   return [404, 405, 501].includes(failure?.status ?? 0);
 }
 
-async function isStillRunning(api: ApiClient, cluster: string, { id }: FetchedOnlineMigration): Promise<boolean> {
-  const shown = await fetchOnlineMigration(api, cluster);
+async function isStillRunning(api: ApiClient, cluster: string, { id }: FetchedMigration): Promise<boolean> {
+  const shown = await fetchMigration(api, cluster);
   return shown !== undefined && shown.id === id && needsStopRequest(shown);
 }

@@ -5,7 +5,7 @@ import type { ApiResponse } from './api-response.ts';
  * Waits until the rate limit of the server allows another request. Resolves with false when the wait for the rate limit would
  * be too long.
  */
-export type RateLimitWaitFunction = (refusal: Pick<ApiResponse, 'retryAfter'>) => Promise<boolean>;
+export type LimitWait = (refusal: Pick<ApiResponse, 'retryAfter'>) => Promise<boolean>;
 
 /** A function that waits for a number of milliseconds. */
 export type DelayFunction = (ms: number) => Promise<void>;
@@ -14,10 +14,7 @@ export type DelayFunction = (ms: number) => Promise<void>;
  * Creates the function that waits before each retry of one request; returns undefined when `pause` is undefined. @param
  * maxWaitMs the longest total wait for the request
  */
-export function createRateLimitWaitFunction(
-  pause: DelayFunction | undefined,
-  maxWaitMs = 900_000,
-): RateLimitWaitFunction | undefined {
+export function limitWait(pause: DelayFunction | undefined, maxWaitMs = 900_000): LimitWait | undefined {
   if (pause === undefined) return undefined;
   let refusals = 0;
   let waited = 0;

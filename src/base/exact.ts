@@ -22,12 +22,12 @@ export class LosslessNumber {
 /** A number with all its digits. */
 export type ExactNumber = number | LosslessNumber;
 
-export function isLosslessNumberObject(value: unknown): value is LosslessNumber {
+export function isLossless(value: unknown): value is LosslessNumber {
   return value instanceof LosslessNumber;
 }
 
 /** JSON.parse, but numbers that a double would change become LosslessNumber. Throws the same errors as JSON.parse. */
-export function parseExactJsonOrThrow(text: string): unknown {
+export function parseExact(text: string): unknown {
   const value: unknown = JSON.parse(text);
   return mayLosePrecision.test(text) ? parseKeepingNumbers(text) : value;
 }
@@ -104,7 +104,7 @@ function parseScalar(piece: string): unknown {
 }
 
 function stringifyKeepingNumbers(value: unknown, indent: string, line: string): string {
-  if (isLosslessNumberObject(value)) return value.toString();
+  if (isLossless(value)) return value.toString();
   if (typeof value !== 'object' || value === null || 'toJSON' in value) return JSON.stringify(value) ?? 'null';
   const inner = `${line}${indent}`;
   const parts: string[] = [];

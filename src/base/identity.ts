@@ -2,7 +2,7 @@
  * Who sends requests to a service: the account, its context (personal or team), the application, and the servers. An absent
  * property means "unknown": it neither equals nor differs from another value.
  */
-export interface AccountAndServerOrigins extends AccountAndTeam {
+export interface ActorIdentity extends TeamAccount {
   /** Origin of the authorization server. */
   readonly authOrigin?: string | undefined;
   /** Origin of the resource API. */
@@ -14,17 +14,17 @@ export interface AccountAndServerOrigins extends AccountAndTeam {
  * The account and its context (docs/service.md S2.10). The same account can act in a personal context and in the context of
  * each of its teams.
  */
-export interface AccountAndTeam {
+export interface TeamAccount {
   readonly accountUuid?: string | undefined;
   /** UUID of the team, or `personal`. */
   readonly team?: string | undefined;
 }
 
-export const personalTeamValue = 'personal';
+export const personalTeam = 'personal';
 
 /** A context is `personal` or a UUID (RFC 9562 §4). */
 export function isTeam(text: string): boolean {
-  return text === personalTeamValue || /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
+  return text === personalTeam || /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
 }
 
 /**
@@ -37,10 +37,7 @@ export type AccountComparison = 'same' | 'different' | 'unknown';
  * Whether two identities own the same droplets and migrations. The client ID is not compared, because an application may be
  * registered again under another client ID.
  */
-export function compareAccountsAndServerOrigins(
-  one: AccountAndServerOrigins,
-  other: AccountAndServerOrigins,
-): AccountComparison {
+export function compareIdentities(one: ActorIdentity, other: ActorIdentity): AccountComparison {
   const results = [
     compareKnown(one.baseOrigin, other.baseOrigin),
     compareKnown(one.authOrigin, other.authOrigin),
@@ -51,7 +48,7 @@ export function compareAccountsAndServerOrigins(
   return results[2] ?? 'unknown';
 }
 
-export function compareAccounts(one: AccountAndTeam, other: AccountAndTeam): AccountComparison {
+export function compareAccounts(one: TeamAccount, other: TeamAccount): AccountComparison {
   const results = [
     compareKnown(one.accountUuid?.toLowerCase(), other.accountUuid?.toLowerCase()),
     compareKnown(one.team?.toLowerCase(), other.team?.toLowerCase()),
@@ -61,19 +58,19 @@ export function compareAccounts(one: AccountAndTeam, other: AccountAndTeam): Acc
 }
 
 /** Describes an identity in a message, such as `account 1b4e…, team 9c2f… at https://api.example.com`. */
-export function describeAccountAndServerOrigins(identity: AccountAndServerOrigins): string {
+export function describeIdentity(identity: ActorIdentity): string {
   const at = identity.baseOrigin === undefined ? '' : ` at ${identity.baseOrigin}`;
   return `${describeAccount(identity)}${at}`;
 }
 
-export function describeAccount({ accountUuid, team }: AccountAndTeam): string {
+export function describeAccount({ accountUuid, team }: TeamAccount): string {
   const account = accountUuid === undefined ? 'an unknown account' : `account ${accountUuid}`;
   return `${account}, ${describeTeam(team)}`;
 }
 
 export function describeTeam(team: string | undefined): string {
   if (team === undefined) return 'unknown context';
-  return team === personalTeamValue ? 'personal context' : `team ${team}`;
+  return team === personalTeam ? 'personal context' : `team ${team}`;
 }
 
 function compareKnown(one: string | undefined, other: string | undefined): AccountComparison {

@@ -1,4 +1,4 @@
-import { isLosslessNumberObject, type LosslessNumber, parseExactJsonOrThrow } from './exact.ts';
+import { isLossless, type LosslessNumber, parseExact } from './exact.ts';
 
 export type JsonRecord = Readonly<Record<string, unknown>>;
 
@@ -20,7 +20,7 @@ export function tryParseJson(text: string): ParsedJson {
 
 /** Parses JSON that is printed again: numbers that a double cannot represent keep their digits. */
 export function tryParseExactJson(text: string): ParsedJson {
-  return parseWith(parseExactJsonOrThrow, text);
+  return parseWith(parseExact, text);
 }
 
 function parseWith(parse: (json: string) => unknown, text: string): ParsedJson {
@@ -63,7 +63,7 @@ const openBrace = 0x7b;
 const closeBrace = 0x7d;
 
 export function isJsonRecord(value: unknown): value is JsonRecord {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isLosslessNumberObject(value);
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isLossless(value);
 }
 
 export function readStringField(record: JsonRecord, key: string): string | undefined {
@@ -76,10 +76,10 @@ export function readStringList(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : [];
 }
 
-/** Reads a number field for computing; `readLosslessNumberField` reads one for printing. */
+/** Reads a number field for computing; `readExactField` reads one for printing. */
 export function readNumberField(record: JsonRecord, key: string): number | undefined {
   const held = record[key];
-  const value = isLosslessNumberObject(held) ? Number(held) : held;
+  const value = isLossless(held) ? Number(held) : held;
   return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
 }
 
@@ -88,7 +88,7 @@ export function readNumberField(record: JsonRecord, key: string): number | undef
  * numbers; a string of digits is the same id.
  */
 export function readId(value: unknown): string | undefined {
-  const isText = typeof value === 'string' || typeof value === 'number' || isLosslessNumberObject(value);
+  const isText = typeof value === 'string' || typeof value === 'number' || isLossless(value);
   const text = isText ? String(value) : '';
   return isId(text) ? text : undefined;
 }
@@ -98,16 +98,16 @@ export function isId(text: string): boolean {
   return /^[1-9]\d*$/.test(text);
 }
 
-export function readLosslessNumberField(record: JsonRecord, key: string): number | LosslessNumber | undefined {
+export function readExactField(record: JsonRecord, key: string): number | LosslessNumber | undefined {
   const value = record[key];
-  return isLosslessNumberObject(value) ? value : readNumberField(record, key);
+  return isLossless(value) ? value : readNumberField(record, key);
 }
 
 /**
  * Parses JSON text that names a program and its arguments, such as `["pass","show","db1"]`; undefined unless it is a non-empty
  * array of strings without NUL bytes whose first string, the program, is not empty.
  */
-export function parseProgramAndArguments(text: string): readonly string[] | undefined {
+export function parseProgram(text: string): readonly string[] | undefined {
   const json = tryParseJson(text);
   const words: readonly unknown[] = json.ok && Array.isArray(json.value) ? json.value : [];
   const isText = (word: unknown): word is string => typeof word === 'string' && !word.includes('\0');

@@ -1,7 +1,7 @@
 // Removes secrets from text that is about to leave the process. The search is made in the text as a terminal, a JSON parser or a
 // browser shows it; the replacement is made in the text as it is.
 
-import { escapeSequences, maxSanitizedTextLength, sanitizeLine } from './sanitize.ts';
+import { escapeSequences, maxTextLength, sanitizeLine } from './sanitize.ts';
 import { type Secret, withheldSecrets } from './secret.ts';
 
 /** Removes secrets from text of a server, which may repeat the request that contained them. */
@@ -20,7 +20,7 @@ export function redactSecrets(text: string, secrets: readonly Secret[]): string 
  */
 export function redactServerLine(text: string, passwords: readonly (Secret | undefined)[]): string {
   const known = passwords.filter((one) => one !== undefined);
-  const line = known.reduce(replaceExactly, sanitizeLine(text, maxSanitizedTextLength));
+  const line = known.reduce(replaceExactly, sanitizeLine(text, maxTextLength));
   return sanitizeLine(redactSecrets(line, known));
 }
 

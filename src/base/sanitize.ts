@@ -62,7 +62,7 @@ export function sanitizeLines(text: string, max = 4000): string {
 }
 
 /** Indents the second and later lines of a text, so that no line looks like a line of the program, such as `hint: …`. */
-export function indentContinuationLines(text: string): string {
+export function indentLines(text: string): string {
   return text.replaceAll('\n', '\n  ');
 }
 
@@ -83,7 +83,7 @@ function truncate(text: string, max: number): string {
 }
 
 /** Maximum length in characters for text that must be printed completely: longer than any message or report. */
-export const maxSanitizedTextLength = 10_000_000;
+export const maxTextLength = 10_000_000;
 
 /**
  * Escapes the characters that JSON and YAML do not escape inside double-quoted strings; the data stays the same. The characters
@@ -104,14 +104,14 @@ export function printableJson(value: unknown): string {
 
 /** Escapes one line of text for HTML, both between tags and in quoted attributes. */
 export function escapeHtml(text: string): string {
-  return escapeHtmlKeepingLineBreaks(text.replace(/[\t\n]/g, ' '));
+  return escapeHtmlLines(text.replace(/[\t\n]/g, ' '));
 }
 
 /**
  * Escapes text for HTML and keeps its line breaks; for displaying a script. Characters that a browser hides or displays at
  * another place become U+FFFD.
  */
-export function escapeHtmlKeepingLineBreaks(text: string): string {
+export function escapeHtmlLines(text: string): string {
   return replaceUnprintable(text).replace(/[&<>"']/g, (character) => htmlReferences[character] ?? '');
 }
 
@@ -146,7 +146,7 @@ const xmlNames: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', 
 /** Escapes one line of text for a Markdown paragraph, heading or list item (https://github.github.com/gfm/). */
 export function escapeMarkdown(text: string): string {
   return (
-    sanitizeReportLine(text, maxSanitizedTextLength)
+    sanitizeReportLine(text, maxTextLength)
       .replace(/[\\*_[\]<>|#`~]|&(?=#?\w+;)/g, '\\$&')
       // At the start of a line, these characters begin a list, a rule or the underline of a heading.
       .replace(/^[-+=](?=[-+= ]|$)/, '\\$&')
@@ -185,6 +185,6 @@ function longestRun(text: string): number {
  * formula (https://owasp.org/www-community/attacks/CSV_Injection). A number is not a formula, so it is not changed.
  */
 export function spreadsheetCell(text: string): string {
-  const line = sanitizeReportLine(text, maxSanitizedTextLength);
+  const line = sanitizeReportLine(text, maxTextLength);
   return /^[=+\-@\uff1d\uff0b\uff0d\uff20]/.test(line) && !/^[+-]?\d+(?:\.\d+)?$/.test(line) ? `'${line}` : line;
 }

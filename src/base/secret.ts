@@ -40,7 +40,7 @@ export class Secret {
 }
 
 /** A URL whose query contains secrets (docs/service.md S5.2). A SecretUrl is printed as origin and path, without the query. */
-export function wrapUrlAsSecret(url: URL): Secret {
+export function secretUrl(url: URL): Secret {
   return new Secret(url.href, `${url.origin}${url.pathname}`);
 }
 

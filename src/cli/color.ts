@@ -21,7 +21,7 @@ interface ColorOptions {
  * Whether to print colour on any stream: decided by `--no-color`, then FORCE_COLOR (https://force-color.org), then NO_COLOR
  * (https://no-color.org), else by whether the stream is a terminal. An empty variable counts as unset, as both pages say.
  */
-export function isColorEnabled({ sink, env, noColor }: ColorOptions): boolean {
+export function usesColor({ sink, env, noColor }: ColorOptions): boolean {
   if (noColor) return false;
   const { FORCE_COLOR: force = '', NO_COLOR: none = '' } = env;
   if (force !== '') return !/^(0|false)$/i.test(force);
@@ -29,7 +29,7 @@ export function isColorEnabled({ sink, env, noColor }: ColorOptions): boolean {
   return sink.isTTY && env.TERM !== 'dumb';
 }
 
-export async function createTerminalStyles(color: boolean): Promise<TerminalStyles> {
+export async function createStyles(color: boolean): Promise<TerminalStyles> {
   if (!color) return plainStyles;
   const { Chalk } = await import('chalk');
   const chalk = new Chalk({ level: 1 });

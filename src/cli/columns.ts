@@ -1,12 +1,12 @@
 import { usageError } from '../base/errors.ts';
-import { isLosslessNumberObject, type LosslessNumber, stringifyExact } from '../base/exact.ts';
-import { nearestWord, shortenInputForError } from './values.ts';
+import { isLossless, type LosslessNumber, stringifyExact } from '../base/exact.ts';
+import { nearestWord, shortenInput } from './values.ts';
 
-export type OutputCellValue = string | number | boolean | LosslessNumber | null | undefined;
+export type CellValue = string | number | boolean | LosslessNumber | null | undefined;
 
 export interface OutputColumn<T> {
   readonly name: string;
-  readonly value: (row: T) => OutputCellValue;
+  readonly value: (row: T) => CellValue;
   /** An extra column is printed only when `--format` names it. */
   readonly extra?: boolean;
   /**
@@ -17,11 +17,11 @@ export interface OutputColumn<T> {
   /** How a terminal shows the cells of a column: a status in its colour, a time relative to now. */
   readonly kind?: 'state' | 'time';
   /** The http URL that the cell leads to on a terminal. */
-  readonly link?: (cell: OutputCellValue) => string | undefined;
+  readonly link?: (cell: CellValue) => string | undefined;
 }
 
 /** The properties of a column that affect how a table is printed on a terminal. */
-export type OutputColumnTraits = Pick<OutputColumn<unknown>, 'priority' | 'kind' | 'link'>;
+export type ColumnTraits = Pick<OutputColumn<unknown>, 'priority' | 'kind' | 'link'>;
 
 /** How an object or a list of objects is shown in formats with columns. */
 export interface ListView<T> {
@@ -37,12 +37,8 @@ export interface ListView<T> {
 }
 
 /** Returns a copy of the view in which the cells of one column are hyperlinks. */
-export function addLinksToOutputColumn<T>(
-  view: ListView<T>,
-  name: string,
-  link: (text: string) => string,
-): ListView<T> {
-  const linkOf = (cell: OutputCellValue) =>
+export function linkColumn<T>(view: ListView<T>, name: string, link: (text: string) => string): ListView<T> {
+  const linkOf = (cell: CellValue) =>
     cell === undefined || cell === null || cell === '' ? undefined : link(String(cell));
   return {
     ...view,
@@ -54,7 +50,7 @@ export function addLinksToOutputColumn<T>(
  * The columns to print: the columns of `--format` in its order, else every column that is not extra. Throws a usage error for
  * an unknown column name.
  */
-export function pickOutputColumns<T>(
+export function pickColumns<T>(
   known: readonly OutputColumn<T>[],
   wanted: readonly string[] | undefined,
 ): readonly OutputColumn<T>[] {
@@ -73,18 +69,18 @@ export function pickOutputColumns<T>(
 }
 
 /** The columns of rows whose shape is not known in advance, such as the result of a query: every key, in order of appearance. */
-export function deriveOutputColumnsFromRows(
+export function columnsOfRows(
   rows: readonly Readonly<Record<string, unknown>>[],
 ): readonly OutputColumn<Readonly<Record<string, unknown>>>[] {
   const keys = new Set(rows.flatMap((row) => Object.keys(row)));
   return [...keys].map((name) => ({
     name,
-    value: (row) => (Object.hasOwn(row, name) ? toOutputCellValue(row[name]) : undefined),
+    value: (row) => (Object.hasOwn(row, name) ? toCell(row[name]) : undefined),
   }));
 }
 
 /** Returns a scalar unchanged, and an object or a list as JSON text. */
-export function toOutputCellValue(value: unknown): OutputCellValue {
+export function toCell(value: unknown): CellValue {
   switch (typeof value) {
     case 'string':
     case 'number':
@@ -92,22 +88,19 @@ export function toOutputCellValue(value: unknown): OutputCellValue {
     case 'undefined':
       return value;
     default:
-      return value === null || isLosslessNumberObject(value) ? value : stringifyExact(value);
+      return value === null || isLossless(value) ? value : stringifyExact(value);
   }
 }
 
 /** The chosen columns of a row as an object with the column names as keys. */
-export function buildOutputRowObject<T>(
-  row: T,
-  columns: readonly OutputColumn<T>[],
-): Readonly<Record<string, OutputCellValue>> {
+export function rowObject<T>(row: T, columns: readonly OutputColumn<T>[]): Readonly<Record<string, CellValue>> {
   return Object.fromEntries(columns.map(({ name, value }) => [name, value(row) ?? null]));
 }
 
 function unknownColumnError(name: string, known: readonly string[]) {
   const meant = nearestWord(name, known);
   return usageError(
-    `unknown column "${shortenInputForError(name)}"`,
+    `unknown column "${shortenInput(name)}"`,
     meant === undefined
       ? `use known columns, such as \`--format ${known.slice(0, 2).join(',')}\``
       : `did you mean \`--format ${meant}\`?`,

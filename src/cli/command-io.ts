@@ -1,7 +1,7 @@
 import { formatDuration } from '../base/text.ts';
 import type { HostSystem } from '../platform/host.ts';
 import type { ParsedArgs } from './command.ts';
-import type { CommandOutputWriter } from './output.ts';
+import type { OutputWriter } from './output.ts';
 import type { ProgressReporter } from './progress.ts';
 import type { Prompts } from './prompts.ts';
 
@@ -13,7 +13,7 @@ export interface CommandIo {
   readonly host: HostSystem;
   /** The global options. */
   readonly globals: ParsedArgs;
-  readonly output: CommandOutputWriter;
+  readonly output: OutputWriter;
   readonly prompts: Prompts;
   readonly progress: ProgressReporter;
 }

@@ -6,9 +6,9 @@ import {
   formatSynopsis,
   type LazyCommand,
   type OptionSpec,
-  selectEnvironmentVariableSpecs,
+  selectVariables,
 } from './command.ts';
-import { readStoredCommandDescription } from './stored-help.ts';
+import { storedCommand } from './stored-help.ts';
 
 /** The global options, which every command accepts. */
 export const globalOptions: readonly OptionSpec[] = [
@@ -48,12 +48,12 @@ export const globalOptions: readonly OptionSpec[] = [
 ];
 
 /** The help options, which every group and command accepts and the parser processes itself. */
-export const helpAndVersionOptions: readonly OptionSpec[] = [
+export const helpOptions: readonly OptionSpec[] = [
   { name: 'help', short: 'h', description: 'print help' },
   { name: 'version', short: 'V', description: 'print the version' },
 ];
 
-export interface CommandDescriptionTable {
+export interface CommandTable {
   readonly globalOptions: readonly OptionSpec[];
   /** Describes the program itself first, and each group before its commands. */
   readonly commands: readonly CommandDescription[];
@@ -64,10 +64,10 @@ export async function describeCommand<C>(
   words: readonly string[],
   node: CommandGroup<C> | LazyCommand<C>,
 ): Promise<CommandDescription> {
-  const stored = readStoredCommandDescription(words.slice(1));
+  const stored = storedCommand(words.slice(1));
   if (stored !== undefined) return stored;
   const path = words.join(' ');
-  const environment = selectEnvironmentVariableSpecs(words.slice(1));
+  const environment = selectVariables(words.slice(1));
   if (node.kind === 'command') {
     const spec: CommandSpec<C> = await node.load();
     const { description, arguments: positionals = [], options = [], examples = [] } = spec;
@@ -103,11 +103,8 @@ export async function describeCommand<C>(
 }
 
 /** Describes every command of the tree; loads the file of every command. */
-export async function createCommandDescriptionTable<C>(
-  name: string,
-  root: CommandGroup<C>,
-): Promise<CommandDescriptionTable> {
-  return { globalOptions: [...globalOptions, ...helpAndVersionOptions], commands: await describeBelow([name], root) };
+export async function describeCommands<C>(name: string, root: CommandGroup<C>): Promise<CommandTable> {
+  return { globalOptions: [...globalOptions, ...helpOptions], commands: await describeBelow([name], root) };
 }
 
 async function describeBelow<C>(

@@ -10,7 +10,7 @@ export function formatSynopsis(path: string, spec: Pick<CommandSpec<never>, 'arg
 }
 
 /** Formats an option term such as `-o, --output FORMAT`; an option without a short form is indented so that the names align. */
-export function formatOptionTerm({ name, short, valueName: value }: OptionSpec): string {
+export function optionTerm({ name, short, valueName: value }: OptionSpec): string {
   const start = short === undefined ? '    ' : `-${short}, `;
   return `${start}--${name}${value === undefined ? '' : ` ${value}`}`;
 }
@@ -19,13 +19,13 @@ export function formatOptionTerm({ name, short, valueName: value }: OptionSpec):
 export interface HelpTopic {
   /** The summary of a help topic is one line in lower case without a full stop. */
   readonly summary: string;
-  readonly load: () => Promise<HelpTopicPage>;
+  readonly load: () => Promise<TopicPage>;
 }
 
 /** The help topics by name, in the order of the list of topics. */
 export type HelpTopics = Readonly<Record<string, HelpTopic>>;
 
-export interface HelpTopicPage {
+export interface TopicPage {
   readonly text: string;
   readonly sections?: readonly HelpTopicSection[];
   readonly examples?: readonly ExampleSpec[];
@@ -51,7 +51,7 @@ const adminCommands = ['env', 'clock', 'faults', 'requests', 'token', 'snapshot'
 );
 
 /** The environment variables of the program, for help and reference pages (precedence: option > environment > profile > default). */
-export const environmentVariableSpecs: readonly EnvironmentVariableSpec[] = [
+export const variableSpecs: readonly EnvironmentVariableSpec[] = [
   { name: 'CLOUDCTL_PROFILE', description: 'same as --profile' },
   { name: 'CLOUDCTL_OUTPUT', description: 'same as --output' },
   { name: 'CLOUDCTL_AUTH_URL', description: 'same as --auth-url' },
@@ -116,10 +116,10 @@ export const environmentVariableSpecs: readonly EnvironmentVariableSpec[] = [
 ];
 
 /** The environment variables of the command or group that the words name; without words, all variables. */
-export function selectEnvironmentVariableSpecs(words: readonly string[]): readonly EnvironmentVariableSpec[] {
-  if (words.length === 0) return environmentVariableSpecs;
+export function selectVariables(words: readonly string[]): readonly EnvironmentVariableSpec[] {
+  if (words.length === 0) return variableSpecs;
   const path = words.join(' ');
-  return environmentVariableSpecs.filter(({ commands = [] }) =>
+  return variableSpecs.filter(({ commands = [] }) =>
     commands.some((command) => path === command || path.startsWith(`${command} `)),
   );
 }
@@ -264,7 +264,7 @@ export interface CommandDescription {
 }
 
 /** The program itself: the group above all commands. */
-export interface CliRootCommandGroup<C> extends CommandGroup<C> {
+export interface RootGroup<C> extends CommandGroup<C> {
   /** The help topics that `help NAME` prints. */
   readonly topics?: HelpTopics;
   /** The command that runs when the user types only the program name; if undefined, the help is printed instead. */
@@ -286,10 +286,7 @@ export interface FoundCommand<C> {
  * The group or command that `word` names in a group, by its name or an alias; undefined when it names none, or when `node` is not
  * a group.
  */
-export function findCommandByWord<C>(
-  node: CommandGroup<C> | LazyCommand<C>,
-  word: string,
-): FoundCommand<C> | undefined {
+export function findCommand<C>(node: CommandGroup<C> | LazyCommand<C>, word: string): FoundCommand<C> | undefined {
   if (node.kind !== 'group') return undefined;
   const aliases: Readonly<Record<string, string>> = node.aliases ?? {};
   const name = (Object.hasOwn(aliases, word) && aliases[word]) || word;
@@ -307,10 +304,7 @@ export function commandGroup<C>(
 }
 
 /** Maps several words to the same replacement command. */
-export function mapWordsToReplacementCommand(
-  command: string,
-  verbs: readonly string[],
-): Readonly<Record<string, string>> {
+export function replaceWords(command: string, verbs: readonly string[]): Readonly<Record<string, string>> {
   return Object.fromEntries(verbs.map((verb) => [verb, command]));
 }
 
@@ -340,7 +334,7 @@ export type OptionOccurrences = ReadonlyMap<string, readonly string[]>;
  * Provides typed access to the parsed command-line arguments. Reading an option that is not in `options` is a bug in the
  * program and throws.
  */
-export function createParsedArgs(
+export function createArgs(
   args: readonly string[],
   options: readonly OptionSpec[],
   occurrences: OptionOccurrences,
@@ -350,7 +344,7 @@ export function createParsedArgs(
     const spec = specs.get(name);
     if (spec === undefined) throw new Error(`option --${name} is not declared by this command`);
     const values = occurrences.get(name) ?? [];
-    return spec.multiple === 'list' ? values.flatMap(splitCommaSeparatedValues) : values;
+    return spec.multiple === 'list' ? values.flatMap(splitList) : values;
   };
   return {
     positionals: args,
@@ -361,7 +355,7 @@ export function createParsedArgs(
 }
 
 /** Splits `a,b` into two values but keeps `web-{a,b}` as one value, because a comma inside braces is part of the value. */
-export function splitCommaSeparatedValues(text: string): readonly string[] {
+export function splitList(text: string): readonly string[] {
   const parts: string[] = [];
   let depth = 0;
   let start = 0;

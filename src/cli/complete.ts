@@ -2,14 +2,14 @@ import {
   type CommandDescription,
   type CommandGroup,
   type FoundCommand,
-  findCommandByWord,
+  findCommand,
   type HelpTopics,
   type LazyCommand,
   type OptionSpec,
 } from './command.ts';
-import { describeCommand, globalOptions, helpAndVersionOptions } from './command-table.ts';
+import { describeCommand, globalOptions, helpOptions } from './command-table.ts';
 
-import { type CompletableName, readCompletionNamesStoredByBuild } from './stored-help.ts';
+import { type CompletableName, storedNames } from './stored-help.ts';
 
 /**
  * Processes `__complete -- WORDS…`, which the completion scripts run at each press of Tab. The last word is the one that the
@@ -17,10 +17,10 @@ import { type CompletableName, readCompletionNamesStoredByBuild } from './stored
  * `:file` or `:folder` makes the shell complete a path. The file of a command is loaded only if the build stored no
  * description of the command.
  */
-export async function completeCommandLine<C>(
+export async function completeLine<C>(
   root: CommandGroup<C>,
   words: readonly string[],
-  namesFrom: CompletionNameSource,
+  namesFrom: NameSource,
   topics: HelpTopics = {},
 ): Promise<readonly string[]> {
   if (words[0] === 'help' && words.length === 2)
@@ -60,7 +60,7 @@ export async function completeCommandLine<C>(
  * Returns the names of a completion source (`from`). `typed` contains the options that precede the cursor, with their
  * values.
  */
-export type CompletionNameSource = (
+export type NameSource = (
   from: string,
   typed: ReadonlyMap<string, string>,
 ) => readonly CompletableName[] | Promise<readonly CompletableName[]>;
@@ -109,7 +109,7 @@ async function readWords<C>(root: CommandGroup<C>, words: readonly string[]): Pr
       if (found.option !== undefined && found.value !== undefined) typed.set(found.option.name, found.value);
       else option = found.option;
     } else {
-      const found: FoundCommand<C> | undefined = positionals.length === 0 ? findCommandByWord(node, word) : undefined;
+      const found: FoundCommand<C> | undefined = positionals.length === 0 ? findCommand(node, word) : undefined;
       if (found === undefined) positionals.push(word);
       else {
         node = found.child;
@@ -155,7 +155,7 @@ async function descriptionOf<C>({ node, path }: SelectedNode<C>): Promise<Comman
 }
 
 async function optionsOf<C>(selected: SelectedNode<C>): Promise<readonly OptionSpec[]> {
-  return [...globalOptions, ...helpAndVersionOptions, ...(await descriptionOf(selected)).options];
+  return [...globalOptions, ...helpOptions, ...(await descriptionOf(selected)).options];
 }
 
 function commandSuggestions<C>(node: Node<C>): readonly Suggestion[] {
@@ -174,7 +174,7 @@ async function flagSuggestions<C>(selected: SelectedNode<C>): Promise<readonly S
 async function valuesOf<C>(
   { choices, completion }: ValueSpec,
   cursor: Cursor<C>,
-  namesFrom: CompletionNameSource,
+  namesFrom: NameSource,
 ): Promise<readonly Suggestion[]> {
   const source = choices ?? completion ?? [];
   if (source === 'file' || source === 'folder') return [`:${source}`];
@@ -190,7 +190,7 @@ async function valuesOf<C>(
     }));
   }
   if ('from' in source) {
-    const names = readCompletionNamesStoredByBuild(source.from) ?? (await namesFrom(source.from, cursor.typed));
+    const names = storedNames(source.from) ?? (await namesFrom(source.from, cursor.typed));
     return names.map(({ value, description = '' }) => ({ value, description }));
   }
   return source.map((value) => ({ value, description: '' }));

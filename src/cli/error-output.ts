@@ -1,8 +1,8 @@
 import { buildErrorJson, CliError } from '../base/errors.ts';
-import { indentContinuationLines, sanitizeLine, sanitizeLines } from '../base/sanitize.ts';
+import { indentLines, sanitizeLine, sanitizeLines } from '../base/sanitize.ts';
 import { isStorageFault, storageError } from '../base/storage-error.ts';
 import type { OutputSink, ProcessEnvironment } from '../platform/host.ts';
-import { createTerminalStyles } from './color.ts';
+import { createStyles } from './color.ts';
 import { wrapForTerminal } from './text.ts';
 
 interface ErrorOutputStyle {
@@ -18,7 +18,7 @@ export async function printError(error: CliError, { stderr, json, color }: Error
     await stderr.write(`${JSON.stringify(buildErrorJson(sanitizeError(error)))}\n`);
     return;
   }
-  const { red, dim, cyan } = await createTerminalStyles(color);
+  const { red, dim, cyan } = await createStyles(color);
   const { message, detail, hint } = sanitizeError(error);
   const columns = stderr.isTTY ? stderr.columns : undefined;
   const parts = [
@@ -53,7 +53,7 @@ export function toCliError(thrown: unknown): CliError {
  * Whether errors are printed as JSON, decided from arguments and environment alone, for errors before the settings are known.
  * On a terminal `--json` without fields asks which there are, so that its error is for a person.
  */
-export function isJsonErrorOutput(argv: readonly string[], env: ProcessEnvironment, isTerminal = false): boolean {
+export function writesJson(argv: readonly string[], env: ProcessEnvironment, isTerminal = false): boolean {
   let format = env.CLOUDCTL_OUTPUT;
   let isJson = false;
   for (const [at, word] of argv.entries()) {
@@ -73,7 +73,7 @@ async function errorPart(
   columns: number | undefined,
 ): Promise<string> {
   if (text === undefined) return '';
-  const lines = await wrapForTerminal(`${label} ${indentContinuationLines(text)}`, columns);
+  const lines = await wrapForTerminal(`${label} ${indentLines(text)}`, columns);
   return `${paint(label)}${lines.slice(label.length)}\n`;
 }
 

@@ -1,18 +1,18 @@
-import { isLosslessNumberObject, stringifyExact } from '../base/exact.ts';
+import { isLossless, stringifyExact } from '../base/exact.ts';
 import { escapeUnprintable, sanitizeLine } from '../base/sanitize.ts';
-import type { OutputCellValue } from './columns.ts';
-import { createTextMeasurerForTexts, type TextMeasurer } from './text.ts';
+import type { CellValue } from './columns.ts';
+import { measurerFor, type TextMeasurer } from './text.ts';
 
 /**
  * Formats data as JSON with an indentation of two spaces and a final newline. Characters that control a terminal are written as
  * JSON escapes, which does not change the data.
  */
-export function formatJsonDocument(data: unknown): string {
+export function jsonDocument(data: unknown): string {
   return `${escapeUnprintable(stringifyExact(data, 2) ?? 'null')}\n`;
 }
 
 /** Returns the text between the brackets of a JSON array with at least one element. */
-export function formatJsonElements(many: readonly unknown[]): string {
+export function jsonElements(many: readonly unknown[]): string {
   return escapeUnprintable((stringifyExact(many, 2) ?? '').slice('[\n'.length, -'\n]'.length));
 }
 
@@ -31,12 +31,12 @@ export function ndjsonLines(many: readonly unknown[]): string {
  * Encodes one record as in RFC 4180 section 2, but with LF at its end: `read` of a shell would leave CR in the last field. An
  * absent value is encoded as an empty CSV field.
  */
-export type CsvRecordEncoder = (cells: readonly OutputCellValue[]) => string;
+export type CsvEncoder = (cells: readonly CellValue[]) => string;
 
-export async function createCsvRecordEncoder(): Promise<CsvRecordEncoder> {
+export async function csvEncoder(): Promise<CsvEncoder> {
   const { stringify } = await import('csv-stringify/sync');
   return (cells) =>
-    stringify([cells.map((cell) => (isLosslessNumberObject(cell) ? String(cell) : (cell ?? '')))], {
+    stringify([cells.map((cell) => (isLossless(cell) ? String(cell) : (cell ?? '')))], {
       record_delimiter: 'unix',
       cast: { boolean: String },
       // A field with a CR or LF is quoted. A single empty field is quoted too, because an empty line would not be a record.
@@ -60,11 +60,11 @@ interface TextTable {
 }
 
 /** Formats columns that are two spaces apart and aligned by display width, with a newline after each row. */
-export async function formatTextTable({ header, rows, width, priorities = [], style }: TextTable): Promise<string> {
+export async function formatTable({ header, rows, width, priorities = [], style }: TextTable): Promise<string> {
   const lines = [...(header === undefined ? [] : [header]), ...rows].map((line) =>
     line.map((cell) => sanitizeLine(cell, maxCellLength)),
   );
-  const rule = await createTextMeasurerForTexts(lines.flat());
+  const rule = await measurerFor(lines.flat());
   const widths = columnWidths(lines, rule);
   const kept = width === undefined ? [...widths.keys()] : columnsThatFit(widths, priorities, width);
   const keptWidths = kept.map((column) => widths[column]!);

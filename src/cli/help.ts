@@ -1,34 +1,34 @@
-import { createTerminalStyles, type TerminalStyles } from './color.ts';
+import { createStyles, type TerminalStyles } from './color.ts';
 import {
   type CommandDescription,
   type CommandGroup,
   type ExampleSpec,
-  formatOptionTerm,
-  type HelpTopicPage,
   type HelpTopics,
   type LazyCommand,
   type OptionSpec,
+  optionTerm,
+  type TopicPage,
 } from './command.ts';
 import { describeCommand } from './command-table.ts';
-import { buildStoredCompletionNamesKey, type CompletableName, type UnencodedStoredHelpEntry } from './stored-help.ts';
-import { breakShellCommand, wrapWords } from './text.ts';
+import { type CompletableName, namesKey, type StoredEntry } from './stored-help.ts';
+import { breakCommand, wrapWords } from './text.ts';
 
 /**
  * Creates the entries of help.txt: every help page as rendered without a terminal, every command description, and the
  * completion names that are the same in every run. Loads the file of every command.
  */
-export async function createHelpFileEntries<C>(
+export async function helpFileEntries<C>(
   name: string,
   root: CommandGroup<C>,
   topics: HelpTopics,
   fixedNames: Readonly<Record<string, readonly CompletableName[]>> = {},
-): Promise<readonly UnencodedStoredHelpEntry[]> {
-  const style: HelpRenderOptions = { columns: undefined, color: false };
+): Promise<readonly StoredEntry[]> {
+  const style: HelpOptions = { columns: undefined, color: false };
   const below = async (
     words: readonly string[],
     path: readonly string[],
     node: CommandGroup<C> | LazyCommand<C>,
-  ): Promise<readonly UnencodedStoredHelpEntry[]> => {
+  ): Promise<readonly StoredEntry[]> => {
     const page = await renderHelp({ path, node }, style, topics);
     const entry = { words, page, description: await describeCommand(path, node) };
     if (node.kind === 'command') return [entry];
@@ -42,22 +42,22 @@ export async function createHelpFileEntries<C>(
   };
   const pages = Object.entries(topics).map(async ([topic, { load }]) => ({
     words: ['help', topic],
-    page: await renderHelpTopic(await load(), style),
+    page: await renderTopic(await load(), style),
   }));
   const names = Object.entries(fixedNames).map(([from, list]) => ({
-    words: buildStoredCompletionNamesKey(from),
+    words: namesKey(from),
     page: JSON.stringify(list),
   }));
   return [...(await below([], [name], root)), ...(await Promise.all(pages)), ...names];
 }
 
-export interface CommandHelpSubject<C> {
+export interface HelpSubject<C> {
   /** The words of the command, beginning with the program's name. */
   readonly path: readonly string[];
   readonly node: CommandGroup<C> | LazyCommand<C>;
 }
 
-export interface HelpRenderOptions {
+export interface HelpOptions {
   /** The width of the terminal in columns; undefined when the output is not a terminal. */
   readonly columns: number | undefined;
   readonly color: boolean;
@@ -65,8 +65,8 @@ export interface HelpRenderOptions {
 
 /** The help of a group or a command, ready to print. Loads only the file of the command whose help is shown. */
 export async function renderHelp<C>(
-  { path, node }: CommandHelpSubject<C>,
-  style: HelpRenderOptions,
+  { path, node }: HelpSubject<C>,
+  style: HelpOptions,
   topics: HelpTopics = {},
 ): Promise<string> {
   const page = await layoutOf(style);
@@ -74,14 +74,14 @@ export async function renderHelp<C>(
 }
 
 /** Renders the help page of a topic (`cloudctl help NAME`). */
-export async function renderHelpTopic({ text, sections = [], examples = [] }: HelpTopicPage, style: HelpRenderOptions) {
+export async function renderTopic({ text, sections = [], examples = [] }: TopicPage, style: HelpOptions) {
   const page = await layoutOf(style);
   const entries = sections.map((section) => entriesSection(section.title, section.entries, page));
   return joinSections([paragraphs(text, page), ...entries, examplesSection(examples, page)]);
 }
 
-async function layoutOf({ columns, color }: HelpRenderOptions): Promise<HelpLayout> {
-  return { width: Math.min(Math.max(columns ?? 80, 40), 100), paint: await createTerminalStyles(color) };
+async function layoutOf({ columns, color }: HelpOptions): Promise<HelpLayout> {
+  return { width: Math.min(Math.max(columns ?? 80, 40), 100), paint: await createStyles(color) };
 }
 
 function joinSections(sections: readonly string[]): string {
@@ -143,7 +143,7 @@ function examplesSection(examples: readonly ExampleSpec[], page: HelpLayout): st
     ...wrapWords(`# ${text}`, page.width - 2, 2)
       .split('\n')
       .map(page.paint.dim),
-    ...breakShellCommand(`$ ${command}`, page.width - 2),
+    ...breakCommand(`$ ${command}`, page.width - 2),
   ]);
   return lines.length === 0 ? '' : section('Examples', lines, page);
 }
@@ -152,15 +152,15 @@ function examplesSection(examples: readonly ExampleSpec[], page: HelpLayout): st
 function optionsSections(options: readonly OptionSpec[], page: HelpLayout): readonly string[] {
   const titles = new Set([undefined, ...options.map((option) => option.section)]);
   return [...titles].map((title) => {
-    const entries = buildOptionHelpEntries(options.filter((option) => option.section === title));
+    const entries = optionEntries(options.filter((option) => option.section === title));
     return entriesSection(title ?? 'Options', entries, page);
   });
 }
 
 /** The entries of an options section in a help page. */
-export function buildOptionHelpEntries(options: readonly OptionSpec[]): readonly HelpEntry[] {
+export function optionEntries(options: readonly OptionSpec[]): readonly HelpEntry[] {
   return options.map((option) => ({
-    term: formatOptionTerm(option),
+    term: optionTerm(option),
     text: withChoices(option.description, option.choices) + (option.multiple === 'repeat' ? ' (may be repeated)' : ''),
   }));
 }

@@ -1,37 +1,31 @@
 import type { CliError } from '../base/errors.ts';
-import { indentContinuationLines, sanitizeLines } from '../base/sanitize.ts';
+import { indentLines, sanitizeLines } from '../base/sanitize.ts';
 import type { OutputSink } from '../platform/host.ts';
-import { createTerminalStyles } from './color.ts';
+import { createStyles } from './color.ts';
 import type { ListView } from './columns.ts';
-import { pickOutputColumns } from './columns.ts';
+import { pickColumns } from './columns.ts';
 import { printError } from './error-output.ts';
-import { formatJsonDocument } from './formats.ts';
+import { jsonDocument } from './formats.ts';
 import type { PagerPrinter } from './pager-printer.ts';
 import {
-  createSafeCsvRecordEncoder,
+  type DisplayOptions,
   type OutputFormat,
   type PreparedOutput,
-  type PreparedOutputDisplayOptions,
-  type PrintOutputOptions,
-  prepareJmespathResultForOutput,
-  prepareObjectForOutput,
-  prepareRowsForOutput,
-  printPreparedOutput,
-  renderTerminalTable,
+  type PrintOptions,
+  prepareObject,
+  prepareResult,
+  prepareRows,
+  printPrepared,
+  renderTable,
+  safeCsvEncoder,
 } from './print.ts';
 import { type JmespathQuery, QueriedData } from './query.ts';
 
 import { wrapForTerminal } from './text.ts';
-import type { OutputRowPages } from './write-list.ts';
-import {
-  collectOutputTableRows,
-  streamCsv,
-  streamNdjson,
-  writeRowsAsJsonArray,
-  writeRowsAsYamlSequence,
-} from './write-list.ts';
+import type { RowPages } from './write-list.ts';
+import { streamCsv, streamNdjson, tableRows, writeJson, writeYaml } from './write-list.ts';
 
-export interface CommandOutputOptions extends PrintOutputOptions {
+export interface OutputOptions extends PrintOptions {
   readonly stderr: OutputSink;
   /** The column names of `--format`. */
   readonly columns?: readonly string[] | undefined;
@@ -45,7 +39,7 @@ export interface CommandOutputOptions extends PrintOutputOptions {
   readonly paged?: PagerPrinter;
 }
 
-export interface CommandOutputWriter {
+export interface OutputWriter {
   readonly format: OutputFormat;
   /**
    * Prints rows. In ndjson and csv each row is printed at once; the other formats wait for the last row, so that stdout stays
@@ -53,7 +47,7 @@ export interface CommandOutputWriter {
    */
   list<T>(rows: OutputRowSource<T>, view: ListView<T>): Promise<void>;
   /** Prints rows that the server returns in pages. */
-  pages<T>(pages: OutputRowPages<T>, view: ListView<T>): Promise<void>;
+  pages<T>(pages: RowPages<T>, view: ListView<T>): Promise<void>;
   /** Throws a usage error for an unknown column of `--format`; for commands that work before they print the first row. */
   checkColumns<T>(view: ListView<T>): void;
   /** Returns the rows as the text of the table that `list` would print. */
@@ -95,13 +89,13 @@ type OutputNotice = string | readonly string[];
 type OutputRowSource<T> = AsyncIterable<T> | Iterable<T>;
 
 /** The output of a command: data to stdout, everything else to stderr. */
-export function createCommandOutput(options: CommandOutputOptions): CommandOutputWriter {
+export function createOutput(options: OutputOptions): OutputWriter {
   const { stdout, stderr, format, columns, query, quiet, color } = options;
   const wanted = columns === undefined || columns.length === 0 ? undefined : columns;
   const paged = options.paged ?? ((print) => print(stdout));
-  const printPaged = (presented: PreparedOutput, view?: PreparedOutputDisplayOptions): Promise<void> =>
-    paged((sink) => printPreparedOutput(presented, { ...options, stdout: sink }, view));
-  const note: CommandOutputWriter['note'] = async (text, max) => {
+  const printPaged = (presented: PreparedOutput, view?: DisplayOptions): Promise<void> =>
+    paged((sink) => printPrepared(presented, { ...options, stdout: sink }, view));
+  const note: OutputWriter['note'] = async (text, max) => {
     if (!quiet) await stderr.write(await noticeLines(text, widthOf(stderr), max));
   };
   /**
@@ -122,7 +116,7 @@ export function createCommandOutput(options: CommandOutputOptions): CommandOutpu
     }
     return result;
   };
-  const pages: CommandOutputWriter['pages'] = async (rows, view) => {
+  const pages: OutputWriter['pages'] = async (rows, view) => {
     const write = (data: string | Uint8Array): Promise<void> => stdout.write(data);
     if (query !== undefined) {
       if (format === 'ndjson' && query.isItemwise && wanted === undefined) {
@@ -133,25 +127,22 @@ export function createCommandOutput(options: CommandOutputOptions): CommandOutpu
         return;
       }
       const all = await collectRows(rows);
-      return printPaged(
-        prepareJmespathResultForOutput(await queryResult(all, view), view, all, wanted, query.emptyColumns),
-        view,
-      );
+      return printPaged(prepareResult(await queryResult(all, view), view, all, wanted, query.emptyColumns), view);
     }
     // Throws a usage error for unknown columns before the first row is requested.
-    const listing = { picked: pickOutputColumns(view.columns, wanted), wanted, header: options.header, write };
+    const listing = { picked: pickColumns(view.columns, wanted), wanted, header: options.header, write };
     switch (format) {
       case 'ndjson':
         return streamNdjson(rows, listing);
       case 'csv':
-        return streamCsv(rows, listing, await createSafeCsvRecordEncoder(stdout, view.isReport));
+        return streamCsv(rows, listing, await safeCsvEncoder(stdout, view.isReport));
       case 'json':
-        return paged((sink) => writeRowsAsJsonArray(rows, { ...listing, write: sink.write }));
+        return paged((sink) => writeJson(rows, { ...listing, write: sink.write }));
       case 'yaml':
-        return paged((sink) => writeRowsAsYamlSequence(rows, { ...listing, write: sink.write }));
+        return paged((sink) => writeYaml(rows, { ...listing, write: sink.write }));
       case 'table': {
         const names = listing.picked.map(({ name }) => name);
-        const cells = await collectOutputTableRows(rows, listing);
+        const cells = await tableRows(rows, listing);
         return printPaged({ kind: 'rows', names, traits: listing.picked, cells, data: [] }, view);
       }
       default:
@@ -164,21 +155,21 @@ export function createCommandOutput(options: CommandOutputOptions): CommandOutpu
     pages,
     checkColumns(view) {
       // The columns of a query result are known only after the query has run.
-      if (query === undefined) pickOutputColumns(view.columns, wanted);
+      if (query === undefined) pickColumns(view.columns, wanted);
     },
-    tableText: (rows, view) => renderTerminalTable(prepareRowsForOutput(rows, view, wanted), options, view.untruncated),
+    tableText: (rows, view) => renderTable(prepareRows(rows, view, wanted), options, view.untruncated),
     async object(value, view) {
       const presented =
         query === undefined
-          ? prepareObjectForOutput(value, view, wanted)
-          : prepareJmespathResultForOutput(await queryResult(value, view), view, [value], wanted, query.emptyColumns);
+          ? prepareObject(value, view, wanted)
+          : prepareResult(await queryResult(value, view), view, [value], wanted, query.emptyColumns);
       await printPaged(presented, view);
     },
     async data(value) {
       const result = await queryResult(value);
       if (format === 'table' && query === undefined && wanted === undefined)
-        await paged((sink) => sink.write(formatJsonDocument(result)));
-      else await printPaged(prepareJmespathResultForOutput(result, { columns: [] }, [], wanted, query?.emptyColumns));
+        await paged((sink) => sink.write(jsonDocument(result)));
+      else await printPaged(prepareResult(result, { columns: [] }, [], wanted, query?.emptyColumns));
     },
     text: (text) => stdout.write(withNewline(text)),
     // The output removes secrets from text, not from bytes.
@@ -188,7 +179,7 @@ export function createCommandOutput(options: CommandOutputOptions): CommandOutpu
     show: async (text, max) => stderr.write(await noticeLines(text, widthOf(stderr), max)),
     note,
     async warn(text) {
-      const { yellow } = await createTerminalStyles(color);
+      const { yellow } = await createStyles(color);
       const label = 'warning:';
       const lines = await noticeLines(`${label} ${text}`, widthOf(stderr));
       await stderr.write(`${yellow(label)}${lines.slice(label.length)}`);
@@ -205,7 +196,7 @@ function withNewline(text: string): string {
 async function noticeLines(notice: OutputNotice, columns: number | undefined, max?: number): Promise<string> {
   const texts = typeof notice === 'string' ? [notice] : notice;
   if (texts.length === 0) return '';
-  const lines = texts.map((text) => indentContinuationLines(sanitizeLines(text, max)));
+  const lines = texts.map((text) => indentLines(sanitizeLines(text, max)));
   return `${await wrapForTerminal(lines.join('\n'), columns)}\n`;
 }
 
@@ -217,19 +208,19 @@ function widthOf({ isTTY, columns }: OutputSink): number | undefined {
 }
 
 /** Converts rows to pages: each row of an async iterable is one page, and all rows of an array are one page. */
-async function* toRowPages<T>(rows: OutputRowSource<T>): OutputRowPages<T> {
+async function* toRowPages<T>(rows: OutputRowSource<T>): RowPages<T> {
   if (Symbol.asyncIterator in rows) for await (const row of rows) yield { rows: () => [row] };
   else yield { rows: () => [...rows] };
 }
 
-async function collectRows<T>(pages: OutputRowPages<T>): Promise<readonly T[]> {
+async function collectRows<T>(pages: RowPages<T>): Promise<readonly T[]> {
   const all: T[] = [];
   // Rows are pushed one at a time, because a function call cannot have 100,000 arguments.
   for await (const { rows } of pages) for (const row of rows()) all.push(row);
   return all;
 }
 
-async function* queryPages<T>(pages: OutputRowPages<T>, queried: QueriedData): OutputRowPages<unknown> {
+async function* queryPages<T>(pages: RowPages<T>, queried: QueriedData): RowPages<unknown> {
   for await (const { rows } of pages) {
     const result = queried.query(rows());
     if (Array.isArray(result)) yield { rows: () => result };

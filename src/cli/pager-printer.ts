@@ -16,7 +16,7 @@ interface PagerPrinterOptions {
 }
 
 /** Starts the pager only if the output is a terminal; a program that reads the output receives the text unchanged. */
-export function createPagerPrinter({ host, stdout, noPager, before }: PagerPrinterOptions): PagerPrinter {
+export function createPager({ host, stdout, noPager, before }: PagerPrinterOptions): PagerPrinter {
   const command = noPager || !stdout.isTTY || stdout.rows === undefined ? undefined : pagerCommand(host);
   if (command === undefined) return (print) => print(stdout);
   return async (print) => {

@@ -7,9 +7,9 @@ import {
   findReplacement,
   formatSynopsis,
   type OptionSpec,
-  splitCommaSeparatedValues,
+  splitList,
 } from './command.ts';
-import { nearestWord, shortenInputForError, similarWord } from './values.ts';
+import { nearestWord, shortenInput, similarWord } from './values.ts';
 
 /**
  * Options of similar tools, each with the options that replace it; of these the first one that the command has is suggested.
@@ -81,7 +81,7 @@ export function unknownCommandError<C>(
             ? undefined
             : `commands: ${(meant.length === 0 ? names : meant).join(', ')}`,
         ];
-  return usageError(`unknown command "${shortenInputForError(word)}" for "${path}"`, hint, detail);
+  return usageError(`unknown command "${shortenInput(word)}" for "${path}"`, hint, detail);
 }
 
 /** What a word that is no command of a group probably means: a command of the group, else one of its groups. */
@@ -114,9 +114,9 @@ function subcommands<C>(children: CommandTree<C>): ReadonlyMap<string, readonly 
 /** The error for an argument of the default command that is probably a misspelled subcommand, as in `droplets lst`. */
 export function misspelledCommandError(path: string, word: string, meant: string, defaultCommand: string): CliError {
   return usageError(
-    `unknown command "${shortenInputForError(word)}" for "${path}"`,
+    `unknown command "${shortenInput(word)}" for "${path}"`,
     `did you mean \`${path} ${meant}\`?`,
-    `to pass "${shortenInputForError(word)}" as an argument, type \`${path} ${defaultCommand} ${shortenInputForError(word)}\``,
+    `to pass "${shortenInput(word)}" as an argument, type \`${path} ${defaultCommand} ${shortenInput(word)}\``,
   );
 }
 
@@ -139,12 +139,11 @@ export function unknownOptionError(path: string, word: string, known: readonly O
   const meant = flag.startsWith('--') ? nearestWord(flag.slice(2), names) : undefined;
   const hint =
     findSimilarOption(path, flag, names) ?? (meant === undefined ? helpHint(path) : `did you mean \`--${meant}\`?`);
-  return usageError(`unknown option ${shortenInputForError(flag)} for "${path}"`, hint);
+  return usageError(`unknown option ${shortenInput(flag)} for "${path}"`, hint);
 }
 
-export function missingOptionValueError(option: OptionSpec, next?: string): CliError {
-  const reason =
-    next === undefined ? 'it is the last argument' : `"${shortenInputForError(flagOf(next))}" is an option`;
+export function missingValueError(option: OptionSpec, next?: string): CliError {
+  const reason = next === undefined ? 'it is the last argument' : `"${shortenInput(flagOf(next))}" is an option`;
   const placeholder = option.valueName ?? 'VALUE';
   const hint =
     next === undefined
@@ -157,14 +156,12 @@ export function missingOptionValueError(option: OptionSpec, next?: string): CliE
  * The error in the value of an option; undefined if the value is valid. `argv` shows whether the user typed `--names=-o` (a
  * value) or `--names -o` (two options).
  */
-export function findOptionValueError(option: OptionSpec, value: string, argv: readonly string[]): CliError | undefined {
+export function findValueError(option: OptionSpec, value: string, argv: readonly string[]): CliError | undefined {
   const attached = [`--${option.name}=`, `-${option.short}`].some((flag) => argv.includes(`${flag}${value}`));
-  if (!attached && /^-[^\d.]/.test(value)) return missingOptionValueError(option, value);
+  if (!attached && /^-[^\d.]/.test(value)) return missingValueError(option, value);
   const { choices } = option;
   if (choices === undefined) return undefined;
-  const wrong = (option.multiple === 'list' ? splitCommaSeparatedValues(value) : [value]).find(
-    (one) => !choices.includes(one),
-  );
+  const wrong = (option.multiple === 'list' ? splitList(value) : [value]).find((one) => !choices.includes(one));
   return wrong === undefined ? undefined : unknownChoiceError(`--${option.name}`, wrong, choices);
 }
 
@@ -172,7 +169,7 @@ function unknownChoiceError(subject: string, value: string, choices: readonly st
   const meant = nearestWord(value, choices);
   const flag = subject.startsWith('-') ? `${subject} ` : '';
   return usageError(
-    `unknown value "${shortenInputForError(value)}" for ${subject}`,
+    `unknown value "${shortenInput(value)}" for ${subject}`,
     meant === undefined ? `use one of ${choices.join(', ')}` : `did you mean \`${flag}${meant}\`?`,
     meant === undefined ? undefined : `known values: ${choices.join(', ')}`,
   );
@@ -198,7 +195,7 @@ export function findPositionalsError(
   if (extra !== undefined) {
     const meant = known.at(-1)?.meantCommand?.(given);
     const hint = meant === undefined ? helpHint(path) : `did you mean \`${meant}\`?`;
-    return usageError(`unexpected argument "${shortenInputForError(extra)}" for "${path}"`, hint, usageLine);
+    return usageError(`unexpected argument "${shortenInput(extra)}" for "${path}"`, hint, usageLine);
   }
   for (const [at, value] of given.entries()) {
     const argument = known[Math.min(at, known.length - 1)];

@@ -1,31 +1,31 @@
 import { Command, CommanderError, Option } from 'commander';
 import type { CliError } from '../base/errors.ts';
 import {
-  type CliRootCommandGroup,
   type CommandGroup,
   type CommandSpec,
   type FoundCommand,
-  findCommandByWord,
+  findCommand,
   findReplacement,
   type HelpTopic,
   type LazyCommand,
   type OptionOccurrences,
   type OptionSpec,
+  type RootGroup,
 } from './command.ts';
-import { globalOptions, helpAndVersionOptions } from './command-table.ts';
+import { globalOptions, helpOptions } from './command-table.ts';
 import {
-  findOptionValueError,
   findPositionalsError,
+  findValueError,
   misplacedOptionsError,
-  missingOptionValueError,
+  missingValueError,
   misspelledCommandError,
   unknownCommandError,
   unknownOptionError,
 } from './parse-errors.ts';
-import { likelyIntendedWord } from './values.ts';
+import { intendedWord } from './values.ts';
 
 /** The result of parsing the command line: help, a command, a topic or the version. */
-export type ParsedCommandLine<C> =
+export type ParsedLine<C> =
   | HelpRequest<C>
   | CommandInvocation<C>
   | { readonly kind: 'topic'; readonly topic: HelpTopic }
@@ -50,11 +50,7 @@ export interface CommandInvocation<C> {
  * Parses the command line with commander. Groups and commands are configured when the parser reaches them, so that only the
  * file of the typed command is loaded. Throws CliError `usage` for wrong arguments.
  */
-export async function parseCommandLine<C>(
-  name: string,
-  root: CliRootCommandGroup<C>,
-  typed: readonly string[],
-): Promise<ParsedCommandLine<C>> {
+export async function parseLine<C>(name: string, root: RootGroup<C>, typed: readonly string[]): Promise<ParsedLine<C>> {
   // Without a value, `--json` lists the fields of the command, which are known when the command is.
   const end = typed.indexOf('--');
   const argv = typed.map((word, at) => {
@@ -84,13 +80,13 @@ export async function parseCommandLine<C>(
 }
 
 interface ParseState<C> {
-  readonly root: CliRootCommandGroup<C>;
+  readonly root: RootGroup<C>;
   readonly argv: readonly string[];
   /** Whether help is requested; other errors in the arguments are then ignored, except for an unknown command. */
   isHelpRequested: boolean;
   readonly occurrences: Map<string, string[]>;
   /** The result of parsing; until parsing ends, the help of the last group or command that was reached. */
-  outcome: ParsedCommandLine<C> | undefined;
+  outcome: ParsedLine<C> | undefined;
 }
 
 function configureGroup<C>(
@@ -110,7 +106,7 @@ function configureGroup<C>(
     command.addCommand(child, { isDefault: name === group.defaultCommand });
   }
   command.on('command:*', (operands: readonly string[]) => {
-    state.outcome = parseHelpOrVersionCommand(operands, { group, path }, state.root);
+    state.outcome = parseHelp(operands, { group, path }, state.root);
   });
   command.hook('preSubcommand', async (_, child) => {
     const chosen = [child.name(), ...child.aliases()].includes(command.args[0] ?? '');
@@ -129,7 +125,7 @@ function configureCommand<C>(
   spec: CommandSpec<C>,
   path: readonly string[],
   state: ParseState<C>,
-  defaultedFrom: CommandGroupWithPath<C> | undefined,
+  defaultedFrom: GroupPath<C> | undefined,
 ): void {
   configureOptions(command, [...globalOptions, ...(spec.options ?? [])], path, state, () => false);
   // Excess arguments are checked in `action`, where a misspelled command can be recognized.
@@ -137,7 +133,7 @@ function configureCommand<C>(
   command.action(() => {
     const args = command.args;
     if (defaultedFrom !== undefined && args[0] === 'help') {
-      state.outcome = parseHelpOrVersionCommand(args, defaultedFrom, state.root);
+      state.outcome = parseHelp(args, defaultedFrom, state.root);
       return;
     }
     const fault =
@@ -155,7 +151,7 @@ function configureOptions<C>(
   state: ParseState<C>,
   passesOn: (operands: readonly string[]) => boolean,
 ): void {
-  for (const spec of [...specs, ...helpAndVersionOptions]) {
+  for (const spec of [...specs, ...helpOptions]) {
     const flags = `${spec.short === undefined ? '' : `-${spec.short}, `}--${spec.name}`;
     command.addOption(new Option(spec.valueName === undefined ? flags : `${flags} <${spec.valueName}>`));
     command.on(`option:${spec.name}`, (value: string | undefined) => recordOption(spec, value, state));
@@ -175,11 +171,11 @@ function recordOption<C>(spec: OptionSpec, value: string | undefined, state: Par
   if (!state.isHelpRequested) {
     if (spec.name === 'version') state.outcome = { kind: 'version' };
     // The search for `--help` and `-h` before parsing does not find a flag in combined short options such as `-qh`.
-    if (helpAndVersionOptions.includes(spec)) {
+    if (helpOptions.includes(spec)) {
       state.isHelpRequested = spec.name === 'help';
       throw stopParsing();
     }
-    const fault = value === undefined ? undefined : findOptionValueError(spec, value, state.argv);
+    const fault = value === undefined ? undefined : findValueError(spec, value, state.argv);
     if (fault !== undefined) throw fault;
   }
   state.occurrences.set(spec.name, [...(state.occurrences.get(spec.name) ?? []), value ?? '']);
@@ -195,13 +191,13 @@ function withMissingValueError<T>(read: () => T, words: readonly string[], specs
     const spec = specs.find(
       ({ name, short }) => last === `--${name}` || (!last.startsWith('--') && last.at(-1) === short),
     );
-    throw spec === undefined ? error : missingOptionValueError(spec);
+    throw spec === undefined ? error : missingValueError(spec);
   }
 }
 
 // The default command runs when the first word is not a known subcommand. That word may be a misspelled subcommand.
 function defaultCommandError<C>(
-  from: CommandGroupWithPath<C>,
+  from: GroupPath<C>,
   spec: CommandSpec<C>,
   args: readonly string[],
   { argv, root }: ParseState<C>,
@@ -217,7 +213,7 @@ function defaultCommandError<C>(
   const translate = translationIn(from, root);
   if (isExcess || (findReplacement(args, replacements) ?? translate(args)) !== undefined)
     return unknownCommandError(path, args, children, replacements, translate);
-  const meant = likelyIntendedWord(word, names);
+  const meant = intendedWord(word, names);
   return meant === undefined
     ? undefined
     : misspelledCommandError(path, word, meant, from.group.defaultCommand ?? meant);
@@ -236,7 +232,7 @@ function stopParsing(): CommanderError {
   return new CommanderError(0, 'commander.help', 'the outcome is known');
 }
 
-export interface CommandGroupWithPath<C> {
+export interface GroupPath<C> {
   readonly group: CommandGroup<C>;
   readonly path: readonly string[];
 }
@@ -245,11 +241,11 @@ export interface CommandGroupWithPath<C> {
  * Resolves `help [COMMAND...]` in a group, and `help TOPIC` and `version` in the program. Throws for any other word, which is an
  * unknown command.
  */
-export function parseHelpOrVersionCommand<C>(
+export function parseHelp<C>(
   [first = '', ...words]: readonly string[],
-  { group, path }: CommandGroupWithPath<C>,
-  root: CliRootCommandGroup<C>,
-): ParsedCommandLine<C> {
+  { group, path }: GroupPath<C>,
+  root: RootGroup<C>,
+): ParsedLine<C> {
   if (group === root && first === 'version' && words.length === 0) return { kind: 'version' };
   const { topics = {} } = root;
   const [name = ''] = words;
@@ -259,7 +255,7 @@ export function parseHelpOrVersionCommand<C>(
   let node: CommandGroup<C> | LazyCommand<C> = group;
   const reached = [...path];
   for (const [at, word] of words.entries()) {
-    const found: FoundCommand<C> | undefined = findCommandByWord(node, word);
+    const found: FoundCommand<C> | undefined = findCommand(node, word);
     if (found === undefined)
       throw node.kind === 'group'
         ? unknownCommand({ group: node, path: reached }, words.slice(at), root)
@@ -270,19 +266,15 @@ export function parseHelpOrVersionCommand<C>(
   return { kind: 'help', path: reached, node };
 }
 
-function unknownCommand<C>(
-  from: CommandGroupWithPath<C>,
-  words: readonly string[],
-  root: CliRootCommandGroup<C>,
-): CliError {
+function unknownCommand<C>(from: GroupPath<C>, words: readonly string[], root: RootGroup<C>): CliError {
   const { children, replacements } = from.group;
   return unknownCommandError(from.path.join(' '), words, children, replacements, translationIn(from, root));
 }
 
 /** Translates words below a group: by the group itself, else by the program, which gets the words of the group too. */
 export function translationIn<C>(
-  { group, path }: CommandGroupWithPath<C>,
-  root: CliRootCommandGroup<C>,
+  { group, path }: GroupPath<C>,
+  root: RootGroup<C>,
 ): NonNullable<CommandGroup<C>['translate']> {
   return (words) => group.translate?.(words) ?? root.translate?.([...path.slice(1), ...words]);
 }

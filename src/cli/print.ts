@@ -1,25 +1,19 @@
-import { isLosslessNumberObject } from '../base/exact.ts';
+import { isLossless } from '../base/exact.ts';
 import { sanitizeLine, spreadsheetCell } from '../base/sanitize.ts';
 import { formatDuration } from '../base/text.ts';
 import type { OutputSink } from '../platform/host.ts';
-import { createTerminalStyles, type TerminalStyles } from './color.ts';
+import { createStyles, type TerminalStyles } from './color.ts';
 import {
-  buildOutputRowObject,
-  deriveOutputColumnsFromRows,
+  type CellValue,
+  type ColumnTraits,
+  columnsOfRows,
   type ListView,
-  type OutputCellValue,
   type OutputColumn,
-  type OutputColumnTraits,
-  pickOutputColumns,
-  toOutputCellValue,
+  pickColumns,
+  rowObject,
+  toCell,
 } from './columns.ts';
-import {
-  type CsvRecordEncoder,
-  createCsvRecordEncoder,
-  formatJsonDocument,
-  formatTextTable,
-  ndjsonLine,
-} from './formats.ts';
+import { type CsvEncoder, csvEncoder, formatTable, jsonDocument, ndjsonLine } from './formats.ts';
 import { hyperlink } from './text.ts';
 
 /** The data to print, in the shapes that the output formats distinguish; JSON and YAML print `data`. */
@@ -27,57 +21,57 @@ export type PreparedOutput =
   | {
       readonly kind: 'rows';
       readonly names: readonly string[];
-      readonly traits?: readonly OutputColumnTraits[];
+      readonly traits?: readonly ColumnTraits[];
       readonly cells: readonly OutputCellRow[];
       readonly data: readonly unknown[];
     }
   | {
       readonly kind: 'object';
       readonly names: readonly string[];
-      readonly traits?: readonly OutputColumnTraits[];
+      readonly traits?: readonly ColumnTraits[];
       readonly cells: OutputCellRow;
       readonly data: unknown;
     }
   | { readonly kind: 'values'; readonly cells: readonly OutputCellRow[]; readonly data: readonly unknown[] }
-  | { readonly kind: 'value'; readonly cell: OutputCellValue; readonly data: unknown };
+  | { readonly kind: 'value'; readonly cell: CellValue; readonly data: unknown };
 
-type OutputCellRow = readonly OutputCellValue[];
+type OutputCellRow = readonly CellValue[];
 
 /** Returns the function that maps a row to its JSON: the row itself, or its chosen columns if `--format` names columns. */
-export function createRowToJsonMapper<T>(
+export function rowMapper<T>(
   columns: readonly OutputColumn<T>[],
   wanted: readonly string[] | undefined,
 ): (row: T) => unknown {
-  return wanted === undefined ? (row) => row : (row) => buildOutputRowObject(row, columns);
+  return wanted === undefined ? (row) => row : (row) => rowObject(row, columns);
 }
 
-export function prepareRowsForOutput<T>(
+export function prepareRows<T>(
   rows: readonly T[],
   { columns }: ListView<T>,
   wanted: readonly string[] | undefined,
 ): PreparedOutput {
-  const picked = pickOutputColumns(columns, wanted);
+  const picked = pickColumns(columns, wanted);
   return {
     kind: 'rows',
     names: picked.map(({ name }) => name),
     traits: picked,
     cells: rows.map((row) => picked.map(({ value }) => value(row))),
-    data: rows.map(createRowToJsonMapper(picked, wanted)),
+    data: rows.map(rowMapper(picked, wanted)),
   };
 }
 
-export function prepareObjectForOutput<T>(
+export function prepareObject<T>(
   object: T,
   { columns }: ListView<T>,
   wanted: readonly string[] | undefined,
 ): PreparedOutput {
-  const picked = pickOutputColumns(columns, wanted);
+  const picked = pickColumns(columns, wanted);
   return {
     kind: 'object',
     names: picked.map(({ name }) => name),
     traits: picked,
     cells: picked.map(({ value }) => value(object)),
-    data: createRowToJsonMapper(picked, wanted)(object),
+    data: rowMapper(picked, wanted)(object),
   };
 }
 
@@ -86,7 +80,7 @@ export function prepareObjectForOutput<T>(
  * view; for new objects, the columns are their keys. @param emptyColumns the columns of an empty list that are not those of the
  * view
  */
-export function prepareJmespathResultForOutput<T>(
+export function prepareResult<T>(
   result: unknown,
   view: ListView<T>,
   originals: readonly T[],
@@ -104,36 +98,34 @@ export function prepareJmespathResultForOutput<T>(
         names:
           emptyColumns?.length === 0
             ? []
-            : (wanted ?? emptyColumns ?? pickOutputColumns(view.columns, undefined).map(({ name }) => name)),
+            : (wanted ?? emptyColumns ?? pickColumns(view.columns, undefined).map(({ name }) => name)),
         cells: [],
         data: [],
       };
     }
-    if (elements.every(isOriginal)) return prepareRowsForOutput(elements, view, wanted);
-    if (elements.every(isObject))
-      return prepareRowsForOutput(elements, { columns: deriveOutputColumnsFromRows(elements) }, wanted);
+    if (elements.every(isOriginal)) return prepareRows(elements, view, wanted);
+    if (elements.every(isObject)) return prepareRows(elements, { columns: columnsOfRows(elements) }, wanted);
     return { kind: 'values', cells: elements.map(cellsOfValue), data: elements };
   }
-  if (isOriginal(result)) return prepareObjectForOutput(result, view, wanted);
-  if (isObject(result))
-    return prepareObjectForOutput(result, { columns: deriveOutputColumnsFromRows([result]) }, wanted);
-  return { kind: 'value', cell: toOutputCellValue(result), data: result };
+  if (isOriginal(result)) return prepareObject(result, view, wanted);
+  if (isObject(result)) return prepareObject(result, { columns: columnsOfRows([result]) }, wanted);
+  return { kind: 'value', cell: toCell(result), data: result };
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isLosslessNumberObject(value);
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isLossless(value);
 }
 
 function cellsOfValue(value: unknown): OutputCellRow {
-  return Array.isArray(value) ? value.map(toOutputCellValue) : [toOutputCellValue(value)];
+  return Array.isArray(value) ? value.map(toCell) : [toCell(value)];
 }
 
 /** How tables on a terminal show cells. */
 interface TerminalCellFormatter {
   /** The text of a cell; a time is shown relative to now. */
-  text(cell: OutputCellValue, traits: OutputColumnTraits | undefined): string;
+  text(cell: CellValue, traits: ColumnTraits | undefined): string;
   /** Adds to the text the colour of its status, and the hyperlink of its cell. */
-  style(text: string, traits: OutputColumnTraits | undefined, cell: OutputCellValue): string;
+  style(text: string, traits: ColumnTraits | undefined, cell: CellValue): string;
   styleHeader(text: string): string;
 }
 
@@ -146,13 +138,13 @@ interface TerminalCellFormatterOptions {
   readonly now: () => number;
 }
 
-export async function createTerminalCellFormatter({
+export async function cellFormatter({
   isTerminal,
   color,
   hyperlinks = false,
   now: clock,
 }: TerminalCellFormatterOptions): Promise<TerminalCellFormatter> {
-  const styles = await createTerminalStyles(color);
+  const styles = await createStyles(color);
   const now = clock();
   return {
     text(cell, traits) {
@@ -197,7 +189,7 @@ export function relativeTime(text: string, now: number): string {
 
 export type OutputFormat = 'table' | 'json' | 'ndjson' | 'yaml' | 'csv';
 
-export interface PrintOutputOptions {
+export interface PrintOptions {
   readonly stdout: OutputSink;
   readonly format: OutputFormat;
   /** False with `--no-header`. */
@@ -210,33 +202,33 @@ export interface PrintOutputOptions {
   readonly now: () => number;
 }
 
-export type PreparedOutputDisplayOptions = Pick<ListView<never>, 'isReport' | 'untruncated'>;
+export type DisplayOptions = Pick<ListView<never>, 'isReport' | 'untruncated'>;
 
 /** Prints output that was prepared for printing, in the format of the options. */
-export async function printPreparedOutput(
+export async function printPrepared(
   presented: PreparedOutput,
-  options: PrintOutputOptions,
-  { isReport, untruncated }: PreparedOutputDisplayOptions = {},
+  options: PrintOptions,
+  { isReport, untruncated }: DisplayOptions = {},
 ): Promise<void> {
   const { stdout, format, header } = options;
   switch (format) {
     case 'json':
-      return stdout.write(formatJsonDocument(presented.data));
+      return stdout.write(jsonDocument(presented.data));
     case 'yaml':
-      return stdout.write((await import('./yaml.ts')).formatYamlDocument(presented.data));
+      return stdout.write((await import('./yaml.ts')).yamlDocument(presented.data));
     case 'ndjson': {
       const lines = presented.kind === 'rows' || presented.kind === 'values' ? presented.data : [presented.data];
       for (const line of lines) await stdout.write(ndjsonLine(line));
       return;
     }
     case 'csv': {
-      const record = await createSafeCsvRecordEncoder(stdout, isReport);
+      const record = await safeCsvEncoder(stdout, isReport);
       if (header && 'names' in presented && presented.names.length > 0) await stdout.write(record(presented.names));
       for (const cells of cellRows(presented)) await stdout.write(record(cells));
       return;
     }
     case 'table':
-      return stdout.write(await renderTerminalTable(presented, options, untruncated));
+      return stdout.write(await renderTable(presented, options, untruncated));
     default:
       return format satisfies never;
   }
@@ -246,14 +238,14 @@ export async function printPreparedOutput(
  * Renders a table that is as wide as the terminal, or one object. Without a terminal, or with `untruncated`, the table is as wide as
  * its cells.
  */
-export async function renderTerminalTable(
+export async function renderTable(
   presented: PreparedOutput,
-  { stdout, header, dataColor, hyperlinks = false, now }: Omit<PrintOutputOptions, 'format'>,
+  { stdout, header, dataColor, hyperlinks = false, now }: Omit<PrintOptions, 'format'>,
   untruncated = false,
 ): Promise<string> {
   const width = stdout.isTTY && !untruncated ? stdout.columns : undefined;
-  const traits: readonly OutputColumnTraits[] = ('traits' in presented ? presented.traits : undefined) ?? [];
-  const shown = await createTerminalCellFormatter({ isTerminal: stdout.isTTY, color: dataColor, hyperlinks, now });
+  const traits: readonly ColumnTraits[] = ('traits' in presented ? presented.traits : undefined) ?? [];
+  const shown = await cellFormatter({ isTerminal: stdout.isTTY, color: dataColor, hyperlinks, now });
   // One object is shown vertically: a column name and its value on each line. The value is not cut, because users copy it, and
   // nothing stands after it.
   if (presented.kind === 'object') {
@@ -261,14 +253,14 @@ export async function renderTerminalTable(
       ...(header ? [presented.names[at] ?? ''] : []),
       shown.text(cell, traits[at]),
     ]);
-    return formatTextTable({
+    return formatTable({
       rows: lines,
       style: (text, column, row = 0) =>
         header && column === 0 ? shown.styleHeader(text) : shown.style(text, traits[row], presented.cells[row]),
     });
   }
   const rows = cellRows(presented);
-  return formatTextTable({
+  return formatTable({
     header: header && presented.kind === 'rows' && presented.names.length > 0 ? presented.names : undefined,
     rows: rows.map((cells) => cells.map((cell, at) => shown.text(cell, traits[at]))),
     width,
@@ -278,7 +270,7 @@ export async function renderTerminalTable(
   });
 }
 
-function cellRows(presented: PreparedOutput): readonly (readonly OutputCellValue[])[] {
+function cellRows(presented: PreparedOutput): readonly (readonly CellValue[])[] {
   switch (presented.kind) {
     case 'rows':
     case 'values':
@@ -296,8 +288,8 @@ function cellRows(presented: PreparedOutput): readonly (readonly OutputCellValue
  * Creates a CSV encoder. Cells of a list are unchanged in a file, and without control characters on a terminal. Cells of a
  * report are also protected against being read as formulas.
  */
-export async function createSafeCsvRecordEncoder({ isTTY }: OutputSink, isReport = false): Promise<CsvRecordEncoder> {
-  const record = await createCsvRecordEncoder();
+export async function safeCsvEncoder({ isTTY }: OutputSink, isReport = false): Promise<CsvEncoder> {
+  const record = await csvEncoder();
   const printable = isReport ? spreadsheetCell : isTTY ? (text: string) => sanitizeLine(text, 10_000) : undefined;
   if (printable === undefined) return record;
   return (cells) => record(cells.map((cell) => (typeof cell === 'string' ? printable(cell) : cell)));

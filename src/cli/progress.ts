@@ -1,6 +1,6 @@
 import { sanitizeLine } from '../base/sanitize.ts';
 import type { Clock, OutputSink } from '../platform/host.ts';
-import { createTextMeasurer, type TextMeasurer } from './text.ts';
+import { createMeasurer, type TextMeasurer } from './text.ts';
 
 interface ProgressReporterOptions {
   readonly stderr: OutputSink;
@@ -27,7 +27,7 @@ export interface ProgressReporter {
   guard(sink: OutputSink): OutputSink;
 }
 
-export function createProgressReporter({
+export function createProgress({
   stderr,
   clock,
   quiet,
@@ -111,7 +111,7 @@ function createSpinner(stderr: OutputSink, clock: Clock, frames: readonly string
     text = sanitizeLine(next);
     if (running !== undefined) return;
     const end = new AbortController();
-    running = { end, turning: createTextMeasurer().then((rule) => turn(rule, end.signal)) };
+    running = { end, turning: createMeasurer().then((rule) => turn(rule, end.signal)) };
   }
 
   return {
@@ -181,7 +181,7 @@ interface TerminalScreen {
  * Draws on the alternate screen of the terminal, where old lines are not rewrapped after a change of size. Each redraw is one
  * write inside a synchronized update, so that the screen does not flicker.
  */
-export function createTerminalScreen(sink: Pick<OutputSink, 'write'>): TerminalScreen {
+export function createScreen(sink: Pick<OutputSink, 'write'>): TerminalScreen {
   let isOpen = false;
   return {
     async draw(lines) {

@@ -17,7 +17,7 @@ export interface PromptStreams {
  * library inquirer handles only Ctrl-C and its signal, and would wait forever after the end of the input. Throws CliError
  * `cancelled`.
  */
-export async function runCancellablePrompt<V>(
+export async function runPrompt<V>(
   input: Readable,
   signal: AbortSignal | undefined,
   work: (left: AbortSignal) => Promise<V>,
@@ -46,7 +46,7 @@ export async function runCancellablePrompt<V>(
 }
 
 /** Wraps a terminal stream so that prompts have no colour, because inquirer has no option that disables colour. */
-export function createColorlessPromptOutput(output: PromptStreams['output']): PromptStreams['output'] {
+export function colorlessOutput(output: PromptStreams['output']): PromptStreams['output'] {
   const plain = new Writable({
     decodeStrings: false,
     write: (chunk, _, done) => {
@@ -62,7 +62,7 @@ function cancelledError(): CliError {
   return new CliError('cancelled', 'cancelled');
 }
 
-export interface CreatePromptsOptions {
+export interface PromptOptions {
   /** Returns the streams of the prompts. Called only when a prompt is drawn, because creating a stream takes long. */
   readonly streams: () => PromptStreams;
   /** Whether input and output are terminals. */
@@ -127,7 +127,7 @@ export interface Prompts {
  * Shows prompts on the terminal. Without a terminal, and with `--no-input`, a prompt throws a usage error that names the option
  * or variable to use instead. Ctrl-C, Ctrl-D and the end of the input throw CliError `cancelled`.
  */
-export function createPrompts({ streams, isTerminal, noInput, yes, color, before }: CreatePromptsOptions): Prompts {
+export function createPrompts({ streams, isTerminal, noInput, yes, color, before }: PromptOptions): Prompts {
   const isInteractive = (): boolean => !noInput && isTerminal();
   const reason = noInput ? '--no-input was given' : 'standard input or standard error is not a terminal';
 
@@ -140,9 +140,9 @@ export function createPrompts({ streams, isTerminal, noInput, yes, color, before
     await before?.();
     const { createPromptModule } = await import('inquirer');
     const { input, output: screen } = streams();
-    const output = color ? screen : createColorlessPromptOutput(screen);
+    const output = color ? screen : colorlessOutput(screen);
     const lines = await wrapPromptMessage(redactMessage(sanitizeLines(message)), screen.columns);
-    return runCancellablePrompt(input, signal, async (left) => {
+    return runPrompt(input, signal, async (left) => {
       const prompt = createPromptModule({ input, output, signal: left });
       const { value } = await prompt<{ value: V }>({ ...details, name: 'value', message: lines });
       return value;
@@ -218,7 +218,7 @@ interface LineInputStreams {
  * Yields the lines that the user types or pastes, until the signal is aborted. Uses the raw mode of a terminal, because the
  * normal mode cuts lines at 1,024 bytes on some systems, and a redirect URL is longer.
  */
-export async function* readTerminalLines(streams: LineInputStreams, signal: AbortSignal): AsyncGenerator<string> {
+export async function* readLines(streams: LineInputStreams, signal: AbortSignal): AsyncGenerator<string> {
   if (signal.aborted) return;
   const terminal = streams.input.isTTY === true && streams.output.isTTY === true;
   const lines = createInterface({

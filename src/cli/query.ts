@@ -1,10 +1,10 @@
 import type { JSONValue } from '@jmespath-community/jmespath';
 import { type CliError, usageError } from '../base/errors.ts';
-import { isLosslessNumberObject, parseExactJsonOrThrow, stringifyExact } from '../base/exact.ts';
+import { isLossless, parseExact, stringifyExact } from '../base/exact.ts';
 import { isJsonRecord } from '../base/json.ts';
 import { sanitizeLine } from '../base/sanitize.ts';
 import type { CommandSpec } from './command.ts';
-import { nearestWord, shortenInputForError } from './values.ts';
+import { nearestWord, shortenInput } from './values.ts';
 
 /**
  * Data for JMESPath in which doubles replace exact numbers, and a function that restores the numbers in the query result.
@@ -23,19 +23,19 @@ interface DataWithReplacedLosslessNumbers {
  * Replaces exact numbers (src/base/exact.ts) with doubles, which JMESPath can compute with; returns undefined if there are no
  * exact numbers. @param literals values of the query, in which equal numbers get the same doubles as in the data
  */
-export function replaceLosslessNumbersWithDoubles(
+export function toDoubles(
   data: unknown,
   literals: readonly unknown[] = [],
 ): DataWithReplacedLosslessNumbers | undefined {
   const exact = new Map<string, unknown>();
   collectNumbers(data, exact);
   collectNumbers(literals, exact);
-  if (![...exact.values()].some(isLosslessNumberObject)) return undefined;
+  if (![...exact.values()].some(isLossless)) return undefined;
   const doubles = assignDoubles([...exact.keys()]);
   const texts = new Map([...doubles].map(([text, double]) => [double, text]));
   const originals = new Map<unknown, unknown>();
   const toDouble = (value: unknown) => {
-    if (isLosslessNumberObject(value)) return doubles.get(String(value)) ?? Number(value);
+    if (isLossless(value)) return doubles.get(String(value)) ?? Number(value);
     return typeof value === 'number' && isLarge(value) ? doubles.get(String(BigInt(value))) : undefined;
   };
   return {
@@ -50,7 +50,7 @@ export function replaceLosslessNumbersWithDoubles(
 
 /** Collects exact numbers and doubles beyond 2^53, by their digits. */
 function collectNumbers(value: unknown, exact: Map<string, unknown>): void {
-  if (isLosslessNumberObject(value)) exact.set(String(value), value);
+  if (isLossless(value)) exact.set(String(value), value);
   else if (typeof value === 'number' && isLarge(value)) exact.set(String(BigInt(value)), value);
   else if (typeof value === 'object' && value !== null)
     for (const one of Object.values(value)) collectNumbers(one, exact);
@@ -133,7 +133,7 @@ export async function compileJmespath(text: string): Promise<JmespathQuery> {
     attempt(() => (isJsonValue(data) ? TreeInterpreter.search(searched, data) : null));
   const run = (data: unknown): unknown => {
     // A literal gets the doubles of the data: of two ids beyond 2^53, the written one is found and not its neighbour.
-    const known = replaceLosslessNumbersWithDoubles(data, written.literals);
+    const known = toDoubles(data, written.literals);
     return known === undefined
       ? search(expression, data)
       : known.restore(search(compileWith(known.literals), known.data));
@@ -173,9 +173,9 @@ export class QueriedData {
   notice(): string | undefined {
     const [first] = this.#absent;
     if (!this.#isNothing || first === undefined || this.#fields.size === 0) return undefined;
-    const named = [...this.#fields].slice(0, 20).map((name) => shortenInputForError(name));
+    const named = [...this.#fields].slice(0, 20).map((name) => shortenInput(name));
     const more = this.#fields.size > named.length ? ` and ${this.#fields.size - named.length} more` : '';
-    return `The result of --query is empty: there is no field "${shortenInputForError(first)}"; the fields are ${named.join(', ')}${more}.`;
+    return `The result of --query is empty: there is no field "${shortenInput(first)}"; the fields are ${named.join(', ')}${more}.`;
   }
 
   #removePresent(value: unknown): void {
@@ -188,7 +188,7 @@ export class QueriedData {
 /** Whether a result has no value: null, or a list or object of such values alone. */
 function holdsNothing(value: unknown): boolean {
   if (value === null || value === undefined) return true;
-  if (typeof value !== 'object' || isLosslessNumberObject(value)) return false;
+  if (typeof value !== 'object' || isLossless(value)) return false;
   const parts: readonly unknown[] = Object.values(value);
   return parts.every(holdsNothing);
 }
@@ -213,7 +213,7 @@ function readLiterals(text: string): SplitExpression {
   for (const { 0: part, index, groups = {} } of text.matchAll(quotedPart)) {
     const { literal, end } = groups;
     if (literal === undefined) continue;
-    if (end === '') throw new Error(`the literal ${shortenInputForError(part)} has no backtick at its end`);
+    if (end === '') throw new Error(`the literal ${shortenInput(part)} has no backtick at its end`);
     literals.push(parseLiteral(literal.replaceAll('\\`', '`').replace(/^[ \t\r\n]+/, ''), part));
     texts.push(text.slice(at, index));
     at = index + part.length;
@@ -223,11 +223,11 @@ function readLiterals(text: string): SplitExpression {
 
 function parseLiteral(text: string, part: string): unknown {
   try {
-    return parseExactJsonOrThrow(text);
+    return parseExact(text);
   } catch {
     // What begins as a list, an object or a quoted string is JSON with a mistake, and would match nothing as a string.
     const string = /^[[{"]|^$/.test(text) ? undefined : parseString(`"${text}"`);
-    if (string === undefined) throw new Error(`the literal ${shortenInputForError(part)} is not JSON`);
+    if (string === undefined) throw new Error(`the literal ${shortenInput(part)} is not JSON`);
     return string;
   }
 }
@@ -349,7 +349,7 @@ function isJsonValue(value: unknown): value is JSONValue {
  * request, and a member that an object lacks is null; otherwise a field that no object has is an error of the query.
  * @param before the query of `--query`, which is applied first and decides about the members
  */
-export function createOutputFieldSelector(
+export function fieldSelector(
   typed: readonly string[],
   before: JmespathQuery | undefined,
   { fields, columns = [] }: Pick<CommandSpec<never>, 'fields' | 'columns'> = {},
@@ -414,18 +414,18 @@ function unknownFieldError(field: string, known: readonly string[], columns: rea
     column !== undefined
       ? `it is a column: use \`-o json --format ${column}\``
       : meant !== undefined
-        ? `did you mean \`--json ${shortenInputForError(meant)}\`?`
+        ? `did you mean \`--json ${shortenInput(meant)}\`?`
         : exampleHint(known);
-  return usageError(`unknown field "${shortenInputForError(field)}" for --json`, hint, knownFields(known));
+  return usageError(`unknown field "${shortenInput(field)}" for --json`, hint, knownFields(known));
 }
 
 function exampleHint(known: readonly string[]): string {
   return `use known fields, such as \`--json ${known
     .slice(0, 2)
-    .map((name) => shortenInputForError(name))
+    .map((name) => shortenInput(name))
     .join(',')}\``;
 }
 
 function knownFields(known: readonly string[]): string {
-  return `known fields: ${known.map((name) => shortenInputForError(name)).join(', ')}`;
+  return `known fields: ${known.map((name) => shortenInput(name)).join(', ')}`;
 }

@@ -1,27 +1,27 @@
 import type { ExitCode } from '../base/errors.ts';
 import type { OutputSink, ProcessEnvironment } from '../platform/host.ts';
-import { isColorEnabled } from './color.ts';
+import { usesColor } from './color.ts';
 import {
-  type CliRootCommandGroup,
   type CommandGroup,
   type CommandSpec,
   type CommandTree,
-  createParsedArgs,
+  createArgs,
   type ExampleSpec,
   type FoundCommand,
-  findCommandByWord,
+  findCommand,
   type HelpTopic,
   type HelpTopics,
   type LazyCommand,
   type ParsedArgs,
+  type RootGroup,
 } from './command.ts';
 import { globalOptions } from './command-table.ts';
-import type { CompletionNameSource } from './complete.ts';
+import type { NameSource } from './complete.ts';
 
 import type { PagerPrinter } from './pager-printer.ts';
-import type { HelpRequest, ParsedCommandLine } from './parse.ts';
+import type { HelpRequest, ParsedLine } from './parse.ts';
 
-import { parseHelpRequestWords } from './stored-help.ts';
+import { helpWords } from './stored-help.ts';
 
 interface CliProgram<C> {
   /** The name of the program's executable file. */
@@ -47,7 +47,7 @@ interface CliProgram<C> {
   /** The command that runs when the user types only the program name; if undefined, the help is printed instead. */
   readonly overview?: LazyCommand<C>;
   /** The names that completion suggests. */
-  readonly namesFrom: CompletionNameSource;
+  readonly namesFrom: NameSource;
   /** Values of `from` (completion sources) whose names are the same in every run; the build stores these names. */
   readonly fixedNames?: readonly string[];
   /**
@@ -65,7 +65,7 @@ interface CliProgram<C> {
 export async function runCommandLine<C>(program: CliProgram<C>): Promise<ExitCode> {
   const { name, version, summary, examples = [], tree, topics = {}, argv, stdout, env, makeContext } = program;
   const { replacements = {}, translate, aliases = {}, overview } = program;
-  const root: CliRootCommandGroup<C> = {
+  const root: RootGroup<C> = {
     kind: 'group',
     summary,
     examples,
@@ -77,27 +77,22 @@ export async function runCommandLine<C>(program: CliProgram<C>): Promise<ExitCod
     ...(overview === undefined ? {} : { overview, description: `Without a command: ${overview.summary}.` }),
   };
   if (argv[0] === '__complete') {
-    const { completeCommandLine: complete } = await import('./complete.ts');
+    const { completeLine: complete } = await import('./complete.ts');
     const lines = await complete(root, argv.slice(argv[1] === '--' ? 2 : 1), program.namesFrom, topics);
     await stdout.write(lines.map((line) => `${line}\n`).join(''));
     return 0;
   }
   if (argv[0] === '__commands') {
-    const { createCommandDescriptionTable } = await import('./command-table.ts');
-    await stdout.write(
-      `${JSON.stringify({ version, ...(await createCommandDescriptionTable(name, root)) }, null, 2)}\n`,
-    );
+    const { describeCommands } = await import('./command-table.ts');
+    await stdout.write(`${JSON.stringify({ version, ...(await describeCommands(name, root)) }, null, 2)}\n`);
     return 0;
   }
   if (argv[0] === '__help') {
-    const [{ createHelpFileEntries }, { encodeHelpTextFile }] = await Promise.all([
-      import('./help.ts'),
-      import('./stored-help.ts'),
-    ]);
+    const [{ helpFileEntries }, { encodeHelp }] = await Promise.all([import('./help.ts'), import('./stored-help.ts')]);
     const names = await Promise.all(
       (program.fixedNames ?? []).map(async (from) => [from, await program.namesFrom(from, new Map())] as const),
     );
-    await stdout.write(encodeHelpTextFile(await createHelpFileEntries(name, root, topics, Object.fromEntries(names))));
+    await stdout.write(encodeHelp(await helpFileEntries(name, root, topics, Object.fromEntries(names))));
     return 0;
   }
   if (argv.length === 1 && argv[0] === 'version') {
@@ -106,7 +101,7 @@ export async function runCommandLine<C>(program: CliProgram<C>): Promise<ExitCod
   }
   const helpStyle = () => ({
     columns: stdout.columns,
-    color: isColorEnabled({ sink: stdout, env, noColor: argv.includes('--no-color') }),
+    color: usesColor({ sink: stdout, env, noColor: argv.includes('--no-color') }),
   });
   const printHelp = (text: string): Promise<void> => {
     const paged = program.paged?.(argv.includes('--no-pager')) ?? ((print) => print(stdout));
@@ -123,13 +118,13 @@ export async function runCommandLine<C>(program: CliProgram<C>): Promise<ExitCod
       return 0;
     }
     case 'topic': {
-      const { renderHelpTopic } = await import('./help.ts');
-      await printHelp(await renderHelpTopic(await typed.topic.load(), helpStyle()));
+      const { renderTopic } = await import('./help.ts');
+      await printHelp(await renderTopic(await typed.topic.load(), helpStyle()));
       return 0;
     }
     case 'run': {
-      const globals = createParsedArgs([], globalOptions, typed.occurrences);
-      const args = createParsedArgs(typed.args, typed.spec.options ?? [], typed.occurrences);
+      const globals = createArgs([], globalOptions, typed.occurrences);
+      const args = createArgs(typed.args, typed.spec.options ?? [], typed.occurrences);
       return typed.spec.run(await makeContext(globals, typed.path.slice(1), typed.spec), args);
     }
     default:
@@ -138,31 +133,27 @@ export async function runCommandLine<C>(program: CliProgram<C>): Promise<ExitCod
 }
 
 // A request for help alone is answered without the parser, because loading the parser takes a quarter of the start-up time.
-async function readCommandLine<C>(
-  name: string,
-  root: CliRootCommandGroup<C>,
-  argv: readonly string[],
-): Promise<ParsedCommandLine<C>> {
+async function readCommandLine<C>(name: string, root: RootGroup<C>, argv: readonly string[]): Promise<ParsedLine<C>> {
   const [first, second, more] = argv;
   const topic = first === 'help' && more === undefined ? topicOf(root, second) : undefined;
   if (topic !== undefined) return { kind: 'topic', topic };
-  const words = parseHelpRequestWords(argv).at(-1);
+  const words = helpWords(argv).at(-1);
   const help = words === undefined ? undefined : findHelp(name, root, words);
   if (help !== undefined) return help;
-  const { parseCommandLine } = await import('./parse.ts');
-  return parseCommandLine(name, root, argv);
+  const { parseLine } = await import('./parse.ts');
+  return parseLine(name, root, argv);
 }
 
-function topicOf<C>({ topics = {} }: CliRootCommandGroup<C>, name: string | undefined): HelpTopic | undefined {
+function topicOf<C>({ topics = {} }: RootGroup<C>, name: string | undefined): HelpTopic | undefined {
   return name !== undefined && Object.hasOwn(topics, name) ? topics[name] : undefined;
 }
 
 /** The group or command with these words; undefined when one of them is neither a command nor an alias. */
-function findHelp<C>(name: string, root: CliRootCommandGroup<C>, words: readonly string[]): HelpRequest<C> | undefined {
+function findHelp<C>(name: string, root: RootGroup<C>, words: readonly string[]): HelpRequest<C> | undefined {
   let node: CommandGroup<C> | LazyCommand<C> = root;
   const path = [name];
   for (const word of words) {
-    const found: FoundCommand<C> | undefined = findCommandByWord(node, word);
+    const found: FoundCommand<C> | undefined = findCommand(node, word);
     if (found === undefined) return undefined;
     node = found.child;
     path.push(found.name);

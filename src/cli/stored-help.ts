@@ -17,15 +17,15 @@ type ByteRange = readonly [start: number, length: number];
  * A help entry before it is stored. `words` are those of the command, without the program's name, or `help` and a
  * topic.
  */
-export interface UnencodedStoredHelpEntry {
+export interface StoredEntry {
   readonly words: readonly string[];
   readonly page: string;
   readonly description?: CommandDescription;
 }
 
 /** The stored help page for a command line that only requests help. Used when the output is not a terminal. */
-export function readStoredHelpPage(argv: readonly string[]): Uint8Array | undefined {
-  for (const words of parseHelpRequestWords(argv)) {
+export function storedPage(argv: readonly string[]): Uint8Array | undefined {
+  for (const words of helpWords(argv)) {
     const page = findStored(words, ({ page: range }) => range);
     if (page !== undefined) return page;
   }
@@ -33,7 +33,7 @@ export function readStoredHelpPage(argv: readonly string[]): Uint8Array | undefi
 }
 
 /** Returns the description that the build stored for the command with these words; does not load the file of the command. */
-export function readStoredCommandDescription(words: readonly string[]): CommandDescription | undefined {
+export function storedCommand(words: readonly string[]): CommandDescription | undefined {
   const found = findStored(words, ({ description }) => description);
   return found === undefined ? undefined : JSON.parse(found.toString());
 }
@@ -48,8 +48,8 @@ export interface CompletableName {
  * The completion names of a source that are the same in every run (`fixedNames` of CliProgram); undefined if the build
  * stored none.
  */
-export function readCompletionNamesStoredByBuild(from: string): readonly CompletableName[] | undefined {
-  const found = findStored(buildStoredCompletionNamesKey(from), ({ page }) => page);
+export function storedNames(from: string): readonly CompletableName[] | undefined {
+  const found = findStored(namesKey(from), ({ page }) => page);
   return found === undefined ? undefined : JSON.parse(found.toString());
 }
 
@@ -57,12 +57,12 @@ export function readCompletionNamesStoredByBuild(from: string): readonly Complet
  * The key under which help.txt stores completion names. No help request has the same words, because one word begins with a
  * dash.
  */
-export function buildStoredCompletionNamesKey(from: string): readonly string[] {
+export function namesKey(from: string): readonly string[] {
   return ['--names', from];
 }
 
 /** The content of help.txt. Equal texts are stored once. */
-export function encodeHelpTextFile(entries: readonly UnencodedStoredHelpEntry[]): string {
+export function encodeHelp(entries: readonly StoredEntry[]): string {
   const texts: string[] = [];
   const starts = new Map<string, number>();
   let end = 0;
@@ -87,7 +87,7 @@ export function encodeHelpTextFile(entries: readonly UnencodedStoredHelpEntry[])
  * Recognizes help requests without other options: `X --help`, `X -h` and `help X`. Returns the words under which the help
  * may be stored.
  */
-export function parseHelpRequestWords(argv: readonly string[]): readonly (readonly string[])[] {
+export function helpWords(argv: readonly string[]): readonly (readonly string[])[] {
   const isPlain = (words: readonly string[]): boolean => !words.some((word) => word.startsWith('-'));
   const before = argv.slice(0, -1);
   const last = argv.at(-1);

@@ -10,7 +10,7 @@ export interface TextMeasurer {
 }
 
 /** Measures text as a terminal shows it: wide characters take two cells, combining characters none. */
-export async function createTextMeasurer(): Promise<TextMeasurer> {
+export async function createMeasurer(): Promise<TextMeasurer> {
   const { default: stringWidth } = await import('string-width');
   return measurerWith((text) => stringWidth(text));
 }
@@ -19,8 +19,8 @@ export async function createTextMeasurer(): Promise<TextMeasurer> {
  * Creates a measurer for the given texts. If all texts are ASCII, the module `string-width` is not loaded, because
  * loading it takes as long as the start of Node.
  */
-export async function createTextMeasurerForTexts(texts: Iterable<string>): Promise<TextMeasurer> {
-  for (const text of texts) if (!/^[ -~]*$/.test(text)) return createTextMeasurer();
+export async function measurerFor(texts: Iterable<string>): Promise<TextMeasurer> {
+  for (const text of texts) if (!/^[ -~]*$/.test(text)) return createMeasurer();
   return measurerWith(({ length }) => length);
 }
 
@@ -47,7 +47,7 @@ function measurerWith(measure: TextMeasurer['measure']): TextMeasurer {
  * quotes and `$(…)`. An option stays with its value, a redirection with its file, and a pipe with the command after it. A
  * shorter command is returned unchanged.
  */
-export function breakShellCommand(command: string, width: number): readonly string[] {
+export function breakCommand(command: string, width: number): readonly string[] {
   if (command.length <= width) return [command];
   const indent = '    ';
   const lines: string[] = [];
@@ -117,7 +117,7 @@ export function wrapWords(
     lines.push(line);
     const [first = '', ...rest] =
       isShellCommand(part) && width - indent >= minCommandWidth
-        ? breakShellCommand(part.trimStart(), width - indent).map((each) => blanks + each)
+        ? breakCommand(part.trimStart(), width - indent).map((each) => blanks + each)
         : [blanks + part.trimStart()];
     const all = [first, ...rest];
     lines.push(...all.slice(0, -1));
@@ -149,7 +149,7 @@ function isShellCommand(part: string): boolean {
  */
 export async function wrapForTerminal(text: string, columns: number | undefined): Promise<string> {
   if (columns === undefined || columns < minColumns) return text;
-  const ruler = await createTextMeasurerForTexts([text]);
+  const ruler = await measurerFor([text]);
   const wrap = (line: string): string =>
     wrapWords(line, columns, line.search(/[^ ]|$/) + 2, (part) => ruler.measure(part));
   return text.split('\n').map(wrap).join('\n');
@@ -170,7 +170,7 @@ export function hyperlink(text: string, url: string): string {
  * Whether the terminal shows hyperlinks. Terminals without hyperlinks may print the escape sequence. If FORCE_HYPERLINK is
  * set, the variable decides.
  */
-export function areHyperlinksShown({ isTTY }: Pick<OutputSink, 'isTTY'>, env: ProcessEnvironment): boolean {
+export function showsHyperlinks({ isTTY }: Pick<OutputSink, 'isTTY'>, env: ProcessEnvironment): boolean {
   if (!isTTY || env.TERM === 'dumb') return false;
   if (env.FORCE_HYPERLINK !== undefined) return !['', '0', 'false'].includes(env.FORCE_HYPERLINK);
   // A terminal multiplexer passes on only sequences that it supports itself, whatever the outer terminal supports.

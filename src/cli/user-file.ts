@@ -23,7 +23,7 @@ interface InputDescription {
  * Reads a file that a user names, or standard input for `-`, as UTF-8. A byte order mark is removed with a notice, because the
  * programs that get the text ignore it then (cloud-init) or refuse it. Windows PowerShell writes redirected output as UTF-16.
  */
-export async function readUserInput(input: UserInput, named: string, description: InputDescription): Promise<Buffer> {
+export async function readInput(input: UserInput, named: string, description: InputDescription): Promise<Buffer> {
   const { what, readError, maxBytes } = description;
   const most = maxBytes === undefined ? Number.POSITIVE_INFINITY : maxBytes.bytes;
   const bytes = named === '-' ? await readStream(input.stdin, most) : readFile(named, most, readError);
@@ -37,7 +37,7 @@ export async function readUserInput(input: UserInput, named: string, description
  * Reads a file that was named on the command line, without a byte order mark; returns undefined when the file does not exist.
  * Throws a usage error when the file cannot be read.
  */
-export function readFileNamedByUser(path: string): string | undefined {
+export function readUserFile(path: string): string | undefined {
   try {
     return withoutMark(readAnyFile(path, Number.POSITIVE_INFINITY)).content.toString('utf8');
   } catch (error) {

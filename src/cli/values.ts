@@ -7,7 +7,7 @@ import type { ParsedArgs } from './command.ts';
  * Limits user input for quoting in an error: 60 characters at most; of a URL, which may contain a password, only scheme and host.
  * Invisible characters are shown.
  */
-export function shortenInputForError(word: string): string {
+export function shortenInput(word: string): string {
   const url = /^([a-z][a-z0-9+.-]*:\/\/)(?:[^/?#]*@)?([^/?#@]*)/i.exec(word);
   return url === null ? sanitizeLine(showInvisible(word), 60) : `${sanitizeLine(`${url[1]}${url[2]}`, 60)}…`;
 }
@@ -16,7 +16,7 @@ export function shortenInputForError(word: string): string {
  * The value of an option, or undefined if the option is absent. Throws a usage error for an empty value, which results from an
  * unset shell variable.
  */
-export function requireNonEmptyValue(args: ParsedArgs, option: string, example: string): string | undefined {
+export function requireValue(args: ParsedArgs, option: string, example: string): string | undefined {
   const text = args.value(option);
   if (text?.trim() === '') throw usageError(`--${option} is empty`, `pass a value, such as \`--${option} ${example}\``);
   return text;
@@ -31,7 +31,7 @@ interface NumberBounds {
  * Parses a whole number; `source` names the option or setting in errors (`--limit`). Throws a usage error for text that is not
  * a whole number and for a number outside the bounds.
  */
-export function requireWholeNumber(
+export function requireInteger(
   text: string,
   source: string,
   { min = 0, max = Number.MAX_SAFE_INTEGER }: NumberBounds = {},
@@ -39,7 +39,7 @@ export function requireWholeNumber(
   const value = /^[+-]?\d{1,16}$/.test(text) ? Number(text) : undefined;
   if (value === undefined) {
     throw usageError(
-      `${source} is not a whole number: "${shortenInputForError(text)}"`,
+      `${source} is not a whole number: "${shortenInput(text)}"`,
       `pass a whole number, such as \`${source} ${Math.max(min, 1)}\``,
     );
   }
@@ -53,7 +53,7 @@ export function requireWholeNumber(
 const unitMilliseconds: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /** The milliseconds of a duration such as `500ms`, `30s`, `5m`, `2h` or `30d`; undefined when the text is not a duration. */
-export function parseDurationToMilliseconds(text: string): number | undefined {
+export function parseDuration(text: string): number | undefined {
   const found = /^(\d{1,9})(ms|[smhd])$/.exec(text);
   return found === null ? undefined : Number(found[1]) * unitMilliseconds[found[2]!]!;
 }
@@ -62,19 +62,19 @@ export function parseDurationToMilliseconds(text: string): number | undefined {
  * Parses the duration in `text` to milliseconds; `source` names the option or setting in errors (`--timeout`). Throws a usage
  * error for text that is not a duration, and for a duration below `min` milliseconds.
  */
-export function parseDurationToMillisecondsOrThrow(text: string, source: string, min = 0): number {
-  const ms = parseDurationToMilliseconds(text);
+export function requireDuration(text: string, source: string, min = 0): number {
+  const ms = parseDuration(text);
   if (ms === undefined) {
     const unit = /^\d+$/.test(text) ? `${text}s` : '30s';
     throw usageError(
-      `${source} is not a duration: "${shortenInputForError(text)}"`,
+      `${source} is not a duration: "${shortenInput(text)}"`,
       `use a form such as ${assignmentExample(source, unit)}`,
       durationSyntax,
     );
   }
   if (ms < min) {
     throw usageError(
-      `${source} is too short: "${shortenInputForError(text)}"`,
+      `${source} is too short: "${shortenInput(text)}"`,
       `pass ${encodeDuration(min)} or more, such as ${assignmentExample(source, encodeDuration(min))}`,
     );
   }
@@ -119,7 +119,7 @@ export function nearestWord(word: string, known: readonly string[]): string | un
 }
 
 /** Finds the known word that `word` probably misspells, with stricter rules than `nearestWord`, for places where any word is valid. */
-export function likelyIntendedWord(word: string, known: readonly string[]): string | undefined {
+export function intendedWord(word: string, known: readonly string[]): string | undefined {
   if (!/^[a-z]{2,}$/i.test(word)) return undefined;
   const typed = word.toLowerCase();
   return known.find((candidate) => {

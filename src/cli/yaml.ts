@@ -1,14 +1,14 @@
 import { Document, Scalar, visit } from 'yaml';
-import { isLosslessNumberObject, parseExactJsonOrThrow, stringifyExact } from '../base/exact.ts';
+import { isLossless, parseExact, stringifyExact } from '../base/exact.ts';
 import { redactData } from '../base/redact.ts';
 import { escapeUnprintable } from '../base/sanitize.ts';
 
 /** Formats the data as a YAML 1.2 document. */
-export function formatYamlDocument(data: unknown): string {
+export function yamlDocument(data: unknown): string {
   const exact = {
     tag: 'tag:yaml.org,2002:float',
     default: true,
-    identify: isLosslessNumberObject,
+    identify: isLossless,
     resolve: String,
     stringify: losslessNumberText,
   };
@@ -33,7 +33,7 @@ const oneLineScalars = { lineWidth: 0, doubleQuotedMinMultiLineLength: Number.MA
 function toJsonValue(data: unknown): unknown {
   const text = stringifyExact(data);
   // Redacted before the format is chosen, because YAML would read `[secret]` without quotes as a list.
-  return text === undefined ? null : parseExactJsonOrThrow(redactData(text));
+  return text === undefined ? null : parseExact(redactData(text));
 }
 
 function losslessNumberText({ value }: { readonly value: unknown }): string {

@@ -6,8 +6,8 @@ import { tryParseExactJson, tryParseJson } from '../base/json.ts';
 import type { CommandSpec, ParsedArgs } from '../cli/command.ts';
 import { pauseOf, quietForJson } from '../cli/command-io.ts';
 import { quoteShellArg } from '../cli/shell-quote.ts';
-import { readUserInput } from '../cli/user-file.ts';
-import { shortenInputForError } from '../cli/values.ts';
+import { readInput } from '../cli/user-file.ts';
+import { shortenInput } from '../cli/values.ts';
 import { rememberResponse } from '../config/name-collector.ts';
 import type { CommandContext } from '../context.ts';
 
@@ -152,14 +152,14 @@ function readTarget(args: ParsedArgs): { readonly method: string; readonly path:
   if (second === undefined && option === undefined && methods.includes(first.toUpperCase()))
     throw usageError('missing argument PATH for "cloudctl api"', 'see the example `cloudctl api GET /v2/droplets`');
   if (second !== undefined && option !== undefined && option.toUpperCase() !== first.toUpperCase())
-    throw usageError('METHOD is given twice', 'remove `--method`', `METHOD is also ${shortenInputForError(first)}`);
+    throw usageError('METHOD is given twice', 'remove `--method`', `METHOD is also ${shortenInput(first)}`);
   const hasBody = ['data', 'input', 'field'].some((name) => args.has(name));
   const path = second ?? first;
   const typed = option ?? (second === undefined ? undefined : first);
   if (typed === undefined) return { method: hasBody ? 'POST' : 'GET', path };
   const method = typed.toUpperCase();
   if (!methods.includes(method))
-    throw usageError(`unknown method "${shortenInputForError(typed)}"`, `use one of ${methods.join(', ')}`);
+    throw usageError(`unknown method "${shortenInput(typed)}"`, `use one of ${methods.join(', ')}`);
   return { method, path };
 }
 
@@ -194,7 +194,7 @@ async function readBody(context: CommandContext, option: string, data: string): 
   if (data !== '-' && option === 'data' && !data.startsWith('@')) return data;
   const { note } = quietForJson(context).output;
   const named = data !== '-' && option === 'data' ? data.slice(1) : data;
-  const content = await readUserInput({ stdin: context.host.stdin, note }, named, {
+  const content = await readInput({ stdin: context.host.stdin, note }, named, {
     what: named === '-' ? 'the body on standard input' : `the body in ${named}`,
     readError: (reason) =>
       usageError(

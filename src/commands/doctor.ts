@@ -3,7 +3,7 @@ import { sanitizeLine } from '../base/sanitize.ts';
 import type { ListView } from '../cli/columns.ts';
 import type { CommandSpec } from '../cli/command.ts';
 import { wrapWords } from '../cli/text.ts';
-import { readGlobalSettingsFromOptions } from '../context/global-overrides.ts';
+import { globalSettings } from '../context/global-overrides.ts';
 import type { CommandContext } from '../context.ts';
 
 const view: ListView<Finding> = {
@@ -30,8 +30,7 @@ export const doctorCommand: CommandSpec<CommandContext> = {
   run: async (context) => {
     const findings: Finding[] = [];
     const profile = context.globals.value('profile');
-    for await (const part of diagnose(context, profile, readGlobalSettingsFromOptions(context.globals)))
-      findings.push(...part);
+    for await (const part of diagnose(context, profile, globalSettings(context.globals))) findings.push(...part);
     await context.progress.stop();
     const report = doctorReport(findings);
     const { output, globals } = context;

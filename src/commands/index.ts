@@ -1,10 +1,4 @@
-import {
-  type CommandTree,
-  commandGroup,
-  fillPlaceholder,
-  lazyCommand,
-  mapWordsToReplacementCommand,
-} from '../cli/command.ts';
+import { type CommandTree, commandGroup, fillPlaceholder, lazyCommand, replaceWords } from '../cli/command.ts';
 
 import type { CommandContext } from '../context.ts';
 
@@ -15,72 +9,63 @@ export const commandTree: CommandTree<CommandContext> = {
     {
       setup: lazyCommand(
         'create a profile or change it: servers, application, scope',
-        async () => (await import('./auth/setup.ts')).authSetupCommand,
+        async () => (await import('./auth/setup.ts')).authSetup,
       ),
-      login: lazyCommand('log in through the browser', async () => (await import('./auth/login.ts')).authLoginCommand),
+      login: lazyCommand('log in through the browser', async () => (await import('./auth/login.ts')).authLogin),
       status: lazyCommand(
         'show the account and the expiry of the session',
-        async () => (await import('./auth/status.ts')).authStatusCommand,
+        async () => (await import('./auth/status.ts')).authStatus,
       ),
       whoami: lazyCommand(
         'show the account and the expiry of the session, as `auth status` does',
-        async () => (await import('./auth/status.ts')).authStatusCommand,
+        async () => (await import('./auth/status.ts')).authStatus,
       ),
       token: lazyCommand(
         'print the access token, refreshed first if it has expired',
-        async () => (await import('./auth/token.ts')).authTokenCommand,
+        async () => (await import('./auth/token.ts')).authToken,
       ),
-      refresh: lazyCommand(
-        'refresh the access token now',
-        async () => (await import('./auth/refresh.ts')).authRefreshCommand,
-      ),
+      refresh: lazyCommand('refresh the access token now', async () => (await import('./auth/refresh.ts')).authRefresh),
       logout: lazyCommand(
         'revoke the access token and delete the session',
-        async () => (await import('./auth/logout.ts')).authLogoutCommand,
+        async () => (await import('./auth/logout.ts')).authLogout,
       ),
       list: lazyCommand(
         'list profiles and the state of their sessions',
-        async () => (await import('./auth/list.ts')).authListCommand,
+        async () => (await import('./auth/list.ts')).authList,
       ),
       remove: lazyCommand(
         'end the session of a profile and remove the profile',
-        async () => (await import('./auth/remove.ts')).authRemoveCommand,
+        async () => (await import('./auth/remove.ts')).authRemove,
       ),
-      switch: lazyCommand(
-        'switch the current profile',
-        async () => (await import('./auth/switch.ts')).authSwitchCommand,
-      ),
+      switch: lazyCommand('switch the current profile', async () => (await import('./auth/switch.ts')).authSwitch),
     },
     {
       aliases: { ls: 'list', use: 'switch' },
       replacements: {
-        ...mapWordsToReplacementCommand('cloudctl auth setup', ['init', 'configure', 'add', 'create', 'new']),
-        ...mapWordsToReplacementCommand('cloudctl auth remove PROFILE', ['rm', 'delete']),
-        ...mapWordsToReplacementCommand('cloudctl auth status', ['show', 'get', 'info', 'me', 'current', 'describe']),
-        ...mapWordsToReplacementCommand('cloudctl auth token', ['print-access-token', 'print-token', 'get-token']),
-        ...mapWordsToReplacementCommand('cloudctl auth logout', ['revoke', 'signout', 'clear']),
-        ...mapWordsToReplacementCommand('cloudctl auth login', ['signin', 'connect']),
-        ...mapWordsToReplacementCommand('cloudctl auth refresh', ['renew', 'rotate']),
+        ...replaceWords('cloudctl auth setup', ['init', 'configure', 'add', 'create', 'new']),
+        ...replaceWords('cloudctl auth remove PROFILE', ['rm', 'delete']),
+        ...replaceWords('cloudctl auth status', ['show', 'get', 'info', 'me', 'current', 'describe']),
+        ...replaceWords('cloudctl auth token', ['print-access-token', 'print-token', 'get-token']),
+        ...replaceWords('cloudctl auth logout', ['revoke', 'signout', 'clear']),
+        ...replaceWords('cloudctl auth login', ['signin', 'connect']),
+        ...replaceWords('cloudctl auth refresh', ['renew', 'rotate']),
       },
     },
   ),
   actions: commandGroup(
     'list and follow the actions of the account',
     {
-      list: lazyCommand(
-        'list actions, newest first',
-        async () => (await import('./actions/list.ts')).actionsListCommand,
-      ),
+      list: lazyCommand('list actions, newest first', async () => (await import('./actions/list.ts')).actionsList),
       get: lazyCommand(
         'show one action, or wait until it has ended',
-        async () => (await import('./actions/get.ts')).actionsGetCommand,
+        async () => (await import('./actions/get.ts')).actionsGet,
       ),
     },
     {
       defaultCommand: 'list',
       aliases: { ls: 'list' },
       replacements: {
-        ...mapWordsToReplacementCommand('cloudctl actions get ID', ['show', 'describe', 'view']),
+        ...replaceWords('cloudctl actions get ID', ['show', 'describe', 'view']),
         wait: 'cloudctl actions get ID --wait',
       },
     },
@@ -88,30 +73,30 @@ export const commandTree: CommandTree<CommandContext> = {
   droplets: commandGroup(
     'list, create and delete droplets',
     {
-      list: lazyCommand('list droplets', async () => (await import('./droplets/list.ts')).dropletsListCommand),
+      list: lazyCommand('list droplets', async () => (await import('./droplets/list.ts')).dropletsList),
       create: lazyCommand(
         'create droplets, one or many',
-        async () => (await import('./droplets/create.ts')).dropletsCreateCommand,
+        async () => (await import('./droplets/create.ts')).dropletsCreate,
       ),
-      get: lazyCommand('show one droplet', async () => (await import('./droplets/get.ts')).dropletsGetCommand),
+      get: lazyCommand('show one droplet', async () => (await import('./droplets/get.ts')).dropletsGet),
       delete: lazyCommand(
         'delete droplets by id, name, pattern or tag',
-        async () => (await import('./droplets/delete.ts')).dropletsDeleteCommand,
+        async () => (await import('./droplets/delete.ts')).dropletsDelete,
       ),
       batches: commandGroup(
         'list, show and delete batches of `droplets create`',
         {
           list: lazyCommand(
             'list the batches whose ledgers are on this machine',
-            async () => (await import('./droplets/batches/list.ts')).batchesListCommand,
+            async () => (await import('./droplets/batches/list.ts')).batchesList,
           ),
           show: lazyCommand(
             'show the names and droplets of a batch',
-            async () => (await import('./droplets/batches/show.ts')).batchesShowCommand,
+            async () => (await import('./droplets/batches/show.ts')).batchesShow,
           ),
           delete: lazyCommand(
             'delete the droplets that a batch created',
-            async () => (await import('./droplets/batches/delete.ts')).batchesDeleteCommand,
+            async () => (await import('./droplets/batches/delete.ts')).batchesDelete,
           ),
         },
         { defaultCommand: 'list', aliases: { ls: 'list', rm: 'delete' } },
@@ -131,91 +116,85 @@ export const commandTree: CommandTree<CommandContext> = {
     {
       list: lazyCommand(
         'list the clusters that can receive a migration',
-        async () => (await import('./db/list.ts')).dbListCommand,
+        async () => (await import('./db/list.ts')).dbList,
       ),
       preflight: lazyCommand(
         'check whether a database can be migrated',
-        async () => (await import('./db/preflight.ts')).dbPreflightCommand,
+        async () => (await import('./db/preflight.ts')).dbPreflight,
       ),
       inventory: lazyCommand(
         'check whether many databases can be migrated, and what to fix first',
-        async () => (await import('./db/inventory.ts')).dbInventoryCommand,
+        async () => (await import('./db/inventory.ts')).dbInventory,
       ),
       rehearse: lazyCommand(
         'rehearse a migration into a server of your own and compare the result',
-        async () => (await import('./db/rehearse.ts')).dbRehearseCommand,
+        async () => (await import('./db/rehearse.ts')).dbRehearse,
       ),
       migrate: lazyCommand(
         'start the online migration of an external database into a cluster',
-        async () => (await import('./db/migrate.ts')).dbMigrateCommand,
+        async () => (await import('./db/migrate.ts')).dbMigrate,
       ),
       watch: lazyCommand(
         'follow a running migration and report what would break it',
-        async () => (await import('./db/watch.ts')).dbWatchCommand,
+        async () => (await import('./db/watch.ts')).dbWatch,
       ),
       status: lazyCommand(
         'show the migration into a cluster, or follow it until it has ended',
-        async () => (await import('./db/status.ts')).dbStatusCommand,
+        async () => (await import('./db/status.ts')).dbStatus,
       ),
       cutover: lazyCommand(
         'print what is left to do before the cut-over, with the next command',
-        async () => (await import('./db/cutover.ts')).dbCutoverCommand,
+        async () => (await import('./db/cutover.ts')).dbCutover,
       ),
       sequences: lazyCommand(
         "print the SQL that sets the target's sequences at the cut-over (PostgreSQL)",
-        async () => (await import('./db/sequences.ts')).dbSequencesCommand,
+        async () => (await import('./db/sequences.ts')).dbSequences,
       ),
       grants: lazyCommand(
         'print the SQL for the roles, owners and privileges that the target lacks (PostgreSQL)',
-        async () => (await import('./db/grants.ts')).dbGrantsCommand,
+        async () => (await import('./db/grants.ts')).dbGrants,
       ),
       compare: lazyCommand(
         'compare the contents of source and target after a migration',
-        async () => (await import('./db/compare.ts')).dbCompareCommand,
+        async () => (await import('./db/compare.ts')).dbCompare,
       ),
-      stop: lazyCommand('stop the migration into a cluster', async () => (await import('./db/stop.ts')).dbStopCommand),
+      stop: lazyCommand('stop the migration into a cluster', async () => (await import('./db/stop.ts')).dbStop),
     },
     {
       aliases: { ls: 'list' },
-      replacements: mapWordsToReplacementCommand('cloudctl db list', ['get', 'show', 'describe', 'info']),
+      replacements: replaceWords('cloudctl db list', ['get', 'show', 'describe', 'info']),
     },
   ),
   api: lazyCommand('send a request to the resource API', async () => (await import('./api.ts')).apiCommand),
   config: commandGroup(
     'read and change the configuration',
     {
-      get: lazyCommand(
-        'print one setting of the profile',
-        async () => (await import('./config/get.ts')).configGetCommand,
-      ),
-      set: lazyCommand(
-        'set one setting of the profile',
-        async () => (await import('./config/set.ts')).configSetCommand,
-      ),
+      get: lazyCommand('print one setting of the profile', async () => (await import('./config/get.ts')).configGet),
+      set: lazyCommand('set one setting of the profile', async () => (await import('./config/set.ts')).configSet),
       unset: lazyCommand(
         'remove one setting of the profile',
-        async () => (await import('./config/unset.ts')).configUnsetCommand,
+        async () => (await import('./config/unset.ts')).configUnset,
       ),
       list: lazyCommand(
         'list the settings in use and the source of each',
-        async () => (await import('./config/list.ts')).configListCommand,
+        async () => (await import('./config/list.ts')).configList,
       ),
       path: lazyCommand(
         'print the path of the configuration file',
-        async () => (await import('./config/path.ts')).configPathCommand,
+        async () => (await import('./config/path.ts')).configShowPath,
       ),
     },
     {
       aliases: { ls: 'list' },
       replacements: {
-        ...mapWordsToReplacementCommand('cloudctl config get KEY', ['get-value', 'read']),
-        ...mapWordsToReplacementCommand('cloudctl config unset KEY', ['rm', 'remove', 'delete', 'del', 'clear']),
-        ...mapWordsToReplacementCommand('cloudctl config path', ['edit', 'file', 'where']),
-        ...mapWordsToReplacementCommand('cloudctl config set KEY VALUE', ['add', 'put', 'set-value']),
-        ...mapWordsToReplacementCommand('cloudctl auth setup', ['init', 'create', 'new', 'configure']),
-        ...mapWordsToReplacementCommand('cloudctl auth list', ['get-contexts', 'configurations', 'profiles']),
-        ...mapWordsToReplacementCommand('cloudctl auth switch PROFILE', ['use-context', 'use', 'switch']),
-        ...mapWordsToReplacementCommand('cloudctl auth status', ['current-context', 'current']),
+        ...replaceWords('cloudctl config get KEY', ['get-value', 'read']),
+        ...replaceWords('cloudctl config unset KEY', ['rm', 'remove', 'delete', 'del', 'clear']),
+        ...replaceWords('cloudctl config path', ['edit', 'file', 'where']),
+        ...replaceWords('cloudctl config set KEY VALUE', ['add', 'put', 'set-value']),
+        ...replaceWords('cloudctl auth setup', ['init', 'create', 'new', 'configure']),
+        ...replaceWords('cloudctl auth list', ['get-contexts', 'configurations', 'profiles']),
+        ...replaceWords('cloudctl auth switch PROFILE', ['use-context', 'use', 'switch']),
+        ...replaceWords('cloudctl auth status', ['current-context', 'current']),
       },
       translate: ([verb = '', key]) => {
         if (!['show', 'view', 'print', 'dump', 'describe'].includes(verb)) return undefined;
@@ -233,54 +212,51 @@ export const commandTree: CommandTree<CommandContext> = {
     async () => (await import('./completion.ts')).completionCommand,
   ),
   sandbox: commandGroup('run a local copy of the service', {
-    start: lazyCommand('start the sandbox', async () => (await import('./sandbox/start.ts')).sandboxStartCommand),
+    start: lazyCommand('start the sandbox', async () => (await import('./sandbox/start.ts')).sandboxStart),
     env: lazyCommand(
       'print the environment variables that select the sandbox',
-      async () => (await import('./sandbox/env.ts')).sandboxEnvCommand,
+      async () => (await import('./sandbox/env.ts')).sandboxEnv,
     ),
     clock: lazyCommand(
       'read, advance, freeze or resume the virtual clock',
-      async () => (await import('./sandbox/clock.ts')).sandboxClockCommand,
+      async () => (await import('./sandbox/clock.ts')).sandboxClock,
     ),
     faults: commandGroup('inject faults: cut connections, delays, damaged responses', {
       add: lazyCommand(
         'inject a fault into matching requests',
-        async () => (await import('./sandbox/faults/add.ts')).sandboxFaultsAddCommand,
+        async () => (await import('./sandbox/faults/add.ts')).faultsAdd,
       ),
       list: lazyCommand(
         'list the faults and how often each applied',
-        async () => (await import('./sandbox/faults/list.ts')).sandboxFaultsListCommand,
+        async () => (await import('./sandbox/faults/list.ts')).faultsList,
       ),
-      clear: lazyCommand(
-        'remove every fault',
-        async () => (await import('./sandbox/faults/clear.ts')).sandboxFaultsClearCommand,
-      ),
+      clear: lazyCommand('remove every fault', async () => (await import('./sandbox/faults/clear.ts')).faultsClear),
     }),
     requests: lazyCommand(
       'list the requests that the sandbox received',
-      async () => (await import('./sandbox/requests.ts')).sandboxRequestsCommand,
+      async () => (await import('./sandbox/requests.ts')).sandboxRequests,
     ),
     token: lazyCommand(
       'issue an access token without a browser',
-      async () => (await import('./sandbox/token.ts')).sandboxTokenCommand,
+      async () => (await import('./sandbox/token.ts')).sandboxToken,
     ),
     snapshot: lazyCommand(
       'save the state of the sandbox to a file',
-      async () => (await import('./sandbox/snapshot.ts')).sandboxSnapshotCommand,
+      async () => (await import('./sandbox/snapshot.ts')).sandboxSnapshot,
     ),
     restore: lazyCommand(
       'restore the state of the sandbox from a snapshot',
-      async () => (await import('./sandbox/restore.ts')).sandboxRestoreCommand,
+      async () => (await import('./sandbox/restore.ts')).sandboxRestore,
     ),
     reset: lazyCommand(
       'reset the sandbox to its initial state',
-      async () => (await import('./sandbox/reset.ts')).sandboxResetCommand,
+      async () => (await import('./sandbox/reset.ts')).sandboxReset,
     ),
   }),
 };
 
 /** The command that runs when the user types `cloudctl` without arguments. */
-export const programOverviewCommand = lazyCommand(
+export const overviewCommand = lazyCommand(
   'show the session, the actions in progress and the next command',
-  async () => (await import('./overview.ts')).defaultOverviewCommand,
+  async () => (await import('./overview.ts')).overviewSpec,
 );

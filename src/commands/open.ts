@@ -2,13 +2,13 @@ import { CliError, usageError } from '../base/errors.ts';
 import { isId } from '../base/json.ts';
 import type { CommandSpec } from '../cli/command.ts';
 import { pauseOf } from '../cli/command-io.ts';
-import { shortenInputForError } from '../cli/values.ts';
-import { findSandboxPanelUrls, type SandboxPanelUrls } from '../config/sandbox-urls-and-credentials.ts';
-import type { ResolvedProfileSettings } from '../config/settings.ts';
+import { shortenInput } from '../cli/values.ts';
+import { findPanelUrls, type PanelUrls } from '../config/sandbox-urls-and-credentials.ts';
+import type { ProfileSettings } from '../config/settings.ts';
 import type { CommandContext } from '../context.ts';
 import { isCluster, readCluster } from '../db/source/index.ts';
 import { findDroplet } from '../droplets/index.ts';
-import { browserObstacle, detectBrowserEnvironment } from '../platform/browser.ts';
+import { browserObstacle, detectBrowser } from '../platform/browser.ts';
 
 const lists = ['droplets', 'migrations', 'applications', 'requests', 'timeline'];
 
@@ -48,15 +48,15 @@ export const openCommand: CommandSpec<CommandContext> = {
       );
     if (!needsId && id !== undefined)
       throw usageError(
-        `unexpected argument "${shortenInputForError(id)}" for "cloudctl open ${page}"`,
+        `unexpected argument "${shortenInput(id)}" for "cloudctl open ${page}"`,
         'see `cloudctl open --help`',
       );
     const cluster = page === 'migration' ? readCluster({ ...args, positionals: [id ?? ''] }) : '';
     const settings = context.settings();
-    const pages = findSandboxPanelUrls(context.host.folders.state, settings.values.auth_url);
+    const pages = findPanelUrls(context.host.folders.state, settings.values.auth_url);
     const url = await urlOf(context, settings, pages, { page, id: id ?? '', cluster });
     const { host, output } = context;
-    const runtime = detectBrowserEnvironment(host.env, host.platform);
+    const runtime = detectBrowser(host.env, host.platform);
     const canOpen = browserObstacle(runtime, true, host.env.BROWSER) === undefined;
     let why = 'no browser can be opened here';
     const onFailure = (failure: string): void => {
@@ -90,8 +90,8 @@ interface WantedPage {
 
 async function urlOf(
   context: CommandContext,
-  settings: ResolvedProfileSettings,
-  pages: SandboxPanelUrls | undefined,
+  settings: ProfileSettings,
+  pages: PanelUrls | undefined,
   { page, id, cluster }: WantedPage,
 ): Promise<string> {
   const origin = settings.values.auth_url;
@@ -119,7 +119,7 @@ async function urlOf(
   }
 }
 
-async function findId(context: CommandContext, settings: ResolvedProfileSettings, name: string): Promise<string> {
+async function findId(context: CommandContext, settings: ProfileSettings, name: string): Promise<string> {
   const reader = { api: await context.api(settings), pause: pauseOf(context) };
   return (await findDroplet(reader, name, 'open droplet').finally(() => context.progress.stop())).id;
 }

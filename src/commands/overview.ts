@@ -1,7 +1,7 @@
-import { fetchAccountOfToken } from '../api/account-details.ts';
+import { fetchTokenAccount } from '../api/account-details.ts';
 import { listAllActions } from '../api/actions.ts';
-import { type ApiClient, createApiClient } from '../api/client.ts';
-import { fetchOnlineMigration, isMigrationActive } from '../api/online-migration.ts';
+import { type ApiClient, createClient } from '../api/client.ts';
+import { fetchMigration, isMigrationActive } from '../api/online-migration.ts';
 import {
   accountFields,
   type LoginReport,
@@ -10,7 +10,7 @@ import {
   type SessionStatus,
 } from '../auth/session/index.ts';
 import { CliError } from '../base/errors.ts';
-import { compareAccountsAndServerOrigins } from '../base/identity.ts';
+import { compareIdentities } from '../base/identity.ts';
 import { type JsonRecord, readStringField } from '../base/json.ts';
 import type { Secret } from '../base/secret.ts';
 import { formatDuration } from '../base/text.ts';
@@ -18,19 +18,19 @@ import type { ListView } from '../cli/columns.ts';
 import type { CommandSpec } from '../cli/command.ts';
 import { quoteShellArg } from '../cli/shell-quote.ts';
 import { nearestWord } from '../cli/values.ts';
-import { readLastSandbox } from '../config/sandbox-urls-and-credentials.ts';
-import { type ResolvedProfileSettings, requireNamedProfileExists } from '../config/settings.ts';
+import { lastSandbox } from '../config/sandbox-urls-and-credentials.ts';
+import { type ProfileSettings, requireNamedProfile } from '../config/settings.ts';
 import { actorOf } from '../context/actor.ts';
 import { profileOptions } from '../context/global-overrides.ts';
 import type { CommandContext } from '../context.ts';
 import { listStarted } from '../db/watch/record.ts';
 import { listBatches } from '../droplets/index.ts';
 import { timeoutSignal } from '../platform/waiting.ts';
-import { resourceActionListView } from './actions/list.ts';
+import { actionView } from './actions/list.ts';
 import { forgetEnded } from './sandbox/record.ts';
 
 /** The output of `cloudctl` without a command. It contains no token. */
-export interface ProfileOverview
+export interface Overview
   extends Partial<Pick<LoginReport, 'name' | 'email' | 'uuid' | 'team_name' | 'team_uuid' | 'scope' | 'expires_at'>> {
   readonly profile: string;
   /**
@@ -66,12 +66,12 @@ const limitMs = 2_500;
  * Reads the state of the profile, its session and the actions in progress. Requests take at most 2.5 seconds; an error is
  * described in `problem`. The session is not refreshed, because that could take longer.
  */
-export async function readProfileOverview(context: CommandContext): Promise<ProfileOverview> {
+export async function readOverview(context: CommandContext): Promise<Overview> {
   const settings = context.settings();
   const { profileName: profile, accessToken } = settings;
   if (accessToken !== undefined) return readWithToken(context, settings, accessToken, 'token');
   if (settings.values.token_command !== undefined) return readWithTokenCommand(context, settings);
-  requireNamedProfileExists(settings, context.config(), nearestWord);
+  requireNamedProfile(settings, context.config(), nearestWord);
   const status = await readStatus(context, settings, limitMs);
   if (status === undefined)
     return {
@@ -107,10 +107,7 @@ export async function readProfileOverview(context: CommandContext): Promise<Prof
 }
 
 /** The program has as much time as the keychain. */
-async function readWithTokenCommand(
-  context: CommandContext,
-  settings: ResolvedProfileSettings,
-): Promise<ProfileOverview> {
+async function readWithTokenCommand(context: CommandContext, settings: ProfileSettings): Promise<Overview> {
   const state = 'token_command';
   try {
     const token = await (await context.commandSession(settings, limitMs)).bearer();
@@ -124,14 +121,14 @@ async function readWithTokenCommand(
 
 async function readWithToken(
   context: CommandContext,
-  settings: ResolvedProfileSettings,
+  settings: ProfileSettings,
   token: Secret,
   state: 'token' | 'token_command',
-): Promise<ProfileOverview> {
+): Promise<Overview> {
   const session = { profile: settings.profileName, state };
   const api = await createBoundedApi(context, settings, token);
   const [account, actions] = await Promise.all([
-    fetchAccountOfToken(api, refusedHints(settings, context.host.folders.config)).catch(() => ({})),
+    fetchTokenAccount(api, refusedHints(settings, context.host.folders.config)).catch(() => ({})),
     readActions(
       context,
       settings,
@@ -148,10 +145,10 @@ async function readWithToken(
  */
 async function readActions(
   context: CommandContext,
-  settings: ResolvedProfileSettings,
+  settings: ProfileSettings,
   token: Secret,
   login: string,
-): Promise<Pick<ProfileOverview, 'actions_in_progress' | 'migrations_in_progress' | 'problem' | 'next'>> {
+): Promise<Pick<Overview, 'actions_in_progress' | 'migrations_in_progress' | 'problem' | 'next'>> {
   try {
     const api = await createBoundedApi(context, settings, token);
     const actions: JsonRecord[] = [];
@@ -180,11 +177,10 @@ async function readMigrations(context: CommandContext, api: ApiClient): Promise<
   if (recorded.length === 0) return [];
   const current = await actorOf(context).storedIdentity();
   const own = recorded.filter(
-    ({ started: { identity } }) =>
-      identity === undefined || compareAccountsAndServerOrigins(identity, current) !== 'different',
+    ({ started: { identity } }) => identity === undefined || compareIdentities(identity, current) !== 'different',
   );
   const shown = own.slice(0, maxMigrations).map(async ({ started: { cluster } }) => {
-    const migration = await fetchOnlineMigration(api, cluster).catch(() => undefined);
+    const migration = await fetchMigration(api, cluster).catch(() => undefined);
     const { id = '', status = 'unknown' } = migration ?? {};
     return migration === undefined || !isMigrationActive(migration) ? [] : [{ cluster, id, status }];
   });
@@ -194,7 +190,7 @@ async function readMigrations(context: CommandContext, api: ApiClient): Promise<
 /** The number of migrations that the overview reads, because each migration costs a request. */
 const maxMigrations = 3;
 
-function nextCommand(context: CommandContext, settings: ResolvedProfileSettings, running: number): string {
+function nextCommand(context: CommandContext, settings: ProfileSettings, running: number): string {
   const unfinished = listBatches(context.host.folders.state).find(
     ({ state, profile }) => state === 'unfinished' && profile === settings.profileName,
   );
@@ -204,11 +200,11 @@ function nextCommand(context: CommandContext, settings: ResolvedProfileSettings,
 }
 
 /** A sandbox that ended is no longer recorded; its profile stays. */
-function unreachableNext(context: CommandContext, settings: ResolvedProfileSettings): string {
+function unreachableNext(context: CommandContext, settings: ProfileSettings): string {
   return settings.profileName === 'sandbox' ? 'cloudctl sandbox start' : command(context, settings, 'doctor');
 }
 
-function command(context: CommandContext, settings: ResolvedProfileSettings, words: string): string {
+function command(context: CommandContext, settings: ProfileSettings, words: string): string {
   return ['cloudctl', words, ...profileOptions(context.globals, settings.profile)].join(' ');
 }
 
@@ -216,18 +212,14 @@ function command(context: CommandContext, settings: ResolvedProfileSettings, wor
  * Creates a client of the resource API that uses only this token and never refreshes it. All requests of the client end
  * at one deadline.
  */
-async function createBoundedApi(
-  context: CommandContext,
-  settings: ResolvedProfileSettings,
-  token: Secret,
-): Promise<ApiClient> {
+async function createBoundedApi(context: CommandContext, settings: ProfileSettings, token: Secret): Promise<ApiClient> {
   context.requireSafe();
   const { base_url: baseOrigin } = settings.values;
   const { clock, folders } = context.host;
   const hints = refusedHints(settings, folders.config);
   const send = await context.send();
   const deadline = timeoutSignal(limitMs);
-  return createApiClient({
+  return createClient({
     baseOrigin: baseOrigin ?? '',
     send: (url, init) => send(url, { ...init, signal: AbortSignal.any([init.signal, deadline]) }),
     bearer: async () => token,
@@ -242,7 +234,7 @@ async function createBoundedApi(
 }
 
 /** Runs when `cloudctl` is typed without a command, so the overview has no command name and no help page. */
-export const defaultOverviewCommand: CommandSpec<CommandContext> = {
+export const overviewSpec: CommandSpec<CommandContext> = {
   fields: [
     'profile',
     'state',
@@ -265,14 +257,14 @@ export const defaultOverviewCommand: CommandSpec<CommandContext> = {
     const isPage =
       output.format === 'table' && globals.values('format').length === 0 && globals.value('query') === undefined;
     output.checkColumns(view);
-    const overview = await readProfileOverview(context);
+    const overview = await readOverview(context);
     const hasSession = overview.state !== 'logged_out';
     if (isPage && !hasSession) await output.text(startText);
     await output.object(overview, isPage ? withoutEmpty(overview) : view);
     const actions = overview.actions_in_progress ?? [];
     if (isPage && actions.length > 0) {
       await output.text('');
-      await output.list(actions.slice(0, shownActions), resourceActionListView);
+      await output.list(actions.slice(0, shownActions), actionView);
     }
     const list = ['cloudctl db list', ...profileOptions(globals, context.settings().profile)].join(' ');
     await output.note([
@@ -292,8 +284,8 @@ const startText = 'cloudctl: browser login, droplets in batch, online database m
 /** The next step with the sandbox, if its profile is of one that runs; else the command that starts it. */
 async function tryText(context: CommandContext): Promise<string> {
   const { state } = context.host.folders;
-  if (readLastSandbox(state) !== undefined) await forgetEnded(context);
-  const running = readLastSandbox(state)?.auth_url;
+  if (lastSandbox(state) !== undefined) await forgetEnded(context);
+  const running = lastSandbox(state)?.auth_url;
   const isRunning = running !== undefined && context.storedSettings('sandbox').values.auth_url === running;
   return isRunning
     ? 'A sandbox is running: `cloudctl --profile sandbox auth login`'
@@ -301,7 +293,7 @@ async function tryText(context: CommandContext): Promise<string> {
 }
 const moreText = 'All commands: `cloudctl --help`';
 
-const view: ListView<ProfileOverview> = {
+const view: ListView<Overview> = {
   columns: [
     { name: 'Profile', value: (row) => row.profile },
     { name: 'Account', value: accountOf },
@@ -323,19 +315,19 @@ const view: ListView<ProfileOverview> = {
 };
 
 /** Leaves out the rows of the overview that have no value. */
-function withoutEmpty(overview: ProfileOverview): ListView<ProfileOverview> {
+function withoutEmpty(overview: Overview): ListView<Overview> {
   return {
     ...view,
     columns: view.columns.filter(({ extra, value }) => extra !== true && value(overview) !== undefined),
   };
 }
 
-function accountOf({ name, email, uuid }: ProfileOverview): string | undefined {
+function accountOf({ name, email, uuid }: Overview): string | undefined {
   if (name === undefined) return email ?? uuid;
   return email === undefined ? name : `${name} <${email}>`;
 }
 
-function sessionText({ state, expires_in: left }: ProfileOverview): string {
+function sessionText({ state, expires_in: left }: Overview): string {
   switch (state) {
     case 'valid':
     case 'expires_soon':
@@ -359,12 +351,12 @@ function sessionText({ state, expires_in: left }: ProfileOverview): string {
   }
 }
 
-function actionsText({ actions_in_progress: actions }: ProfileOverview): string | undefined {
+function actionsText({ actions_in_progress: actions }: Overview): string | undefined {
   if (actions === undefined) return undefined;
   return actions.length === 0 ? 'none in progress' : `${actions.length} in progress`;
 }
 
-function migrationsText({ migrations_in_progress: migrations = [] }: ProfileOverview): string | undefined {
+function migrationsText({ migrations_in_progress: migrations = [] }: Overview): string | undefined {
   if (migrations.length === 0) return undefined;
   return migrations.map(({ cluster, status }) => `into cluster ${cluster}, ${status}`).join('; ');
 }

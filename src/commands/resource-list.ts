@@ -9,9 +9,9 @@ import { sanitizeLine } from '../base/sanitize.ts';
 import type { ListView } from '../cli/columns.ts';
 import type { OptionSpec, ParsedArgs } from '../cli/command.ts';
 import { pauseOf } from '../cli/command-io.ts';
-import { createTerminalScreen } from '../cli/progress.ts';
-import { parseDurationToMillisecondsOrThrow, requireWholeNumber } from '../cli/values.ts';
-import type { OutputRowPages } from '../cli/write-list.ts';
+import { createScreen } from '../cli/progress.ts';
+import { requireDuration, requireInteger } from '../cli/values.ts';
+import type { RowPages } from '../cli/write-list.ts';
 import { collectNames, type ListKey, type NameCollector } from '../config/name-collector.ts';
 import type { CommandContext } from '../context.ts';
 import type { SignalName } from '../platform/host.ts';
@@ -47,7 +47,7 @@ export async function printList<T extends { readonly raw: JsonRecord }>(
   { view, resource, list, filters = [], reread, remember }: ListSpec<T>,
 ): Promise<ExitCode> {
   const text = args.value('limit');
-  const limit = text === undefined ? undefined : requireWholeNumber(text, '--limit', { min: 1 });
+  const limit = text === undefined ? undefined : requireInteger(text, '--limit', { min: 1 });
   const options: ListOptions<T> = {
     limit,
     onProgress: context.progress.count(resource),
@@ -88,7 +88,7 @@ async function* rowPages<T extends { readonly raw: JsonRecord }>(
   pages: AsyncIterable<readonly T[]>,
   counted: { pages: number },
   names: NameCollector | undefined,
-): OutputRowPages<JsonRecord> {
+): RowPages<JsonRecord> {
   for await (const page of pages) {
     counted.pages += 1;
     const rows = page.map(({ raw }) => raw);
@@ -130,7 +130,7 @@ interface WatchSpec {
 
 /** The interval in milliseconds; undefined without `--watch`. Throws a usage error for options that `--watch` does not go with. */
 function readInterval({ globals, output }: CommandContext, args: ParsedArgs): number | undefined {
-  const interval = parseDurationToMillisecondsOrThrow(args.value('interval') ?? '5s', '--interval', 1000);
+  const interval = requireDuration(args.value('interval') ?? '5s', '--interval', 1000);
   if (!args.has('watch')) {
     if (args.has('interval')) throw usageError('cannot use --interval without --watch', 'add `--watch`');
     return undefined;
@@ -227,7 +227,7 @@ function abortableApi(api: ApiClient, signal: AbortSignal): ApiClient {
   };
 }
 
-async function* changedPages(lists: AsyncIterable<ReadList>): OutputRowPages<JsonRecord> {
+async function* changedPages(lists: AsyncIterable<ReadList>): RowPages<JsonRecord> {
   for await (const { changed } of lists) if (changed.length > 0) yield { rows: () => changed };
 }
 
@@ -256,7 +256,7 @@ async function drawLists(
   lists: AsyncIterable<ReadList>,
 ): Promise<void> {
   const { stdout, clock } = host;
-  const screen = createTerminalScreen(stdout);
+  const screen = createScreen(stdout);
   let last: ReadList | undefined;
   const tableLines = async (rows: readonly JsonRecord[]): Promise<readonly string[]> =>
     (await output.tableText(rows, view)).split('\n').slice(0, -1);

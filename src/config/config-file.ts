@@ -4,16 +4,10 @@ import { join } from 'node:path';
 import { CliError } from '../base/errors.ts';
 import { isJsonRecord, type JsonRecord, tryParseJson } from '../base/json.ts';
 import { storageError } from '../base/storage-error.ts';
-import {
-  ensureFolder,
-  fileErrorCode,
-  readBytesIfPresent,
-  UnusableFileError,
-  writeFileAtomically,
-} from '../platform/files.ts';
-import { isInNoHome } from '../platform/folders.ts';
-import { formatAccessCommand, requireFolderOwner, requireUnplantedFile } from '../platform/own-folder.ts';
-import { decodeProfile, isProfileName, isProfileSettingKey, type Profile, profileNameRule } from './profile.ts';
+import { ensureFolder, fileErrorCode, readBytes, UnusableFileError, writeAtomically } from '../platform/files.ts';
+import { isHomeless } from '../platform/folders.ts';
+import { accessCommand, requireOwner, requireUnplanted } from '../platform/own-folder.ts';
+import { decodeProfile, isProfileName, isSettingKey, nameRule, type Profile } from './profile.ts';
 
 /** The decoded config.json; `raw` also contains keys of newer versions, so that they are not lost when the file is written. */
 export interface ConfigFile {
@@ -39,10 +33,10 @@ export function configLockPath(folder: string): string {
  * Reads config.json; a missing file is an empty configuration. Throws DamagedConfigError. The function is synchronous, because
  * the fast path of `auth token` uses it.
  */
-export function readConfigFile(folder: string): ConfigFile {
+export function readConfig(folder: string): ConfigFile {
   // Without a home folder, options and variables can supply every setting of a command.
-  const path = isInNoHome(folder) ? 'config.json' : configPath(folder);
-  requireFolderOwner(folder);
+  const path = isHomeless(folder) ? 'config.json' : configPath(folder);
+  requireOwner(folder);
   const text = readConfigText(folder);
   // An empty file is what a power failure, or an editor on a full disk, leaves.
   if (text === undefined || text.trim() === '') return { path, current: undefined, profiles: new Map(), raw: {} };
@@ -56,12 +50,7 @@ export function readConfigFile(folder: string): ConfigFile {
   const decoded = new Map<string, Profile>();
   for (const [name, value] of Object.entries(profiles)) {
     if (!isProfileName(name))
-      throw new DamagedConfigError(
-        path,
-        text,
-        ['profiles', name],
-        `the profile name is not valid: use ${profileNameRule}`,
-      );
+      throw new DamagedConfigError(path, text, ['profiles', name], `the profile name is not valid: use ${nameRule}`);
     const profile = decodeProfile(value);
     if (!profile.ok) {
       const at = profile.key === undefined ? [] : [profile.key];
@@ -92,12 +81,12 @@ export function removeProfile(folder: string, config: ConfigFile, name: string):
   writeConfig(folder, { ...(current === undefined || current === name ? {} : { current }), ...others, profiles });
 }
 
-export function writeCurrentProfile(folder: string, config: ConfigFile, current: string): void {
+export function writeCurrent(folder: string, config: ConfigFile, current: string): void {
   writeConfig(folder, { ...config.raw, current });
 }
 
 /**
- * The error for a damaged config.json. `createDamagedConfigError` finds line and column with a parser that is loaded only for this
+ * The error for a damaged config.json. `damagedConfig` finds line and column with a parser that is loaded only for this
  * error.
  */
 export class DamagedConfigError extends Error {
@@ -127,7 +116,7 @@ function readConfigText(folder: string): string | undefined {
   const unusable = (what: string): DamagedConfigError => new DamagedConfigError(path, '', [], undefined, what);
   let bytes: Buffer | undefined;
   try {
-    bytes = readBytesIfPresent(path, maxConfigBytes, (file) => requireUnplantedFile(path, file));
+    bytes = readBytes(path, maxConfigBytes, (file) => requireUnplanted(path, file));
   } catch (error) {
     if (error instanceof CliError) throw error;
     if (error instanceof UnusableFileError) throw unusable(error.what);
@@ -138,7 +127,7 @@ function readConfigText(folder: string): string | undefined {
     const reason = error instanceof Error ? error.message : String(error);
     throw new CliError('config_invalid', `could not read ${path}`, {
       detail: reason,
-      hint: formatAccessCommand(error) ?? 'set CLOUDCTL_CONFIG_DIR to a folder that you can read',
+      hint: accessCommand(error) ?? 'set CLOUDCTL_CONFIG_DIR to a folder that you can read',
     });
   }
   if (bytes === undefined) {
@@ -162,18 +151,18 @@ function lstatIfPossible(path: string): Stats | undefined {
 
 function keepUnknownKeys(old: unknown): JsonRecord {
   if (!isJsonRecord(old)) return {};
-  return Object.fromEntries(Object.entries(old).filter(([key]) => !isProfileSettingKey(key)));
+  return Object.fromEntries(Object.entries(old).filter(([key]) => !isSettingKey(key)));
 }
 
 function writeConfig(folder: string, json: JsonRecord): void {
   const path = configPath(folder);
   try {
     ensureFolder(folder);
-    writeFileAtomically(path, `${JSON.stringify(json, null, 2)}\n`);
+    writeAtomically(path, `${JSON.stringify(json, null, 2)}\n`);
   } catch (error) {
     throw storageError(`could not write ${path}`, error, {
       detail: `${error instanceof Error ? error.message : String(error)}; the file is unchanged`,
-      elsewhere: formatAccessCommand(error) ?? 'set CLOUDCTL_CONFIG_DIR to a folder that you can write to',
+      elsewhere: accessCommand(error) ?? 'set CLOUDCTL_CONFIG_DIR to a folder that you can write to',
     });
   }
 }

@@ -1,13 +1,13 @@
 import { CliError } from '../base/errors.ts';
-import { formatMoveCommand } from '../platform/files.ts';
+import { moveCommand } from '../platform/files.ts';
 import type { DamagedConfigError } from './config-file.ts';
 
 /** Creates the error for a damaged config.json, with line and column. */
-export async function createDamagedConfigError(damage: DamagedConfigError): Promise<CliError> {
+export async function damagedConfig(damage: DamagedConfigError): Promise<CliError> {
   if (damage.what !== undefined)
     return new CliError('config_invalid', `config file ${damage.what}`, {
       detail: damage.path,
-      hint: `move it away: ${formatMoveCommand(damage.path)}`,
+      hint: `move it away: ${moveCommand(damage.path)}`,
     });
   if (damage.reason !== undefined && damage.at.length === 0) return damagedError(damage, damage.reason, '1:1');
   const { findNodeAtLocation, parseTree, printParseErrorCode } = await import('jsonc-parser');

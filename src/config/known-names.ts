@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { isJsonRecord, readStringField, tryParseJson } from '../base/json.ts';
 import { redactData } from '../base/redact.ts';
 import { replaceUnprintable } from '../base/sanitize.ts';
-import { createTemporaryFile, ensureFolder } from '../platform/files.ts';
+import { createTemporary, ensureFolder } from '../platform/files.ts';
 
 export type Kind = 'droplets' | 'clusters' | 'regions' | 'sizes' | 'images';
 
@@ -55,7 +55,7 @@ export function writeNames(stateFolder: string, profile: string, baseOrigin: str
   let temporary: string | undefined;
   try {
     ensureFolder(cacheFolder(stateFolder));
-    const created = createTemporaryFile(path);
+    const created = createTemporary(path);
     temporary = created.temporary;
     writeFileSync(created.descriptor, text);
     closeSync(created.descriptor);

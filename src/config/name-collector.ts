@@ -1,12 +1,12 @@
 import { isJsonRecord, type JsonRecord, readStringField } from '../base/json.ts';
 import { type Kind, type KnownName, maxNames, ofEachKind, readNames, writeNames } from './known-names.ts';
-import type { ResolvedProfileSettings } from './settings.ts';
+import type { ProfileSettings } from './settings.ts';
 
 /** The lists of the resource API whose items completion suggests. A response contains the items under the same key. */
 export type ListKey = 'droplets' | 'databases' | 'regions' | 'sizes' | 'images';
 
 /** Collects names for completion while a command reads a list. */
-type NamedProfile = Pick<ResolvedProfileSettings, 'accessToken' | 'profileName' | 'values'>;
+type NamedProfile = Pick<ProfileSettings, 'accessToken' | 'profileName' | 'values'>;
 
 export interface NameCollector {
   /** False when enough names were collected, so that further rows need not be read. */

@@ -1,6 +1,6 @@
 import { isAbsolute } from 'node:path';
-import { isJsonRecord, parseProgramAndArguments } from '../base/json.ts';
-import { parseOrigin, validateCallbackUrlSetting } from './urls.ts';
+import { isJsonRecord, parseProgram } from '../base/json.ts';
+import { parseCallbackUrl, parseOrigin } from './urls.ts';
 
 /** One profile of config.json. A profile never contains a secret. */
 export interface Profile {
@@ -21,7 +21,7 @@ export interface Profile {
   readonly batch_ledger_days?: number;
 }
 
-export type ProfileSettingKey = keyof Profile;
+export type SettingKey = keyof Profile;
 type ProfileParseResult<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly reason: string };
 
 interface ProfileSettingSpec {
@@ -36,7 +36,7 @@ interface ProfileSettingSpec {
 }
 
 /** Every key of a profile, with its environment variable and its parser. */
-export const profileSettingSpecs: Readonly<Record<ProfileSettingKey, ProfileSettingSpec>> = {
+export const settingSpecs: Readonly<Record<SettingKey, ProfileSettingSpec>> = {
   auth_url: {
     description: 'origin of the authorization server',
     variable: 'CLOUDCTL_AUTH_URL',
@@ -109,8 +109,8 @@ export const profileSettingSpecs: Readonly<Record<ProfileSettingKey, ProfileSett
   },
 };
 
-export function isProfileSettingKey(key: string): key is ProfileSettingKey {
-  return Object.hasOwn(profileSettingSpecs, key);
+export function isSettingKey(key: string): key is SettingKey {
+  return Object.hasOwn(settingSpecs, key);
 }
 
 /** A profile name is also a file name and a keychain account; it is lower case, because some file systems ignore case. */
@@ -119,12 +119,12 @@ export function isProfileName(name: string): boolean {
 }
 
 /** The text of a setting as `config set` reads it. */
-export function formatProfileSetting(key: ProfileSettingKey, value: unknown, separator = ','): string {
+export function formatSetting(key: SettingKey, value: unknown, separator = ','): string {
   if (key === 'token_command') return JSON.stringify(value);
   return Array.isArray(value) ? value.join(separator) : String(value);
 }
 
-export const profileNameRule = '1 to 64 lower-case letters, digits, "-" and "_", beginning with a letter or digit';
+export const nameRule = '1 to 64 lower-case letters, digits, "-" and "_", beginning with a letter or digit';
 
 /** Decodes one profile of config.json. An error result names the invalid key, so that its line in config.json can be shown. */
 export function decodeProfile(json: unknown): ProfileParseResult<Profile> & { readonly key?: string } {
@@ -132,9 +132,9 @@ export function decodeProfile(json: unknown): ProfileParseResult<Profile> & { re
   const entries: [string, unknown][] = [];
   for (const [key, value] of Object.entries(json)) {
     // Unknown keys come from a newer version: the program ignores them, and keeps them when it writes the file.
-    if (!isProfileSettingKey(key)) continue;
+    if (!isSettingKey(key)) continue;
     const text = key === 'token_command' && typeof value !== 'string' ? JSON.stringify(value) : toText(value);
-    const parsed = text === undefined ? undefined : profileSettingSpecs[key].parse(text);
+    const parsed = text === undefined ? undefined : settingSpecs[key].parse(text);
     const isWrongType = parsed?.ok === true && typeof value === 'number' && typeof parsed.value !== 'number';
     if (parsed === undefined || isWrongType) return { ok: false, key, reason: `${key} has the wrong type` };
     if (!parsed.ok) return { ok: false, key, reason: `${key} is ${parsed.reason}` };
@@ -162,14 +162,14 @@ function parseOriginText(text: string): ProfileParseResult<string> {
 function parseCallbackUrls(text: string): ProfileParseResult<readonly string[]> {
   const urls = text.split(',').map((url) => url.trim());
   for (const url of urls) {
-    const parsed = validateCallbackUrlSetting(url);
+    const parsed = parseCallbackUrl(url);
     if (!parsed.ok) return parsed;
   }
   return { ok: true, value: urls };
 }
 
 function parseTokenCommand(text: string): ProfileParseResult<readonly string[]> {
-  const words = parseProgramAndArguments(text);
+  const words = parseProgram(text);
   if (words === undefined || words.includes(''))
     return { ok: false, reason: 'not a JSON array of the program and its arguments, which are non-empty strings' };
   // A relative path would name a file in whatever folder the command runs.

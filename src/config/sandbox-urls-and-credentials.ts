@@ -1,14 +1,14 @@
 import { join } from 'node:path';
 import { CliError, usageError } from '../base/errors.ts';
 import { isJsonRecord, readStringField, tryParseJson } from '../base/json.ts';
-import { ensureFolder, removeFileDurably } from '../platform/files.ts';
+import { ensureFolder, removeDurably } from '../platform/files.ts';
 import type { ProcessEnvironment } from '../platform/host.ts';
 import { readSecretFile, writeSecretFile } from '../platform/secret-file.ts';
-import { normalizeEnvironmentVariableValue } from './settings.ts';
+import { variableValue } from './settings.ts';
 import { parseOrigin } from './urls.ts';
 
 /** The URLs and credentials of a running sandbox, as stored in sandbox.json in the state folder (mode 0600). */
-export interface SandboxUrlsAndCredentials {
+export interface SandboxPlace {
   readonly auth_url: string;
   readonly base_url: string;
   readonly panel_url: string;
@@ -37,18 +37,18 @@ const connectionKeys = [
   'callback_url',
 ] as const;
 
-export function readLastSandbox(stateFolder: string): SandboxUrlsAndCredentials | undefined {
-  return readKnownSandboxes(stateFolder)[0];
+export function lastSandbox(stateFolder: string): SandboxPlace | undefined {
+  return knownSandboxes(stateFolder)[0];
 }
 
 /** Every recorded sandbox; the one that was started last is first. */
-export function readKnownSandboxes(stateFolder: string): readonly SandboxUrlsAndCredentials[] {
+export function knownSandboxes(stateFolder: string): readonly SandboxPlace[] {
   const text = readConnectionText(connectionPath(stateFolder));
   const json = text === undefined ? undefined : tryParseJson(text);
-  const last = json?.ok === true ? decodeSandboxUrlsAndCredentials(json.value) : undefined;
+  const last = json?.ok === true ? decodePlace(json.value) : undefined;
   if (json?.ok !== true || last === undefined) return [];
   const earlier = isJsonRecord(json.value) && Array.isArray(json.value.earlier) ? json.value.earlier : [];
-  return [last, ...earlier.flatMap((fields) => decodeSandboxUrlsAndCredentials(fields) ?? [])];
+  return [last, ...earlier.flatMap((fields) => decodePlace(fields) ?? [])];
 }
 
 function readConnectionText(path: string): string | undefined {
@@ -64,13 +64,13 @@ function readConnectionText(path: string): string | undefined {
 }
 
 /** Records the sandbox as the one that was started last; replaces an older record of the same sandbox. */
-export function recordStartedSandbox(stateFolder: string, place: SandboxUrlsAndCredentials): void {
-  writeConnections(stateFolder, [place, ...readKnownSandboxes(stateFolder).filter(isOtherSandbox(place))]);
+export function recordSandbox(stateFolder: string, place: SandboxPlace): void {
+  writeConnections(stateFolder, [place, ...knownSandboxes(stateFolder).filter(isOtherSandbox(place))]);
 }
 
 /** Removes the record of the given sandbox and keeps the records of other sandboxes. */
-export function forgetSandbox(stateFolder: string, place: SandboxUrlsAndCredentials): void {
-  const known = readKnownSandboxes(stateFolder);
+export function forgetSandbox(stateFolder: string, place: SandboxPlace): void {
+  const known = knownSandboxes(stateFolder);
   const left = known.filter(isOtherSandbox(place));
   if (left.length < known.length) writeConnections(stateFolder, left);
 }
@@ -84,19 +84,18 @@ interface SandboxAdminAccess {
  * The admin URL from the option, else from the variable, else of the sandbox that was started last. The recorded admin token is
  * sent only to the URL that was recorded with it.
  */
-export function resolveSandboxAdminAccess(
+export function adminAccess(
   stateFolder: string,
   env: ProcessEnvironment,
   adminUrl: string | undefined,
 ): SandboxAdminAccess | undefined {
-  const place = readLastSandbox(stateFolder);
-  const variable = normalizeEnvironmentVariableValue(env.CLOUDCTL_SANDBOX_ADMIN_URL);
+  const place = lastSandbox(stateFolder);
+  const variable = variableValue(env.CLOUDCTL_SANDBOX_ADMIN_URL);
   const typed = adminUrl ?? variable;
   const source = adminUrl === undefined ? 'CLOUDCTL_SANDBOX_ADMIN_URL' : '--admin-url';
   const url = typed === undefined ? place?.admin_url : requireOrigin(typed, source);
   const token =
-    normalizeEnvironmentVariableValue(env.CLOUDCTL_SANDBOX_ADMIN_TOKEN) ??
-    (url === place?.admin_url ? place?.admin_token : undefined);
+    variableValue(env.CLOUDCTL_SANDBOX_ADMIN_TOKEN) ?? (url === place?.admin_url ? place?.admin_token : undefined);
   return url === undefined || token === undefined ? undefined : { adminUrl: url, adminToken: token };
 }
 
@@ -111,12 +110,12 @@ function requireOrigin(text: string, source: string): string {
 }
 
 /** Decodes the connection data of a sandbox from sandbox.json or from the admin API. */
-export function decodeSandboxUrlsAndCredentials(fields: unknown): SandboxUrlsAndCredentials | undefined {
+export function decodePlace(fields: unknown): SandboxPlace | undefined {
   if (!isJsonRecord(fields)) return undefined;
   const entries = connectionKeys.map((key) => [key, readStringField(fields, key)] as const);
   // `entries.every` checks that every value is a string, which the compiler cannot infer.
   return entries.every(([, value]) => value !== undefined)
-    ? (Object.fromEntries(entries) as unknown as SandboxUrlsAndCredentials)
+    ? (Object.fromEntries(entries) as unknown as SandboxPlace)
     : undefined;
 }
 
@@ -124,17 +123,16 @@ export function decodeSandboxUrlsAndCredentials(fields: unknown): SandboxUrlsAnd
  * Whether two records are of different sandboxes: compares token and URL, because two sandboxes with the same seed have the
  * same token.
  */
-function isOtherSandbox(one: SandboxUrlsAndCredentials): (place: SandboxUrlsAndCredentials) => boolean {
+function isOtherSandbox(one: SandboxPlace): (place: SandboxPlace) => boolean {
   return (other) => other.admin_token !== one.admin_token || other.admin_url !== one.admin_url;
 }
 
-function writeConnections(stateFolder: string, [last, ...earlier]: readonly SandboxUrlsAndCredentials[]): void {
+function writeConnections(stateFolder: string, [last, ...earlier]: readonly SandboxPlace[]): void {
   if (last === undefined) {
-    removeFileDurably(connectionPath(stateFolder));
+    removeDurably(connectionPath(stateFolder));
     return;
   }
-  const bare = (place: SandboxUrlsAndCredentials): object =>
-    Object.fromEntries(connectionKeys.map((key) => [key, place[key]]));
+  const bare = (place: SandboxPlace): object => Object.fromEntries(connectionKeys.map((key) => [key, place[key]]));
   const json = earlier.length === 0 ? bare(last) : { ...bare(last), earlier: earlier.map(bare) };
   ensureFolder(stateFolder);
   writeSecretFile(connectionPath(stateFolder), `${JSON.stringify(json, null, 2)}\n`);
@@ -145,7 +143,7 @@ function connectionPath(stateFolder: string): string {
 }
 
 /** Addresses of the control panel of a running sandbox. */
-export interface SandboxPanelUrls {
+export interface PanelUrls {
   readonly home: string;
   /** The URL of the panel page with the list `droplets`, `migrations`, `applications`, `requests` or `timeline`. */
   page(name: string): string;
@@ -157,10 +155,7 @@ export interface SandboxPanelUrls {
  * The pages of the control panel of this authorization server; undefined when it is not a sandbox of this machine: the
  * rules of the service name no address of its panel (docs/service.md S6.5).
  */
-export function findSandboxPanelUrls(
-  stateFolder: string,
-  authOrigin: string | undefined,
-): SandboxPanelUrls | undefined {
+export function findPanelUrls(stateFolder: string, authOrigin: string | undefined): PanelUrls | undefined {
   const sandbox = readSandboxes(stateFolder).find(({ auth_url }) => auth_url === authOrigin);
   if (sandbox === undefined || !URL.canParse(sandbox.panel_url)) return undefined;
   const home = new URL(sandbox.panel_url).href;
@@ -175,9 +170,9 @@ export function findSandboxPanelUrls(
 }
 
 /** Reads the recorded sandboxes; the list is empty if the record is damaged. */
-function readSandboxes(stateFolder: string): readonly SandboxUrlsAndCredentials[] {
+function readSandboxes(stateFolder: string): readonly SandboxPlace[] {
   try {
-    return readKnownSandboxes(stateFolder);
+    return knownSandboxes(stateFolder);
   } catch (error) {
     if (error instanceof CliError) return [];
     throw error;

@@ -4,20 +4,13 @@ import { showInvisible } from '../base/text.ts';
 import { isHomeUnset } from '../platform/folders.ts';
 import type { ProcessEnvironment } from '../platform/host.ts';
 import type { ConfigFile } from './config-file.ts';
-import {
-  isProfileName,
-  isProfileSettingKey,
-  type Profile,
-  type ProfileSettingKey,
-  profileNameRule,
-  profileSettingSpecs,
-} from './profile.ts';
+import { isProfileName, isSettingKey, nameRule, type Profile, type SettingKey, settingSpecs } from './profile.ts';
 
 /**
  * The resolved settings of this run. Precedence of settings: option > environment > profile > default. The profile is a setting
  * too: a profile that an option names precedes CLOUDCTL_ACCESS_TOKEN.
  */
-export interface ResolvedProfileSettings {
+export interface ProfileSettings {
   readonly profileName: string;
   readonly profile: ProfileReference;
   /** Whether config.json contains the selected profile. */
@@ -44,7 +37,7 @@ export interface Binding {
 }
 
 /** The servers and the application of a profile; undefined when the profile names no servers. */
-export function findBinding(settings: Pick<ResolvedProfileSettings, 'values'>): Binding | undefined {
+export function findBinding(settings: Pick<ProfileSettings, 'values'>): Binding | undefined {
   // Without an application the client ID is empty, and the session can only be a token of `auth login --with-token`.
   const { auth_url: authOrigin, base_url: baseOrigin, client_id: clientId = '' } = settings.values;
   if (authOrigin === undefined || baseOrigin === undefined) return undefined;
@@ -55,10 +48,10 @@ export function findBinding(settings: Pick<ResolvedProfileSettings, 'values'>): 
 type AccessTokenSource = 'variable' | 'command' | 'session';
 
 /** CLOUDCTL_ACCESS_TOKEN precedes the token command of the profile, which precedes its stored session. */
-export function accessTokenSource({
+export function tokenSource({
   accessToken,
   values,
-}: Pick<ResolvedProfileSettings, 'accessToken' | 'values'>): AccessTokenSource {
+}: Pick<ProfileSettings, 'accessToken' | 'values'>): AccessTokenSource {
   if (accessToken !== undefined) return 'variable';
   return values.token_command === undefined ? 'session' : 'command';
 }
@@ -68,7 +61,7 @@ export type ProfileSource = '--profile' | 'CLOUDCTL_PROFILE' | 'current' | 'defa
 
 export function profileSource({ env, config, profile }: ProfileSettingsInput): ProfileSource {
   if (profile !== undefined) return '--profile';
-  if (normalizeEnvironmentVariableValue(env.CLOUDCTL_PROFILE) !== undefined) return 'CLOUDCTL_PROFILE';
+  if (variableValue(env.CLOUDCTL_PROFILE) !== undefined) return 'CLOUDCTL_PROFILE';
   return config.current === undefined ? 'default' : 'current';
 }
 
@@ -89,13 +82,13 @@ export interface ProfileReference {
 }
 
 /** The words that select the profile in a suggested command; empty if a command without `--profile` selects it. */
-export function formatProfileOption({ name, isDefault }: ProfileReference): readonly string[] {
+export function profileWords({ name, isDefault }: ProfileReference): readonly string[] {
   return isDefault ? [] : ['--profile', name];
 }
 
 /** Formats a command for this profile, in backquotes. */
 export function commandFor(profile: ProfileReference, words: string): string {
-  return `\`cloudctl ${[words, ...formatProfileOption(profile)].join(' ')}\``;
+  return `\`cloudctl ${[words, ...profileWords(profile)].join(' ')}\``;
 }
 
 /**
@@ -103,7 +96,7 @@ export function commandFor(profile: ProfileReference, words: string): string {
  * it such a command would act on another profile than the one that failed.
  */
 export function nameProfile(hint: string, profile: ProfileReference): string {
-  const option = formatProfileOption(profile).join(' ');
+  const option = profileWords(profile).join(' ');
   if (option === '') return hint;
   return hint.replaceAll(/`(cloudctl (\w+)(?: (\w+))?[^`]*)`/g, (whole, command: string, group: string, word = '') => {
     const isOfProfile = profileGroups.has(group) || profileGroups.has(`${group} ${word}`);
@@ -122,49 +115,45 @@ const profileGroups: ReadonlySet<string> = new Set([
   ...['cutover', 'list', 'migrate', 'status', 'stop'].map((word) => `db ${word}`),
 ]);
 
-export function buildProfileReference(
+export function profileReference(
   name: string,
   env: ProcessEnvironment,
   config: Pick<ConfigFile, 'current'>,
 ): ProfileReference {
-  const isSelected =
-    normalizeEnvironmentVariableValue(env.CLOUDCTL_PROFILE) === undefined && name === (config.current ?? 'default');
+  const isSelected = variableValue(env.CLOUDCTL_PROFILE) === undefined && name === (config.current ?? 'default');
   return { name, isDefault: isSelected };
 }
 
 /** Settings that were given as options, by profile key. An error in such a setting names the option. */
-export type ProfileSettingsFromOptions = Readonly<
-  Partial<Record<ProfileSettingKey, { readonly option: string; readonly text: string }>>
->;
+export type TypedSettings = Readonly<Partial<Record<SettingKey, { readonly option: string; readonly text: string }>>>;
 
 interface ProfileSettingsInput {
   readonly env: ProcessEnvironment;
   readonly config: ConfigFile;
   readonly profile?: string | undefined;
-  readonly overrides?: ProfileSettingsFromOptions;
+  readonly overrides?: TypedSettings;
 }
 
 /**
  * Resolves every setting. Throws a usage error that names the source of an invalid value. The function is synchronous, because
  * the fast path of `auth token` uses it.
  */
-export function resolveProfileSettings(input: ProfileSettingsInput): ResolvedProfileSettings {
-  const named = input.profile ?? normalizeEnvironmentVariableValue(input.env.CLOUDCTL_PROFILE) ?? input.config.current;
+export function resolveSettings(input: ProfileSettingsInput): ProfileSettings {
+  const named = input.profile ?? variableValue(input.env.CLOUDCTL_PROFILE) ?? input.config.current;
   const profileName = named ?? 'default';
   if (!isProfileName(profileName))
     throw usageError(
       `profile name "${showInvisible(profileName)}" is not valid`,
       'use a name such as `--profile work`',
-      `a profile name is ${profileNameRule}`,
+      `a profile name is ${nameRule}`,
     );
   const stored = input.config.profiles.get(profileName);
   const values: [string, unknown][] = Object.entries(stored ?? {});
-  for (const key of Object.keys(profileSettingSpecs)) {
-    if (!isProfileSettingKey(key)) continue;
+  for (const key of Object.keys(settingSpecs)) {
+    if (!isSettingKey(key)) continue;
     const typed = input.overrides?.[key];
-    const { variable, parse, example } = profileSettingSpecs[key];
-    const text =
-      typed?.text ?? (variable === undefined ? undefined : normalizeEnvironmentVariableValue(input.env[variable]));
+    const { variable, parse, example } = settingSpecs[key];
+    const text = typed?.text ?? (variable === undefined ? undefined : variableValue(input.env[variable]));
     if (text === undefined) continue;
     const parsed = parse(text);
     if (!parsed.ok) {
@@ -173,8 +162,8 @@ export function resolveProfileSettings(input: ProfileSettingsInput): ResolvedPro
     }
     values.push([key, parsed.value]);
   }
-  const clientSecret = normalizeEnvironmentVariableValue(input.env.CLOUDCTL_CLIENT_SECRET);
-  const accessToken = normalizeEnvironmentVariableValue(input.env.CLOUDCTL_ACCESS_TOKEN);
+  const clientSecret = variableValue(input.env.CLOUDCTL_CLIENT_SECRET);
+  const accessToken = variableValue(input.env.CLOUDCTL_ACCESS_TOKEN);
   if (accessToken !== undefined && !/^[\x21-\x7e]+$/.test(accessToken))
     throw usageError(
       'CLOUDCTL_ACCESS_TOKEN is not visible ASCII text',
@@ -190,7 +179,7 @@ export function resolveProfileSettings(input: ProfileSettingsInput): ResolvedPro
         ? // `--profile` in a suggested command would replace the token of the variable.
           { name: profileName, isDefault: true }
         : {
-            ...buildProfileReference(profileName, input.env, input.config),
+            ...profileReference(profileName, input.env, input.config),
             ...tokenOnly(resolved),
             ...replacedBy(stored, input),
           },
@@ -217,12 +206,12 @@ function replacedBy(
   const keys = ['auth_url', 'base_url', 'client_id'] as const;
   const typed = keys.flatMap((key) => {
     const { option, text = '' } = overrides?.[key] ?? {};
-    const parsed = profileSettingSpecs[key].parse(text);
+    const parsed = settingSpecs[key].parse(text);
     return option === undefined || (parsed.ok && parsed.value === stored?.[key]) ? [] : [`\`${option}\``];
   });
   const names = keys.flatMap((key) => {
-    const { variable = '', parse } = profileSettingSpecs[key];
-    const text = normalizeEnvironmentVariableValue(env[variable]);
+    const { variable = '', parse } = settingSpecs[key];
+    const text = variableValue(env[variable]);
     if (text === undefined || overrides?.[key] !== undefined || stored?.[key] === undefined) return [];
     const parsed = parse(text);
     return parsed.ok && parsed.value === stored[key] ? [] : [variable];
@@ -234,11 +223,7 @@ function replacedBy(
 }
 
 /** Throws `profile_unknown` if the user selected the profile by name but config.json does not contain it. */
-export function requireNamedProfileExists(
-  settings: ResolvedProfileSettings,
-  config: ConfigFile,
-  nearest: NearestWord,
-): void {
+export function requireNamedProfile(settings: ProfileSettings, config: ConfigFile, nearest: NearestWord): void {
   if (settings.isProfileStored || !settings.isProfileNamed) return;
   const names = [...config.profiles.keys()];
   const meant = nearest(settings.profileName, names);
@@ -265,7 +250,7 @@ export function requireNamedProfileExists(
 type NearestWord = (word: string, known: readonly string[]) => string | undefined;
 
 /** Throws `profile_unknown` if config.json does not contain the profile. @param options.command the words before the name */
-export function requireProfileExists(
+export function requireStored(
   config: ConfigFile,
   name: string,
   { command, nearest }: { readonly command: string; readonly nearest: NearestWord },
@@ -289,7 +274,7 @@ export function requireProfileExists(
  * The value of an environment variable without the final line break that a secret read from a file may have; undefined if it is
  * empty.
  */
-export function normalizeEnvironmentVariableValue(value: string | undefined): string | undefined {
+export function variableValue(value: string | undefined): string | undefined {
   const text = value?.replace(/\r?\n$/, '');
   return text === '' ? undefined : text;
 }

@@ -27,7 +27,7 @@ export function parseOrigin(text: string): ParsedOrigin | RejectedUrl {
     return rejectUrl('an http URL; only a loopback host may use http');
   }
   const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80));
-  return browserBlockedPorts.has(port) ? rejectUrl(blockedPortReason(port)) : { ok: true, origin: url.origin };
+  return blockedPorts.has(port) ? rejectUrl(blockedPortReason(port)) : { ok: true, origin: url.origin };
 }
 
 /** A callback URL on this machine, to which the authorization server redirects the browser. */
@@ -47,7 +47,7 @@ interface ConfiguredCallbackUrl {
 }
 
 /** Checks a callback URL: http on a loopback host (RFC 8252 §7.3), with a path that browsers send unchanged. */
-export function validateCallbackUrlSetting(
+export function parseCallbackUrl(
   text: string,
 ): { readonly ok: true; readonly callback: ConfiguredCallbackUrl } | RejectedUrl {
   const parts = splitUrl(text);
@@ -66,7 +66,7 @@ export function validateCallbackUrlSetting(
     return rejectUrl('a URL whose query contains a parameter of the authorization response');
   }
   const port = url.port === '' ? 80 : Number(url.port);
-  if (port !== 0 && browserBlockedPorts.has(port)) return rejectUrl(blockedPortReason(port));
+  if (port !== 0 && blockedPorts.has(port)) return rejectUrl(blockedPortReason(port));
   const callback = {
     href: text,
     hostname: url.hostname,
@@ -123,7 +123,7 @@ function rejectUrl(reason: string): RejectedUrl {
 }
 
 /** Ports that browsers and fetch refuse to connect to (https://fetch.spec.whatwg.org/#port-blocking). */
-export const browserBlockedPorts: ReadonlySet<number> = new Set([
+export const blockedPorts: ReadonlySet<number> = new Set([
   0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104, 109, 110,
   111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514, 515, 526, 530, 531, 532,
   540, 548, 554, 556, 563, 587, 601, 636, 989, 990, 993, 995, 1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061,

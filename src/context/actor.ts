@@ -1,11 +1,11 @@
-import { type AccountDetails, fetchAccountDetails } from '../api/account-details.ts';
+import { type AccountDetails, fetchAccount } from '../api/account-details.ts';
 import type { Actor } from '../api/actor.ts';
 import type { ApiClient } from '../api/client.ts';
-import { createRateLimitWaitFunction, type Waits } from '../api/waits.ts';
+import { limitWait, type Waits } from '../api/waits.ts';
 import { readAccount, refusedHints, reloginCommand } from '../auth/session/index.ts';
 import { CliError } from '../base/errors.ts';
-import { type AccountAndServerOrigins, describeTeam } from '../base/identity.ts';
-import { accessTokenSource } from '../config/settings.ts';
+import { type ActorIdentity, describeTeam } from '../base/identity.ts';
+import { tokenSource } from '../config/settings.ts';
 import type { CommandContext } from '../context.ts';
 import { runUntilSignal } from '../platform/waiting.ts';
 import { profileOptions } from './global-overrides.ts';
@@ -24,27 +24,27 @@ export function actorOf(context: CommandContext): Actor {
   };
   const baseOrigin = () => settings().values.base_url;
   const loginHints = () => refusedHints(settings(), host.folders.config);
-  const isOfSession = () => accessTokenSource(settings()) === 'session';
+  const isOfSession = () => tokenSource(settings()) === 'session';
 
-  const storedIdentity = async (): Promise<AccountAndServerOrigins> => {
+  const storedIdentity = async (): Promise<ActorIdentity> => {
     if (!isOfSession()) return { baseOrigin: baseOrigin() };
     const { accountUuid, team, authOrigin, clientId, ...record } = await (await context.session(settings())).record();
     return { accountUuid, team, authOrigin, baseOrigin: record.baseOrigin, clientId };
   };
 
-  const identity = async ({ maxWait, onPause }: Waits, signal?: AbortSignal): Promise<AccountAndServerOrigins> => {
+  const identity = async ({ maxWait, onPause }: Waits, signal?: AbortSignal): Promise<ActorIdentity> => {
     const known = await storedIdentity();
     if (isComplete(known)) return known;
     const pause = async (ms: number): Promise<void> => {
       await onPause(ms);
       await host.clock.sleep(ms, signal);
     };
-    const retry = createRateLimitWaitFunction(pause, maxWait);
-    const { accountUuid, team } = await fetchAccountDetails(await api(), loginHints(), retry).catch(asBatchError);
+    const retry = limitWait(pause, maxWait);
+    const { accountUuid, team } = await fetchAccount(await api(), loginHints(), retry).catch(asBatchError);
     return { ...known, accountUuid: known.accountUuid ?? accountUuid, team: known.team ?? team };
   };
 
-  const describe = ({ accountUuid, team }: AccountAndServerOrigins): string => {
+  const describe = ({ accountUuid, team }: ActorIdentity): string => {
     const account = isOfSession() ? readAccount(host.folders.config, settings().profileName) : undefined;
     const who = account?.email ?? account?.name ?? accountUuid ?? 'an unknown account';
     if (account?.team_name !== undefined) return `${who}, team ${account.team_name}`;
@@ -74,7 +74,7 @@ export function actorOf(context: CommandContext): Actor {
     async describeForPrompt() {
       const known = await storedIdentity();
       if (isOfSession() || !prompts.interactive) return describe(known);
-      const account: AccountDetails = await fetchAccountDetails(await api(), loginHints()).catch((error: unknown) => {
+      const account: AccountDetails = await fetchAccount(await api(), loginHints()).catch((error: unknown) => {
         if (error instanceof CliError) return {};
         throw error;
       });
@@ -100,7 +100,7 @@ export function actorOf(context: CommandContext): Actor {
   };
 }
 
-function isComplete({ accountUuid, team }: AccountAndServerOrigins): boolean {
+function isComplete({ accountUuid, team }: ActorIdentity): boolean {
   return accountUuid !== undefined && team !== undefined;
 }
 

@@ -2,15 +2,10 @@ import { quoteShellArg } from '../base/text.ts';
 import type { ParsedArgs } from '../cli/command.ts';
 import type { OutputFormat } from '../cli/print.ts';
 import { DamagedConfigError } from '../config/config-file.ts';
-import {
-  formatProfileOption,
-  type ProfileReference,
-  type ProfileSettingsFromOptions,
-  type ResolvedProfileSettings,
-} from '../config/settings.ts';
+import { type ProfileReference, type ProfileSettings, profileWords, type TypedSettings } from '../config/settings.ts';
 
 /** The global options that override settings of the profile. */
-export function readGlobalSettingsFromOptions(globals: Pick<ParsedArgs, 'value'>): ProfileSettingsFromOptions {
+export function globalSettings(globals: Pick<ParsedArgs, 'value'>): TypedSettings {
   const authUrl = globals.value('auth-url');
   const baseUrl = globals.value('base-url');
   return {
@@ -25,16 +20,16 @@ export function profileOptions(globals: Pick<ParsedArgs, 'value'>, profile: Prof
     const value = globals.value(option);
     return value === undefined ? [] : [`--${option}`, quoteShellArg(value)];
   });
-  return [...formatProfileOption(profile), ...urls];
+  return [...profileWords(profile), ...urls];
 }
 
 /**
  * The output format from `--output`, which the parser has checked, else from the environment or the profile.
  * @param diagnosis given if the command itself reports settings that are not valid: CLOUDCTL_OUTPUT, which may be the only valid one
  */
-export function resolveOutputFormat(
+export function resolveFormat(
   globals: ParsedArgs,
-  settings: () => ResolvedProfileSettings,
+  settings: () => ProfileSettings,
   diagnosis?: { readonly variable: string | undefined },
 ): OutputFormat {
   const typed = globals.value('output') ?? (globals.has('json') ? 'json' : undefined);

@@ -1,9 +1,9 @@
 import type { CompletableName } from '../cli/stored-help.ts';
-import { readConfigFile } from '../config/config-file.ts';
+import { readConfig } from '../config/config-file.ts';
 import { type KnownNames, readNames } from '../config/known-names.ts';
-import { resolveProfileSettings } from '../config/settings.ts';
+import { resolveSettings } from '../config/settings.ts';
 import type { HostSystem } from '../platform/host.ts';
-import { readGlobalSettingsFromOptions } from './global-overrides.ts';
+import { globalSettings } from './global-overrides.ts';
 
 /** Maps the name of a completion source (`droplet`) to the property of the cache that has its names (`droplets`). */
 const cachedKinds: Readonly<Record<string, keyof KnownNames>> = {
@@ -19,19 +19,19 @@ const cachedKinds: Readonly<Record<string, keyof KnownNames>> = {
  * names that earlier commands of this profile have seen at its server. With an invalid configuration nothing is
  * suggested.
  */
-export async function listCompletionNames(
+export async function completionNames(
   host: Pick<HostSystem, 'env' | 'folders'>,
   from: string,
   typed: ReadonlyMap<string, string>,
 ): Promise<readonly CompletableName[]> {
   try {
     if (from === 'check') return await checkNames();
-    const config = readConfigFile(host.folders.config);
+    const config = readConfig(host.folders.config);
     if (from === 'profile') return [...config.profiles.keys()].map((value) => ({ value }));
     const kind = Object.hasOwn(cachedKinds, from) ? cachedKinds[from] : undefined;
     if (kind === undefined) return [];
-    const overrides = readGlobalSettingsFromOptions({ value: (name) => typed.get(name) });
-    const { profileName, values } = resolveProfileSettings({
+    const overrides = globalSettings({ value: (name) => typed.get(name) });
+    const { profileName, values } = resolveSettings({
       env: host.env,
       config,
       profile: typed.get('profile'),

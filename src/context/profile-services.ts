@@ -1,6 +1,6 @@
-import { type AccountDetails, fetchAccountDetails } from '../api/account-details.ts';
-import type { RefusedRequestHints } from '../api/api-response.ts';
-import { type ApiClient, type ApiRequest, createApiClient } from '../api/client.ts';
+import { type AccountDetails, fetchAccount } from '../api/account-details.ts';
+import type { RefusedHints } from '../api/api-response.ts';
+import { type ApiClient, type ApiRequest, createClient } from '../api/client.ts';
 import {
   type CommandOfSessions,
   createSessions,
@@ -10,13 +10,13 @@ import {
   type StoredAccount,
 } from '../auth/session/index.ts';
 import { CliError, usageError } from '../base/errors.ts';
-import { describeTeam, personalTeamValue } from '../base/identity.ts';
+import { describeTeam, personalTeam } from '../base/identity.ts';
 import { sanitizeLine } from '../base/sanitize.ts';
 import { type Secret, withhold } from '../base/secret.ts';
-import type { ResolvedProfileSettings } from '../config/settings.ts';
+import type { ProfileSettings } from '../config/settings.ts';
 
 /** Calls `announce` before each request that may change something. */
-export function announceBeforeWrites(client: ApiClient, announce: () => Promise<void>): ApiClient {
+export function announceWrites(client: ApiClient, announce: () => Promise<void>): ApiClient {
   const before =
     <T>(send: (call: ApiRequest) => Promise<T>) =>
     async (call: ApiRequest): Promise<T> => {
@@ -35,14 +35,14 @@ export function announceBeforeWrites(client: ApiClient, announce: () => Promise<
  * The notice that CLOUDCTL_ACCESS_TOKEN acts as another account than the profile, whose account file is `own`; undefined if it is
  * the same account, or if there is no profile with which the user could confuse it.
  */
-export async function describeTokenAccount(
-  settings: ResolvedProfileSettings,
+export async function accountNotice(
+  settings: ProfileSettings,
   own: StoredAccount | undefined,
   api: ApiClient,
-  hints: RefusedRequestHints,
+  hints: RefusedHints,
 ): Promise<string | undefined> {
   if (!settings.isProfileStored && own === undefined) return undefined;
-  const account = await fetchAccountDetails(api, hints).catch(unknownAccount);
+  const account = await fetchAccount(api, hints).catch(unknownAccount);
   const isSameServer = settings.storedBaseUrl === undefined || settings.storedBaseUrl === settings.values.base_url;
   if (isSameServer && own !== undefined && isSameAccount(account, own)) return undefined;
   const { name, email, accountUuid, team, teamName } = account;
@@ -65,29 +65,29 @@ function isSameAccount(account: AccountDetails, own: StoredAccount): boolean {
   if (own.hint === undefined)
     return account.email !== undefined && account.email === own.email && account.teamName === own.team_name;
   const isSameUser = account.accountUuid?.toLowerCase().startsWith(own.hint.toLowerCase()) === true;
-  return isSameUser && account.team === (own.team_uuid ?? personalTeamValue);
+  return isSameUser && account.team === (own.team_uuid ?? personalTeam);
 }
 
 /** What the services of a profile use of the command. */
-export interface ServicesOfCommand extends CommandOfSessions {
+export interface CommandParts extends CommandOfSessions {
   /** Time limit of one HTTP request, in milliseconds. */
   readonly timeout: number;
 }
 
 /** The services that use the credential store of a profile. Commands without these services do not load this module. */
 export interface ProfileServices extends Sessions {
-  readonly api: (settings: ResolvedProfileSettings) => Promise<ApiClient>;
+  readonly api: (settings: ProfileSettings) => Promise<ApiClient>;
 }
 
 /** Time limit of the request that reads the account of CLOUDCTL_ACCESS_TOKEN for a notice, in milliseconds. */
 const accountLimitMs = 5_000;
 
-export function createProfileServices(command: ServicesOfCommand): ProfileServices {
+export function createServices(command: CommandParts): ProfileServices {
   const { host, output, send, requireSafe } = command;
   const sessions = createSessions(command);
   /** One notice for all clients of this process. */
   let announced: Promise<void> | undefined;
-  const api = async (settings: ResolvedProfileSettings): Promise<ApiClient> => {
+  const api = async (settings: ProfileSettings): Promise<ApiClient> => {
     requireSafe();
     // One provider may run both servers, and each may repeat what the other has been sent.
     withhold(settings.clientSecret);
@@ -102,13 +102,13 @@ export function createProfileServices(command: ServicesOfCommand): ProfileServic
       timeout: command.timeout,
       loginHints,
     };
-    const client = createApiClient(parts);
+    const client = createClient(parts);
     // With -o json, stderr is empty or has one error object.
     if (settings.accessToken === undefined || output.format === 'json') return client;
-    const reader = createApiClient({ ...parts, timeout: Math.min(command.timeout, accountLimitMs) });
+    const reader = createClient({ ...parts, timeout: Math.min(command.timeout, accountLimitMs) });
     const own = readAccount(host.folders.config, settings.profileName);
-    return announceBeforeWrites(client, () => {
-      announced ??= describeTokenAccount(settings, own, reader, loginHints).then(async (notice) => {
+    return announceWrites(client, () => {
+      announced ??= accountNotice(settings, own, reader, loginHints).then(async (notice) => {
         if (notice !== undefined) await output.note(notice);
       });
       return announced;
@@ -117,7 +117,7 @@ export function createProfileServices(command: ServicesOfCommand): ProfileServic
   return { ...sessions, api };
 }
 
-function requireBaseUrl(settings: ResolvedProfileSettings): string {
+function requireBaseUrl(settings: ProfileSettings): string {
   const base = settings.values.base_url;
   if (base === undefined)
     throw usageError('base_url is missing', 'pass --base-url, set CLOUDCTL_BASE_URL, or run `cloudctl auth setup`');

@@ -1,34 +1,30 @@
 import type { Actor } from '../api/actor.ts';
-import { type RefusedRequestHints, toApiError } from '../api/api-response.ts';
+import { type RefusedHints, toApiError } from '../api/api-response.ts';
 import type { ApiClient } from '../api/client.ts';
 import type { Waits } from '../api/waits.ts';
 import { CliError, usageError } from '../base/errors.ts';
-import {
-  type AccountAndServerOrigins,
-  compareAccountsAndServerOrigins,
-  describeAccountAndServerOrigins,
-} from '../base/identity.ts';
+import { type ActorIdentity, compareIdentities, describeIdentity } from '../base/identity.ts';
 import type { CommandIo } from '../cli/command-io.ts';
 import { quoteShellArg } from '../cli/shell-quote.ts';
-import { formatProfileOption, type ResolvedProfileSettings } from '../config/settings.ts';
+import { type ProfileSettings, profileWords } from '../config/settings.ts';
 import { isLoopbackHost } from '../platform/loopback-host.ts';
 import type { Batch } from './events.ts';
 import type { BatchState } from './state.ts';
 
 /** The members in a ledger's first line that identify the account that started the batch. */
-export function accountFields({ authOrigin, clientId, accountUuid, team }: AccountAndServerOrigins): Partial<Batch> {
+export function accountFields({ authOrigin, clientId, accountUuid, team }: ActorIdentity): Partial<Batch> {
   const fields = { account: accountUuid, team, auth_url: authOrigin, client_id: clientId };
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
-export function accountOf({ account, team, auth_url, base_url, client_id }: Batch): AccountAndServerOrigins {
+export function accountOf({ account, team, auth_url, base_url, client_id }: Batch): ActorIdentity {
   return { accountUuid: account, team, authOrigin: auth_url, baseOrigin: base_url, clientId: client_id };
 }
 
 /** What a command has of its profile besides who it acts as. */
 export interface ProfileIo extends CommandIo {
   /** Throws where the profile or its settings are wrong. */
-  readonly settings: () => ResolvedProfileSettings;
+  readonly settings: () => ProfileSettings;
 }
 
 /** Requires that this command acts as the account, and on the server, of a ledger; resolves with the account. */
@@ -37,7 +33,7 @@ export async function requireAccount(
   state: BatchState,
   waits: Waits,
   newBatchHint?: string,
-): Promise<AccountAndServerOrigins> {
+): Promise<ActorIdentity> {
   const current = await actor.identity(waits);
   await requireSameAccount({
     api: await actor.api(),
@@ -74,7 +70,7 @@ export function requireProfile(
     throw usageError('the ledger is of another server', left(), `${now}; each start of a sandbox is another server`);
   }
   // A session is sent only to the servers of its profile, so an option alone would not help.
-  const change = ['cloudctl config set base_url', quoteShellArg(base_url), ...formatProfileOption(reference)].join(' ');
+  const change = ['cloudctl config set base_url', quoteShellArg(base_url), ...profileWords(reference)].join(' ');
   throw usageError('the ledger is of another server', `correct the profile: \`${change}\``, now);
 }
 
@@ -87,10 +83,10 @@ interface AccountCheck {
   readonly api: ApiClient;
   readonly state: BatchState;
   /** The account that would continue the batch. */
-  readonly current: AccountAndServerOrigins;
+  readonly current: ActorIdentity;
   /** The command that logs in as the account that started the batch. */
   readonly loginHint: string;
-  readonly loginHints: RefusedRequestHints;
+  readonly loginHints: RefusedHints;
   /** How to create the droplets when nothing proves that the ledger belongs to the account; undefined for other commands. */
   readonly newBatchHint?: string | undefined;
 }
@@ -103,7 +99,7 @@ interface AccountCheck {
 export async function requireSameAccount(proof: AccountCheck): Promise<void> {
   const { api, state, current } = proof;
   const recorded = accountOf(state.batch);
-  const comparison = compareAccountsAndServerOrigins(recorded, current);
+  const comparison = compareIdentities(recorded, current);
   if (comparison === 'different') throw otherIdentityError(proof, recorded);
   if (comparison === 'same' || !wasAnythingSent(state)) return;
   const ids = recentIds(state);
@@ -119,20 +115,20 @@ export async function requireSameAccount(proof: AccountCheck): Promise<void> {
 
 function unprovenError(
   { current, loginHint, newBatchHint }: AccountCheck,
-  recorded: AccountAndServerOrigins,
+  recorded: ActorIdentity,
   ids: number,
 ): CliError {
   const read = ids === 0 ? 'the ledger has no droplet that could prove it' : 'no droplet of the ledger could be read';
   const otherwise = newBatchHint === undefined ? '' : `; if the droplets were deleted, ${newBatchHint}`;
   return new CliError('needs_login', 'could not verify that the ledger belongs to this account', {
-    detail: `the batch was started by ${describeAccountAndServerOrigins(recorded)}; this command acts as ${describeAccountAndServerOrigins(current)}; ${read}`,
+    detail: `the batch was started by ${describeIdentity(recorded)}; this command acts as ${describeIdentity(current)}; ${read}`,
     hint: ids === 0 ? (newBatchHint ?? loginHint) : `${loginHint}${otherwise}`,
   });
 }
 
-function otherIdentityError({ current, loginHint }: AccountCheck, recorded: AccountAndServerOrigins): CliError {
+function otherIdentityError({ current, loginHint }: AccountCheck, recorded: ActorIdentity): CliError {
   return new CliError('needs_login', 'the ledger belongs to another account or team', {
-    detail: `the batch was started by ${describeAccountAndServerOrigins(recorded)}; this command acts as ${describeAccountAndServerOrigins(current)}`,
+    detail: `the batch was started by ${describeIdentity(recorded)}; this command acts as ${describeIdentity(current)}`,
     hint: loginHint,
   });
 }

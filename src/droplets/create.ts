@@ -3,7 +3,7 @@ import type { Waits } from '../api/waits.ts';
 import { CliError, type ExitCode, usageError, withHint } from '../base/errors.ts';
 import type { ParsedArgs } from '../cli/command.ts';
 import { quietForJson, showPause } from '../cli/command-io.ts';
-import { parseDurationToMillisecondsOrThrow, requireWholeNumber } from '../cli/values.ts';
+import { requireDuration, requireInteger } from '../cli/values.ts';
 
 import { runUntilSignal } from '../platform/waiting.ts';
 import { accountOf, type ProfileIo, requireAccount, requireProfile } from './account.ts';
@@ -29,19 +29,16 @@ export async function createDroplets(
   actor: Actor,
   args: ParsedArgs,
 ): Promise<ExitCode> {
-  const batchSize = requireWholeNumber(args.value('batch-size') ?? '10', '--batch-size', { min: 1, max: 10 });
+  const batchSize = requireInteger(args.value('batch-size') ?? '10', '--batch-size', { min: 1, max: 10 });
   const { concurrency, maxWait } = readLimits(args);
   const { host, output } = context;
   const io = quietForJson(context);
   const waits: Waits = { maxWait, onPause: showPause(io) };
-  const waitTimeout = parseDurationToMillisecondsOrThrow(args.value('wait-timeout') ?? '15m', '--wait-timeout', 1000);
+  const waitTimeout = requireDuration(args.value('wait-timeout') ?? '15m', '--wait-timeout', 1000);
   if (args.value('wait-timeout') !== undefined && !args.has('wait'))
     throw usageError('--wait-timeout needs --wait', 'add `--wait`');
   const retryFor = args.value('retry-for');
-  const retry =
-    retryFor === undefined
-      ? undefined
-      : createRetry(host, parseDurationToMillisecondsOrThrow(retryFor, '--retry-for', 1000));
+  const retry = retryFor === undefined ? undefined : createRetry(host, requireDuration(retryFor, '--retry-for', 1000));
   const { resumed, created } = readLedgerSelection(args);
   const [isDryRun, isPlan] = [args.has('dry-run'), args.has('plan')];
   const { stdin, clock, random } = host;

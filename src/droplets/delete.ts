@@ -1,5 +1,5 @@
 import type { Actor } from '../api/actor.ts';
-import { type RefusedRequestHints, readApiErrorBody } from '../api/api-response.ts';
+import { type RefusedHints, readErrorBody } from '../api/api-response.ts';
 import type { ApiClient } from '../api/client.ts';
 import type { Droplet, DropletReader } from '../api/droplets.ts';
 import { CliError, type ExitCode, usageError, withHint } from '../base/errors.ts';
@@ -9,7 +9,7 @@ import { countOf } from '../base/text.ts';
 import type { ListView } from '../cli/columns.ts';
 import type { ParsedArgs } from '../cli/command.ts';
 import { type CommandIo, pauseOf, quietForJson, showPause } from '../cli/command-io.ts';
-import { formatTextTable } from '../cli/formats.ts';
+import { formatTable } from '../cli/formats.ts';
 import type { SignalName } from '../platform/host.ts';
 import { interruptedError } from '../platform/signals.ts';
 import { offlineHint, type ProfileIo, requireAccount, requireProfile } from './account.ts';
@@ -25,7 +25,7 @@ import { findLedger } from './stored.ts';
 import { timeLimits } from './times.ts';
 
 export interface DeleteOptions {
-  readonly loginHints: RefusedRequestHints;
+  readonly loginHints: RefusedHints;
   /** The maximum number of requests that are sent at the same time. */
   readonly concurrency: number;
   /** The longest wait for the rate limit in milliseconds; if the limit requires a longer wait, the run ends. */
@@ -165,7 +165,7 @@ async function confirmDeletion(io: CommandIo, targets: readonly Target[], actor?
 
 async function listLines(targets: readonly Target[]): Promise<readonly string[]> {
   const { columns } = targetView;
-  const table = await formatTextTable({
+  const table = await formatTable({
     header: columns.map(({ name }) => name),
     rows: targets.map(numericIds).map((row) => columns.map(({ value }) => String(value(row) ?? ''))),
   });
@@ -328,7 +328,7 @@ async function sendDeletion(id: string, { lane, ended }: DeletionRun): Promise<D
     const response = await lane.request(request);
     if (response.status === 204) return { kind: 'deleted' };
     // A 404 without `id=not_found` may come from a proxy, or from a server without this path: the droplet may still exist.
-    if (response.status === 404 && readApiErrorBody(response).id === 'not_found') return { kind: 'gone' };
+    if (response.status === 404 && readErrorBody(response).id === 'not_found') return { kind: 'gone' };
     const outcome = outcomeOf({ ...request, names: [] }, response, lane.loginHints);
     return outcome.kind === 'created' ? { kind: 'uncertain', error: unexpectedResponse } : outcome;
   } catch (error) {
@@ -352,7 +352,7 @@ async function settleDeletion(id: string, error: string, deps: DeletionRun): Pro
       await lane.waitForTurn(ended);
       const response = await lane.request({ method: 'GET', path: `/v2/droplets/${id}`, until: ended });
       if (response.status === 429) continue;
-      if (response.status === 404 && readApiErrorBody(response).id === 'not_found') return { status: 'deleted' };
+      if (response.status === 404 && readErrorBody(response).id === 'not_found') return { status: 'deleted' };
       if (response.status === 200) return unknown('the droplet still exists');
       return unknown(`could not look up the droplet: the server responded with ${response.status}`);
     }

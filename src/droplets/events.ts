@@ -2,8 +2,8 @@ import { type ExactNumber, exactNumber, stringifyExact } from '../base/exact.ts'
 import {
   isJsonRecord,
   type JsonRecord,
+  readExactField,
   readId,
-  readLosslessNumberField,
   readNumberField,
   readStringField,
   tryParseExactJson,
@@ -230,7 +230,7 @@ function decodeBatch(record: JsonRecord, at: string): Batch | undefined {
 function decodeAttributes(json: unknown): Attributes | undefined {
   if (!isJsonRecord(json) || !isJsonRecord(json.extra)) return undefined;
   const size = readStringField(json, 'size');
-  const image = readStringField(json, 'image') ?? readLosslessNumberField(json, 'image');
+  const image = readStringField(json, 'image') ?? readExactField(json, 'image');
   const region = readStringField(json, 'region');
   const user_data = decodeUserDataDigest(json.user_data);
   if (size === undefined || image === undefined || (json.user_data !== undefined && user_data === undefined))

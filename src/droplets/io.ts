@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { ListView } from '../cli/columns.ts';
 import type { CommandIo } from '../cli/command-io.ts';
-import type { OutputRowPages } from '../cli/write-list.ts';
+import type { RowPages } from '../cli/write-list.ts';
 import type { Clock, HostSystem, SignalName } from '../platform/host.ts';
 import type { Lane } from './lane.ts';
 import type { Ledger } from './ledger.ts';
@@ -105,7 +105,7 @@ export function streamRows<T, R>(
   toRow: (item: T) => R,
 ): RowStream<T> | undefined {
   if (output.format !== 'ndjson') return undefined;
-  async function* pages(batches: AsyncIterable<readonly T[]>): OutputRowPages<R> {
+  async function* pages(batches: AsyncIterable<readonly T[]>): RowPages<R> {
     for await (const items of batches) yield { rows: () => items.map(toRow) };
   }
   return startRowStream((batches) => output.pages(pages(batches), view), host.clock);

@@ -1,4 +1,4 @@
-import { type ApiResponse, type RefusedRequestHints, toApiError } from '../api/api-response.ts';
+import { type ApiResponse, type RefusedHints, toApiError } from '../api/api-response.ts';
 import type { ApiClient, ApiRequest } from '../api/client.ts';
 import type { Reader } from '../api/list.ts';
 import { CliError } from '../base/errors.ts';
@@ -9,7 +9,7 @@ import type { Clock } from '../platform/host.ts';
 export interface Lane {
   readonly baseOrigin: string;
   readonly clock: Clock;
-  readonly loginHints: RefusedRequestHints;
+  readonly loginHints: RefusedHints;
   /**
    * Called before each request; returns undefined when a request is allowed now, otherwise a promise that the caller waits for.
    * The promise rejects when the wait would be too long or the signal is aborted.
@@ -36,7 +36,7 @@ export function readerOf(lane: Lane, signal: AbortSignal): Reader {
 
 export interface LaneOptions {
   readonly api: ApiClient;
-  readonly loginHints: RefusedRequestHints;
+  readonly loginHints: RefusedHints;
   readonly clock: Clock;
   /** The longest wait for the rate limit in milliseconds. */
   readonly maxPause: number;

@@ -20,9 +20,9 @@ import { redactData } from '../base/redact.ts';
 import { storageError } from '../base/storage-error.ts';
 import { showInvisible } from '../base/text.ts';
 import { quoteShellArg } from '../cli/shell-quote.ts';
-import { createFileWithReservedSpace, formatMoveCommand, readBytesIfPresent } from '../platform/files.ts';
+import { moveCommand, readBytes, reserveFile } from '../platform/files.ts';
 import type { Clock, HostSystem } from '../platform/host.ts';
-import { type HeldFileLock, tryAcquireFileLock } from '../platform/locks.ts';
+import { type HeldLock, tryAcquire } from '../platform/locks.ts';
 import { type Batch, decodeEvent, encodeEvent, type NewEvent, stamp } from './events.ts';
 import { type BatchState, createState } from './state.ts';
 
@@ -72,7 +72,7 @@ export async function createLedgerAt(path: string, batch: Batch, machine: Machin
   try {
     // A symbolic link is not removed, so creating the ledger file fails.
     if (lstatSync(path, { throwIfNoEntry: false })?.isFile() === true) rmSync(path);
-    createFileWithReservedSpace(path, encodeEvent(batch), 0).close();
+    reserveFile(path, encodeEvent(batch), 0).close();
     return openedLedger(path, lock, createState(batch), machine);
   } catch (error) {
     lock.release();
@@ -93,7 +93,7 @@ export async function replaceLedger(path: string, batch: Batch, machine: Machine
     if (existsSync(path) && (hasBegun || !existsSync(previous))) renameSync(path, previous);
     rmSync(path, { force: true });
     const replaced = tryReadState(previous);
-    createFileWithReservedSpace(path, encodeEvent(batch), 0).close();
+    reserveFile(path, encodeEvent(batch), 0).close();
     const ledger = openedLedger(path, lock, createState(batch), machine);
     const restore = (): void => {
       if (ledger.state.baseline() === undefined && existsSync(previous)) renameSync(previous, path);
@@ -172,10 +172,10 @@ function requireReadable(path: string): void {
 }
 
 /** A batch of a million droplets has a ledger of hundreds of megabytes. Reading a pipe in its place would never end. */
-function readBytes(path: string): Buffer {
+function readLedgerBytes(path: string): Buffer {
   let bytes: Buffer | undefined;
   try {
-    bytes = readBytesIfPresent(path, Number.POSITIVE_INFINITY);
+    bytes = readBytes(path, Number.POSITIVE_INFINITY);
   } catch (error) {
     throw unreadableLedgerError(path, error);
   }
@@ -194,7 +194,7 @@ function unreadableLedgerError(path: string, error: unknown): CliError {
   return usageError(`could not read the ledger: ${reason}`, printedPathHint, path);
 }
 
-function openedLedger(path: string, lock: HeldFileLock, state: BatchState, { clock }: Machine): Ledger {
+function openedLedger(path: string, lock: HeldLock, state: BatchState, { clock }: Machine): Ledger {
   const file = openFile(path);
   let closing: Promise<void> | undefined;
   const record = (added: NewEvent): void => {
@@ -243,7 +243,7 @@ interface LedgerContent {
 
 /** Reads a ledger without acquiring its lock. Throws `config_invalid` for a file that is not a ledger. */
 export function readLedger(path: string): LedgerContent {
-  const bytes = readBytes(path);
+  const bytes = readLedgerBytes(path);
   const end = bytes.lastIndexOf(0x0a) + 1;
   let state: BatchState | undefined;
   let number = 0;
@@ -258,7 +258,7 @@ export function readLedger(path: string): LedgerContent {
   }
   if (state === undefined) {
     // An empty file is replaced, an incomplete line never.
-    const away = bytes.length === 0 ? '' : `move it away: ${formatMoveCommand(path)}; then `;
+    const away = bytes.length === 0 ? '' : `move it away: ${moveCommand(path)}; then `;
     throw new CliError('config_invalid', 'the ledger is empty, or its first line is incomplete: nothing was sent', {
       detail: `${path}:1`,
       hint: `${away}begin the batch with \`cloudctl droplets create --ledger ${quoteShellArg(path)}\` and its names and options`,
@@ -393,7 +393,7 @@ export function openFile(path: string): LedgerFile {
 export function isResumable(path: string): boolean {
   if (!existsSync(path)) return false;
   try {
-    const text = readBytes(path).toString('utf8');
+    const text = readLedgerBytes(path).toString('utf8');
     return text.includes('\n') || !(text === '' || text.startsWith('{"event":"batch"'));
   } catch {
     return true;
@@ -444,10 +444,10 @@ function writeAll(descriptor: number, text: string): void {
  * Throws `busy` when another process runs the batch. The lock is a separate file in the folder of the ledger, because on
  * some systems a locked file cannot be read.
  */
-async function lockLedger(path: string, clock: Clock): Promise<HeldFileLock> {
+async function lockLedger(path: string, clock: Clock): Promise<HeldLock> {
   for (let left = waitMs; ; left -= pauseMs) {
     const name = lockPathOf(path);
-    const lock = tryAcquireFileLock(name);
+    const lock = tryAcquire(name);
     if (lock !== undefined) return lock;
     if (left <= 0) {
       throw new CliError('busy', 'another process runs this batch', {

@@ -1,5 +1,5 @@
 import type { OptionSpec, ParsedArgs } from '../cli/command.ts';
-import { parseDurationToMillisecondsOrThrow, requireWholeNumber } from '../cli/values.ts';
+import { requireDuration, requireInteger } from '../cli/values.ts';
 
 const longestWait = 'Longest wait for the rate limit';
 
@@ -30,7 +30,7 @@ export interface Limits {
 
 export function readLimits(args: ParsedArgs): Limits {
   return {
-    concurrency: requireWholeNumber(args.value('concurrency') ?? '4', '--concurrency', { min: 1, max: 32 }),
-    maxWait: parseDurationToMillisecondsOrThrow(args.value('max-wait') ?? '15m', '--max-wait'),
+    concurrency: requireInteger(args.value('concurrency') ?? '4', '--concurrency', { min: 1, max: 32 }),
+    maxWait: requireDuration(args.value('max-wait') ?? '15m', '--max-wait'),
   };
 }

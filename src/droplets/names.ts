@@ -2,12 +2,12 @@ import { type CliError, usageError } from '../base/errors.ts';
 import { countOf } from '../base/text.ts';
 import type { ParsedArgs } from '../cli/command.ts';
 import { quoteShellArg } from '../cli/shell-quote.ts';
-import { readUserInput, type UserInput } from '../cli/user-file.ts';
-import { requireNonEmptyValue } from '../cli/values.ts';
+import { readInput, type UserInput } from '../cli/user-file.ts';
+import { requireValue } from '../cli/values.ts';
 
 /** Reads the names from the arguments, --names and --names-from together. */
 export async function readNames(input: UserInput, args: ParsedArgs): Promise<readonly string[]> {
-  const file = requireNonEmptyValue(args, 'names-from', 'names.txt');
+  const file = requireValue(args, 'names-from', 'names.txt');
   const patterns = [...args.positionals, ...args.values('names'), ...(await readNamesFrom(input, file))];
   return expandNames(patterns, (names) => createCommand(names, args));
 }
@@ -35,7 +35,7 @@ function createCommand(words: readonly string[], args: ParsedArgs): string {
 
 async function readNamesFrom(input: UserInput, file: string | undefined): Promise<readonly string[]> {
   if (file === undefined) return [];
-  const content = await readUserInput(input, file, {
+  const content = await readInput(input, file, {
     what: file === '-' ? 'the names on standard input' : `the names in ${file}`,
     readError: (reason) =>
       usageError(`could not read the file of names: ${reason}`, 'give a readable file, as in `--names-from names.txt`'),

@@ -6,9 +6,9 @@ import { type ExactNumber, exactNumber } from '../base/exact.ts';
 import { tryParseExactJson } from '../base/json.ts';
 import type { OptionSpec, ParsedArgs } from '../cli/command.ts';
 import type { UserInput } from '../cli/user-file.ts';
-import { requireNonEmptyValue, shortenInputForError } from '../cli/values.ts';
+import { requireValue, shortenInput } from '../cli/values.ts';
 
-import type { ResolvedProfileSettings } from '../config/settings.ts';
+import type { ProfileSettings } from '../config/settings.ts';
 import type { HostSystem } from '../platform/host.ts';
 import { type Attributes, type Batch, type IfExists, ifExistsChoices } from './events.ts';
 import { isResumable } from './ledger.ts';
@@ -21,7 +21,7 @@ import { requireSameUserData, type UserData, type UserDataDigest, userDataOption
 export async function describeBatch(
   host: UserInput & Pick<HostSystem, 'clock' | 'random'>,
   args: ParsedArgs,
-  settings: Pick<ResolvedProfileSettings, 'profileName' | 'values'>,
+  settings: Pick<ProfileSettings, 'profileName' | 'values'>,
   userData: UserData | undefined,
 ): Promise<Batch> {
   const names = await readNames(host, args);
@@ -49,7 +49,7 @@ export async function describeBatch(
 
 /** Reads the id of `--batch-id` in lower case, because services compare tags case-insensitively. */
 function readBatchId(args: ParsedArgs): string | undefined {
-  const text = requireNonEmptyValue(args, 'batch-id', 'nightly-2026');
+  const text = requireValue(args, 'batch-id', 'nightly-2026');
   if (text === undefined) return undefined;
   const hint = 'use letters, digits and signs such as `.`, `/`, `-` and `_`, as in `--batch-id release/v1.2.3`';
   if (text.length > maxIdLength)
@@ -126,11 +126,11 @@ export function recordedExtra(batch: Batch): Readonly<Record<string, unknown>> {
 }
 
 function readTypedAttributes(args: ParsedArgs) {
-  const image = requireNonEmptyValue(args, 'image', 'ubuntu-24-04-x64');
+  const image = requireValue(args, 'image', 'ubuntu-24-04-x64');
   return {
-    size: requireNonEmptyValue(args, 'size', 's-1vcpu-1gb'),
+    size: requireValue(args, 'size', 's-1vcpu-1gb'),
     image: image !== undefined && /^\d+$/.test(image) ? exactNumber(image) : image,
-    region: requireNonEmptyValue(args, 'region', 'nyc3'),
+    region: requireValue(args, 'region', 'nyc3'),
     given: readGivenAttributes(args, args.values('set').map(parseSetOption)),
   };
 }
@@ -214,9 +214,9 @@ function readGivenAttributes(
 }
 
 function readOptions(args: ParsedArgs): readonly GivenAttribute[] {
-  const vpc = requireNonEmptyValue(args, 'vpc-uuid', '5a4981aa-9653-4bd1-bef5-d6bff52042e4');
+  const vpc = requireValue(args, 'vpc-uuid', '5a4981aa-9653-4bd1-bef5-d6bff52042e4');
   if (vpc !== undefined && !/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(vpc))
-    throw usageError(`--vpc-uuid is not a UUID: ${shortenInputForError(vpc)}`, 'use the UUID of the VPC network');
+    throw usageError(`--vpc-uuid is not a UUID: ${shortenInput(vpc)}`, 'use the UUID of the VPC network');
   return [
     ...(args.has('tag-names')
       ? [{ key: 'tags', value: withoutRepetitions(args.values('tag-names').map(requireTag)), option: 'tag-names' }]
@@ -236,7 +236,7 @@ function requireUnset(key: string, option: string, settings: ReadonlyMap<string,
 function requireTag(tag: string): string {
   if (/^[A-Za-z0-9:_-]{1,255}$/.test(tag)) return tag;
   throw usageError(
-    `--tag-names has a tag that is not valid: ${shortenInputForError(tag)}`,
+    `--tag-names has a tag that is not valid: ${shortenInput(tag)}`,
     'write tags as in `--tag-names web,env:prod`',
     'a tag is 1 to 255 letters, digits, ":", "-" and "_"',
   );
@@ -247,7 +247,7 @@ function parseSshKey(key: string): string | ExactNumber {
   if (/^\d{1,255}$/.test(key)) return exactNumber(key);
   if (/^[A-Za-z0-9:+/=_-]{1,255}$/.test(key)) return key;
   throw usageError(
-    `--ssh-keys has a value that is neither an id nor a fingerprint: ${shortenInputForError(key)}`,
+    `--ssh-keys has a value that is neither an id nor a fingerprint: ${shortenInput(key)}`,
     'write ids and fingerprints as in `--ssh-keys 512189,3b:16:bf:e4:8b:00:8b:b8:59:8c:a9:d3:f0:19:45:fa`',
   );
 }
@@ -278,8 +278,8 @@ interface LedgerSelection {
 
 /** Throws a usage error for options that exclude each other. */
 export function readLedgerSelection(args: ParsedArgs): LedgerSelection {
-  const resumed = requireNonEmptyValue(args, 'resume', '~/.local/state/cloudctl/batches/3f9c2a61d0b7.jsonl');
-  const file = requireNonEmptyValue(args, 'ledger', 'batch.jsonl');
+  const resumed = requireValue(args, 'resume', '~/.local/state/cloudctl/batches/3f9c2a61d0b7.jsonl');
+  const file = requireValue(args, 'ledger', 'batch.jsonl');
   if (readBatchId(args) !== undefined && resumed !== undefined)
     throw usageError(
       '--batch-id and --resume exclude each other',

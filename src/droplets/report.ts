@@ -2,7 +2,7 @@ import { CliError, type ExitCode, withHint } from '../base/errors.ts';
 import { formatDuration } from '../base/text.ts';
 import type { ListView } from '../cli/columns.ts';
 import type { CommandIo } from '../cli/command-io.ts';
-import type { OutputRowPages } from '../cli/write-list.ts';
+import type { RowPages } from '../cli/write-list.ts';
 import type { SignalName } from '../platform/host.ts';
 import { interruptedError } from '../platform/signals.ts';
 import { type Numeric, numericIds } from './events.ts';
@@ -353,7 +353,7 @@ export function startNotice({ host, output, progress }: BatchIo): Notice {
       }
     }
   };
-  async function* tapped<T>(pages: OutputRowPages<T>): OutputRowPages<T> {
+  async function* tapped<T>(pages: RowPages<T>): RowPages<T> {
     for await (const page of pages) {
       printed();
       yield page;

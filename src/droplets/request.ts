@@ -1,9 +1,9 @@
 import {
   type ApiResponse,
-  isRedirectAfterProcessedRequest,
+  isProcessedRedirect,
   notJsonError,
-  type RefusedRequestHints,
-  readApiErrorBody,
+  type RefusedHints,
+  readErrorBody,
   toApiError,
 } from '../api/api-response.ts';
 import type { ApiClient, ApiRequest } from '../api/client.ts';
@@ -13,7 +13,7 @@ import { CliError } from '../base/errors.ts';
 import { stringifyExact } from '../base/exact.ts';
 import { isJsonRecord, readNumberField, tryParseExactJson } from '../base/json.ts';
 import { countOf } from '../base/text.ts';
-import { HttpSendError } from '../platform/http-sender.ts';
+import { SendError } from '../platform/http-sender.ts';
 import type { Attributes, CreatedRow } from './events.ts';
 import type { UserData } from './user-data.ts';
 
@@ -75,7 +75,7 @@ export type Outcome =
 export function outcomeOf(
   request: ApiRequest & { readonly names: readonly string[] },
   response: ApiResponse,
-  loginHints: RefusedRequestHints,
+  loginHints: RefusedHints,
 ): Outcome {
   const { status } = response;
   if (status >= 200 && status < 300) {
@@ -95,11 +95,11 @@ export function outcomeOf(
   const error = toApiError(response, request.method, request.path, loginHints);
   if (status === 429) return { kind: 'throttled', error: error.message };
   // A 408 means either that the server did not receive the request completely, or that a proxy stopped waiting for the server.
-  if (status >= 500 || status === 408 || isRedirectAfterProcessedRequest(status))
+  if (status >= 500 || status === 408 || isProcessedRedirect(status))
     return { kind: 'uncertain', error: error.message };
   // The detail of a redirect error does not describe the failure of the creation, so the message is used.
   const text = status < 400 ? error.message : (error.detail ?? error.message);
-  if (readApiErrorBody(response).id === 'droplet_limit')
+  if (readErrorBody(response).id === 'droplet_limit')
     return { kind: 'failed', error: text, stop: new LimitError(error) };
   return { kind: 'failed', error: text, ...(status === 403 ? { stop: error } : {}) };
 }
@@ -118,7 +118,7 @@ function describeUnknownBody({ method, path }: ApiRequest, response: ApiResponse
  * session has ended or the server is unreachable.
  */
 export function outcomeOfError(error: CliError): Extract<Outcome, { kind: 'uncertain' | 'failed' }> {
-  const sent = error.cause instanceof HttpSendError && error.cause.sent;
+  const sent = error.cause instanceof SendError && error.cause.sent;
   return sent ? { kind: 'uncertain', error: error.message } : { kind: 'failed', error: error.message, stop: error };
 }
 

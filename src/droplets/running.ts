@@ -5,7 +5,7 @@ import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Droplet } from '../api/droplets.ts';
 import { CliError } from '../base/errors.ts';
-import { type AccountAndTeam, compareAccounts } from '../base/identity.ts';
+import { compareAccounts, type TeamAccount } from '../base/identity.ts';
 import {
   isJsonRecord,
   type JsonRecord,
@@ -15,9 +15,9 @@ import {
   tryParseJson,
 } from '../base/json.ts';
 import { formatDuration } from '../base/text.ts';
-import { isUnwritableFolder, listFolder, readTextIfPresent, writeFileAtomically } from '../platform/files.ts';
+import { isUnwritable, listFolder, readText, writeAtomically } from '../platform/files.ts';
 import type { Clock, HostSystem } from '../platform/host.ts';
-import { type HeldFileLock, tryAcquireFileLock } from '../platform/locks.ts';
+import { type HeldLock, tryAcquire } from '../platform/locks.ts';
 import type { Batch } from './events.ts';
 import { type Ledger, openLedger, tryReadState } from './ledger.ts';
 import { originOf } from './match.ts';
@@ -77,7 +77,7 @@ export async function register(
 ): Promise<Entry> {
   const folder = join(machine.folders.state, 'batches', 'running');
   // With `--ledger FILE` a batch needs no state folder, as in a container whose user has no home folder.
-  if (isUnwritableFolder(folder))
+  if (isUnwritable(folder))
     return { settleOthers: async () => noOthers, settleNames: async () => {}, end: async () => true };
   const own = await locked(folder, machine.clock, () => {
     const numbers = listNumbers(folder);
@@ -86,7 +86,7 @@ export async function register(
       if (isOver(folder, other, machine.clock)) removeEntry(folder, other);
       else if (replaced !== undefined) keepReplaced(folder, other, ledger, replaced, machine.clock);
     }
-    const lock = tryAcquireFileLock(lockPath(folder, number));
+    const lock = tryAcquire(lockPath(folder, number));
     // Only a holder of the lock of the folder locks an entry.
     if (lock === undefined) throw new CliError('busy', `could not lock ${lockPath(folder, number)}`);
     const content = { ...contentOf(batch), number, ledger, started: machine.clock.now() };
@@ -112,7 +112,7 @@ export async function register(
 }
 
 /** An entry in `batches/running`. Times are milliseconds. */
-interface Content extends AccountAndTeam {
+interface Content extends TeamAccount {
   readonly number: number;
   readonly names: readonly string[];
   readonly ledger: string;
@@ -326,7 +326,7 @@ function lastWrite(ledger: string): number {
 
 /** Called only while the folder is locked: otherwise two callers could each take the other for the run. */
 function isLive(folder: string, number: number): boolean {
-  const lock = tryAcquireFileLock(lockPath(folder, number));
+  const lock = tryAcquire(lockPath(folder, number));
   lock?.release();
   return lock === undefined;
 }
@@ -349,7 +349,7 @@ function describeRun({ ledger, started }: Content, clock: Clock): string {
 /** Runs `work` while no other process reads or changes the entries. */
 async function locked<T>(folder: string, clock: Clock, work: () => T): Promise<T> {
   for (let left = lockWaitMs; ; left -= lockPauseMs) {
-    const lock: HeldFileLock | undefined = tryAcquireFileLock(join(folder, 'lock'));
+    const lock: HeldLock | undefined = tryAcquire(join(folder, 'lock'));
     if (lock !== undefined) {
       try {
         return work();
@@ -385,7 +385,7 @@ function listNumbers(folder: string): readonly number[] {
 }
 
 function writeEntry(folder: string, content: Content): void {
-  writeFileAtomically(entryPath(folder, content.number), `${JSON.stringify(content)}\n`);
+  writeAtomically(entryPath(folder, content.number), `${JSON.stringify(content)}\n`);
 }
 
 function removeEntry(folder: string, number: number): void {
@@ -396,7 +396,7 @@ function removeEntry(folder: string, number: number): void {
 /** Undefined when the entry cannot be read; it then says nothing. */
 function readEntry(folder: string, number: number): Content | undefined {
   try {
-    const json = tryParseJson(readTextIfPresent(entryPath(folder, number)) ?? '');
+    const json = tryParseJson(readText(entryPath(folder, number)) ?? '');
     return json.ok && isJsonRecord(json.value) ? decodeEntry(json.value, number) : undefined;
   } catch {
     return undefined;

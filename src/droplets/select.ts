@@ -14,7 +14,7 @@ import { isId } from '../base/json.ts';
 import type { ParsedArgs } from '../cli/command.ts';
 import { pauseOf, quietForJson, showPause } from '../cli/command-io.ts';
 import { quoteShellArg } from '../cli/shell-quote.ts';
-import { requireNonEmptyValue, shortenInputForError } from '../cli/values.ts';
+import { requireValue, shortenInput } from '../cli/values.ts';
 import type { ProfileIo } from './account.ts';
 import { deleteDroplets, requireDeletable } from './delete.ts';
 import { readLimits } from './limits.ts';
@@ -33,10 +33,8 @@ export async function deleteSelected(context: ProfileIo, actor: Actor, args: Par
   const reader = { api, pause: pauseOf(io), onProgress: io.progress.count('droplets') };
   const droplets = await selectDroplets(texts, tag, args, reader).finally(() => io.progress.stop());
   const unmatched = tag === undefined ? texts.filter((text) => isPattern(text) && !matchesAny(text, droplets)) : [];
-  if (unmatched.length > 0)
-    await io.output.note(`No droplet matches ${unmatched.map(shortenInputForError).join(', ')}.`);
-  if (tag !== undefined && droplets.length === 0)
-    await io.output.note(`No droplet has the tag ${shortenInputForError(tag)}.`);
+  if (unmatched.length > 0) await io.output.note(`No droplet matches ${unmatched.map(shortenInput).join(', ')}.`);
+  if (tag !== undefined && droplets.length === 0) await io.output.note(`No droplet has the tag ${shortenInput(tag)}.`);
   return deleteDroplets(context, api, droplets, {
     loginHints: actor.loginHints(),
     ...limits,
@@ -54,21 +52,21 @@ export async function findDroplet(reader: DropletReader, text: string, verb: Ver
   if (droplet !== undefined) return droplet;
   throw new CliError(
     'not_found',
-    isId(text) ? `no droplet has the id or name ${text}` : `no droplet has the name "${shortenInputForError(text)}"`,
+    isId(text) ? `no droplet has the id or name ${text}` : `no droplet has the name "${shortenInput(text)}"`,
     { hint: `list the droplets: \`cloudctl droplets list${isPattern(text) ? ` ${quoteShellArg(text)}` : ''}\`` },
   );
 }
 
 /** The only droplet to which the text can refer; undefined when there is none. Throws `usage` when several match. */
 export function requireOne(text: string, { withId, withName }: MatchingDroplets, verb: Verb): Droplet | undefined {
-  const typed = shortenInputForError(text);
+  const typed = shortenInput(text);
   const others = withName.filter(({ id }) => id !== withId?.id);
   const [first] = others;
   if (withId !== undefined && first !== undefined)
     throw usageError(
       `"${typed}" is the id of one droplet and the name of another`,
       `for the droplet with this id, run \`cloudctl api ${verb === 'droplets delete' ? 'DELETE' : 'GET'} /v2/droplets/${withId.id}\`; for the one with this name, run \`cloudctl ${verb} ${first.id}\``,
-      `droplet ${withId.id} has the name "${shortenInputForError(withId.name)}"; ${others.map(({ id }) => `droplet ${id}`).join(', ')} has the name "${typed}"`,
+      `droplet ${withId.id} has the name "${shortenInput(withId.name)}"; ${others.map(({ id }) => `droplet ${id}`).join(', ')} has the name "${typed}"`,
     );
   if (others.length > 1)
     throw usageError(
@@ -81,7 +79,7 @@ export function requireOne(text: string, { withId, withName }: MatchingDroplets,
 
 function readSelection(args: ParsedArgs): readonly [texts: readonly string[], tag: string | undefined] {
   const texts = args.positionals;
-  const tag = requireNonEmptyValue(args, 'tag', 'web');
+  const tag = requireValue(args, 'tag', 'web');
   if (args.values('tag').length > 1) throw usageError('--tag was given more than once', 'pass one tag');
   if (texts.some((text) => text.trim() === ''))
     throw usageError('DROPLET is empty', 'pass an id, a name or a pattern, such as `cloudctl droplets delete web-01`');
@@ -110,7 +108,7 @@ function requirePattern(text: string): void {
     createGlobMatcher(text);
   } catch {
     throw usageError(
-      `DROPLET is not a valid shell pattern: "${shortenInputForError(text)}"`,
+      `DROPLET is not a valid shell pattern: "${shortenInput(text)}"`,
       "write the pattern as in `cloudctl droplets delete 'web-*'`",
     );
   }
@@ -147,7 +145,7 @@ async function selectDroplets(
 }
 
 function missingError(missing: readonly string[]): CliError {
-  const listed = missing.slice(0, 20).map((text) => `"${shortenInputForError(text)}"`);
+  const listed = missing.slice(0, 20).map((text) => `"${shortenInput(text)}"`);
   const more = missing.length > listed.length ? ` and ${missing.length - listed.length} more` : '';
   return new CliError(
     'not_found',

@@ -4,8 +4,8 @@ import {
   type DropletReader,
   findDroplets,
   hasTag,
+  publicAddress,
   readDroplets,
-  readPublicDropletAddress,
 } from '../api/droplets.ts';
 import { CliError, type ExitCode } from '../base/errors.ts';
 import { readStringField } from '../base/json.ts';
@@ -107,7 +107,7 @@ function describeDroplet({ batch }: BatchState, droplet: Droplet | undefined): P
   const { raw } = droplet;
   const difference = describeDifference(raw, batch.attributes);
   return {
-    public_ipv4: readPublicDropletAddress(raw),
+    public_ipv4: publicAddress(raw),
     state: readStringField(raw, 'status'),
     difference: difference === '' ? undefined : difference,
   };

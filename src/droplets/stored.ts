@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import { existsSync, lstatSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { usageError } from '../base/errors.ts';
-import type { AccountAndServerOrigins } from '../base/identity.ts';
+import type { ActorIdentity } from '../base/identity.ts';
 import type { ListView } from '../cli/columns.ts';
-import { shortenInputForError } from '../cli/values.ts';
+import { shortenInput } from '../cli/values.ts';
 import { listFolder, requireWritableFolder } from '../platform/files.ts';
 import type { HostSystem } from '../platform/host.ts';
-import { type HeldFileLock, tryAcquireFileLock } from '../platform/locks.ts';
+import { type HeldLock, tryAcquire } from '../platform/locks.ts';
 import { accountFields } from './account.ts';
 import type { Batch } from './events.ts';
 import {
@@ -45,7 +45,7 @@ export async function startLedger(
     path,
     identity,
     days,
-  }: { readonly path: string | undefined; readonly identity: AccountAndServerOrigins; readonly days: number },
+  }: { readonly path: string | undefined; readonly identity: ActorIdentity; readonly days: number },
 ): Promise<Ledger> {
   const { state } = host.folders;
   if (days > 0) deleteOldLedgers(state, host.clock.now() - days * 86_400_000);
@@ -101,8 +101,8 @@ export function findLedger(stateFolder: string, text: string): string {
   if (first === undefined && isPath) return resolve(text);
   throw usageError(
     first === undefined
-      ? `no ledger has the batch id or path "${shortenInputForError(text)}"`
-      : `${found.length} ledgers have the batch id "${shortenInputForError(text)}"`,
+      ? `no ledger has the batch id or path "${shortenInput(text)}"`
+      : `${found.length} ledgers have the batch id "${shortenInput(text)}"`,
     first === undefined
       ? 'list the batches with `cloudctl droplets batches list`'
       : 'pass the path of one of these ledgers',
@@ -129,7 +129,7 @@ export function deleteOldLedgers(stateFolder: string, endedBefore: number): void
 
 function pruneLedger(path: string, endedBefore: number): void {
   if (!isPrunable(path)) return;
-  const lock = tryAcquireFileLock(lockPathOf(path));
+  const lock = tryAcquire(lockPathOf(path));
   if (lock === undefined) return;
   try {
     // Another process may have continued the batch before this process acquired the lock.
@@ -177,11 +177,11 @@ function isDeleted({ batch, isDeleted, rowAt }: BatchState): boolean {
 
 /** Whether a process is currently running the batch. */
 function isLocked(path: string): boolean {
-  let lock: HeldFileLock | undefined;
+  let lock: HeldLock | undefined;
   try {
     const lockPath = lockPathOf(path);
     if (!existsSync(lockPath)) return false;
-    lock = tryAcquireFileLock(lockPath);
+    lock = tryAcquire(lockPath);
     return lock === undefined;
   } catch {
     return false;

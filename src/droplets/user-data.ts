@@ -4,8 +4,8 @@ import { usageError } from '../base/errors.ts';
 import { isJsonRecord, readNumberField, readStringField } from '../base/json.ts';
 import { Secret } from '../base/secret.ts';
 import type { OptionSpec, ParsedArgs } from '../cli/command.ts';
-import { readUserInput, type UserInput } from '../cli/user-file.ts';
-import { requireNonEmptyValue } from '../cli/values.ts';
+import { readInput, type UserInput } from '../cli/user-file.ts';
+import { requireValue } from '../cli/values.ts';
 
 /**
  * The hash and size of user data, which ledgers and previews contain instead of the data, because user data can contain
@@ -40,7 +40,7 @@ const example = 'cloud-config.yaml';
  * sent as user data.
  */
 export async function readUserData(input: UserInput, args: ParsedArgs): Promise<UserData | undefined> {
-  const named = requireNonEmptyValue(args, userDataOption.name, example);
+  const named = requireValue(args, userDataOption.name, example);
   if (named === undefined) return undefined;
   if (named === '-' && args.value('names-from') === '-')
     throw usageError(
@@ -49,7 +49,7 @@ export async function readUserData(input: UserInput, args: ParsedArgs): Promise<
     );
   const what = named === '-' ? 'the user data on standard input' : `the user data in ${named}`;
   const hint = `use a cloud-init file, as in \`--user-data-file ${example}\``;
-  const content = await readUserInput(input, named, {
+  const content = await readInput(input, named, {
     what,
     maxBytes: { bytes: maxBytes, hint },
     readError: (reason) =>

@@ -1,11 +1,5 @@
 import { readAction } from '../api/actions.ts';
-import {
-  type Droplet,
-  dropletPageSize,
-  readDroplet,
-  readDropletPage,
-  readPublicDropletAddress,
-} from '../api/droplets.ts';
+import { type Droplet, dropletPageSize, publicAddress, readDroplet, readDropletPage } from '../api/droplets.ts';
 import { ifFound, type ListPage, maxPages } from '../api/list.ts';
 import { CliError } from '../base/errors.ts';
 import { type JsonRecord, readStringField } from '../base/json.ts';
@@ -71,7 +65,7 @@ export async function waitUntilActive(run: Run, { timeout, results, onPoll }: Wa
     if (one === undefined) return;
     one.misses = 0;
     if (readStringField(raw, 'status') === 'new') return;
-    const address = readPublicDropletAddress(raw);
+    const address = publicAddress(raw);
     if (address !== undefined) results.addresses.set(id, address);
     end(id);
   };

@@ -1,4 +1,4 @@
-import type { HelpTopicPage } from '../cli/command.ts';
+import type { TopicPage } from '../cli/command.ts';
 
 /** The JSON Schemas in the folder schemas, with what each describes: the output of commands, or something else. */
 export const outputSchemas: readonly OutputSchema[] = [
@@ -31,7 +31,7 @@ export function describeSchema({ commands, text }: OutputSchema): string {
   return names === '' ? text : `${names}: ${text}`;
 }
 
-export const outputHelpTopic: HelpTopicPage = {
+export const outputHelpTopic: TopicPage = {
   text: [
     'Data goes to standard output, everything else to standard error. --quiet leaves out progress and notices.',
     'A table on a terminal fits its width: columns of low priority are left out, and times are relative. In a file or a pipe, a table has every column and ISO 8601 times.',
@@ -58,7 +58,7 @@ export const outputHelpTopic: HelpTopicPage = {
   ],
 };
 
-export const scriptingHelpTopic: HelpTopicPage = {
+export const scriptingHelpTopic: TopicPage = {
   text: [
     'A script needs no prompt: --no-input makes a missing value an error, and -y answers confirmations.',
     '`droplets create` writes a ledger. When `droplets create` is interrupted, run the resume command that it prints: each name is created exactly once. With --batch-id any machine can continue the batch.',
@@ -75,7 +75,7 @@ export const scriptingHelpTopic: HelpTopicPage = {
   ],
 };
 
-export const loginHelpTopic: HelpTopicPage = {
+export const loginHelpTopic: TopicPage = {
   text: [
     'A profile names the servers and the application. `auth setup` creates it, and `auth login` opens the browser and waits for the redirect on a loopback address. Tokens are kept in the keychain of the system.',
     'The access token is renewed by itself until the session ends. Several profiles can be logged in at once; --profile selects one.',
@@ -111,7 +111,7 @@ export const loginHelpTopic: HelpTopicPage = {
   ],
 };
 
-export const migrationHelpTopic: HelpTopicPage = {
+export const migrationHelpTopic: TopicPage = {
   text: 'An online migration copies a PostgreSQL or Redis database into a managed cluster while applications go on writing to the source. Give the password in PGPASSWORD, PGPASSFILE or REDISCLI_AUTH.',
   sections: [
     {

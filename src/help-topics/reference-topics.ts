@@ -1,21 +1,21 @@
 import { type CliErrorCode, exitCodes } from '../base/errors.ts';
-import { environmentVariableSpecs, type HelpTopicPage } from '../cli/command.ts';
-import { globalOptions, helpAndVersionOptions } from '../cli/command-table.ts';
-import { buildOptionHelpEntries } from '../cli/help.ts';
+import { type TopicPage, variableSpecs } from '../cli/command.ts';
+import { globalOptions, helpOptions } from '../cli/command-table.ts';
+import { optionEntries } from '../cli/help.ts';
 
 import { cliErrorCodeMeanings } from './cli-error-code-meanings.ts';
 
-export const optionsHelpTopic: HelpTopicPage = {
+export const optionsHelpTopic: TopicPage = {
   text: 'Every command has these options. Options may stand before or after the command. An option on the command line precedes an environment variable, which precedes the profile.',
-  sections: [{ title: 'Options', entries: buildOptionHelpEntries([...globalOptions, ...helpAndVersionOptions]) }],
+  sections: [{ title: 'Options', entries: optionEntries([...globalOptions, ...helpOptions]) }],
 };
 
-export const environmentHelpTopic: HelpTopicPage = {
+export const environmentHelpTopic: TopicPage = {
   text: 'An environment variable precedes the setting of the profile. An empty variable counts as not set.',
   sections: [
     {
       title: 'Variables',
-      entries: environmentVariableSpecs.map(({ name, description, commands = [] }) => ({
+      entries: variableSpecs.map(({ name, description, commands = [] }) => ({
         term: name,
         text: commands.length === 0 ? description : `${description} (${shortenCommandList(commands)})`,
       })),
@@ -47,7 +47,7 @@ export const meaningOfExitCode: readonly (readonly [number: string, meaning: str
   ['143', 'ended by SIGTERM'],
 ];
 
-export const exitCodesHelpTopic: HelpTopicPage = {
+export const exitCodesHelpTopic: TopicPage = {
   text: 'Scripts may rely on exit codes and error codes. With -o json and -o ndjson an error is one JSON object on standard error, with its code and a hint.',
   sections: [
     { title: 'Exit codes', entries: meaningOfExitCode.map(([term, text]) => ({ term, text })) },

@@ -1,4 +1,4 @@
-import { fillPlaceholder, mapWordsToReplacementCommand } from '../cli/command.ts';
+import { fillPlaceholder, replaceWords } from '../cli/command.ts';
 
 /** Names that users of similar tools type for a command, each with the name of the command in this program. */
 export const topLevelCommandAliases = { droplet: 'droplets', action: 'actions', database: 'db', databases: 'db' };
@@ -8,18 +8,12 @@ export const topLevelCommandAliases = { droplet: 'droplets', action: 'actions', 
  * actions and other resources are translated word by word below.
  */
 export const similarToolCommandReplacements: Readonly<Record<string, string>> = {
-  ...mapWordsToReplacementCommand('cloudctl droplets list', ['ls', 'ps', 'list']),
-  ...mapWordsToReplacementCommand('cloudctl droplets create NAME', ['launch', 'deploy']),
+  ...replaceWords('cloudctl droplets list', ['ls', 'ps', 'list']),
+  ...replaceWords('cloudctl droplets create NAME', ['launch', 'deploy']),
   'compute droplet actions': 'cloudctl actions list --resource-type droplet',
   'compute droplet-action get': 'cloudctl actions get ID',
-  ...mapWordsToReplacementCommand('cloudctl auth list', [
-    'context',
-    'contexts',
-    'profile',
-    'profiles',
-    'config get-contexts',
-  ]),
-  ...mapWordsToReplacementCommand('cloudctl auth switch PROFILE', [
+  ...replaceWords('cloudctl auth list', ['context', 'contexts', 'profile', 'profiles', 'config get-contexts']),
+  ...replaceWords('cloudctl auth switch PROFILE', [
     'use',
     'switch',
     'context use',
@@ -27,7 +21,7 @@ export const similarToolCommandReplacements: Readonly<Record<string, string>> = 
     'profile use',
     'config use-context',
   ]),
-  ...mapWordsToReplacementCommand('cloudctl auth setup', [
+  ...replaceWords('cloudctl auth setup', [
     'configure',
     'init',
     'setup',
@@ -36,15 +30,10 @@ export const similarToolCommandReplacements: Readonly<Record<string, string>> = 
     'profile create',
     'profile add',
   ]),
-  ...mapWordsToReplacementCommand('cloudctl auth remove PROFILE', [
-    'context delete',
-    'context rm',
-    'profile delete',
-    'profile rm',
-  ]),
-  ...mapWordsToReplacementCommand('cloudctl auth login', ['sso', 'signin', 'sign-in']),
-  ...mapWordsToReplacementCommand('cloudctl auth logout', ['signout', 'sign-out', 'sso logout']),
-  ...mapWordsToReplacementCommand('cloudctl auth status', [
+  ...replaceWords('cloudctl auth remove PROFILE', ['context delete', 'context rm', 'profile delete', 'profile rm']),
+  ...replaceWords('cloudctl auth login', ['sso', 'signin', 'sign-in']),
+  ...replaceWords('cloudctl auth logout', ['signout', 'sign-out', 'sso logout']),
+  ...replaceWords('cloudctl auth status', [
     'account',
     'me',
     'user',
@@ -54,13 +43,13 @@ export const similarToolCommandReplacements: Readonly<Record<string, string>> = 
     'cluster-info',
     'context current',
   ]),
-  ...mapWordsToReplacementCommand('cloudctl auth token', ['token', 'print-access-token', 'account get-access-token']),
-  ...mapWordsToReplacementCommand('cloudctl doctor', ['check', 'diagnose', 'health', 'ping']),
-  ...mapWordsToReplacementCommand('cloudctl completion bash', ['completions', 'autocomplete']),
-  ...mapWordsToReplacementCommand('cloudctl config list', ['settings', 'env']),
-  ...mapWordsToReplacementCommand('cloudctl open', ['browse', 'console', 'dashboard', 'panel']),
-  ...mapWordsToReplacementCommand('cloudctl api /v2/account', ['balance', 'quota', 'limits']),
-  ...mapWordsToReplacementCommand('cloudctl api GET PATH', ['curl', 'raw', 'rest', 'request']),
+  ...replaceWords('cloudctl auth token', ['token', 'print-access-token', 'account get-access-token']),
+  ...replaceWords('cloudctl doctor', ['check', 'diagnose', 'health', 'ping']),
+  ...replaceWords('cloudctl completion bash', ['completions', 'autocomplete']),
+  ...replaceWords('cloudctl config list', ['settings', 'env']),
+  ...replaceWords('cloudctl open', ['browse', 'console', 'dashboard', 'panel']),
+  ...replaceWords('cloudctl api /v2/account', ['balance', 'quota', 'limits']),
+  ...replaceWords('cloudctl api GET PATH', ['curl', 'raw', 'rest', 'request']),
 };
 
 const droplet = {

@@ -2,10 +2,10 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createFileJournal } from '../auth/session/core.ts';
 import { CliError } from '../base/errors.ts';
-import { ensureFolder, removeFileDurably } from '../platform/files.ts';
-import { createHelperKeychain } from '../platform/helper-keychain.ts';
+import { ensureFolder, removeDurably } from '../platform/files.ts';
+import { helperKeychain } from '../platform/helper-keychain.ts';
 import type { KeychainUnavailable } from '../platform/host.ts';
-import { acquireFileLock, type HeldFileLock } from '../platform/locks.ts';
+import { acquireLock, type HeldLock } from '../platform/locks.ts';
 import { requireOwnPath } from '../platform/own-folder.ts';
 import { readSecretFile, writeSecretFile } from '../platform/secret-file.ts';
 import { systemClock } from '../platform/waiting.ts';
@@ -119,7 +119,7 @@ export function createFileTokenStore(path: string): TokenStore {
       return readSecretFile(path)?.trimEnd();
     },
     write: async (text) => writeSecretFile(path, `${text}\n`),
-    remove: async () => removeFileDurably(path),
+    remove: async () => removeDurably(path),
     journal: createFileJournal(`${path}.journal`),
   };
 }
@@ -140,9 +140,9 @@ export interface KeychainTokenStoreOptions {
 /** Keeps the session in the keychain of the operating system: Keychain, Credential Manager, or the Secret Service. */
 export function createKeychainTokenStore(options: KeychainTokenStoreOptions): TokenStore {
   const { service, account, folder, timeoutMs = 60_000 } = options;
-  const keychain = createHelperKeychain({ env: process.env, service, script: keychainHelper });
+  const keychain = helperKeychain({ env: process.env, service, script: keychainHelper });
   const file = join(folder, encodeURIComponent(`${service}#${account}`));
-  let held: HeldFileLock | undefined;
+  let held: HeldLock | undefined;
   const withItem = async <T>(work: (item: ReturnType<typeof keychain.open>) => Promise<T | KeychainUnavailable>) => {
     const session = keychain.open({ timeoutMs, lockDescriptor: held?.descriptor });
     try {
@@ -207,16 +207,14 @@ function requireOwn(folder: string): void {
   }
 }
 
-async function withFileLock<T>(path: string, work: (lock: HeldFileLock) => Promise<T>): Promise<T> {
+async function withFileLock<T>(path: string, work: (lock: HeldLock) => Promise<T>): Promise<T> {
   requireOwn(dirname(path));
   ensureFolder(dirname(path));
   const random = (bytes: number) => crypto.getRandomValues(new Uint8Array(bytes));
-  const lock = await acquireFileLock(path, { waitMs: lockWaitMs, clock: systemClock, random }).catch(
-    (error: unknown) => {
-      if (error instanceof CliError) throw new TokenStoreError('busy', error.message, error);
-      throw error;
-    },
-  );
+  const lock = await acquireLock(path, { waitMs: lockWaitMs, clock: systemClock, random }).catch((error: unknown) => {
+    if (error instanceof CliError) throw new TokenStoreError('busy', error.message, error);
+    throw error;
+  });
   try {
     return await work(lock);
   } finally {

@@ -18,16 +18,16 @@ export interface BrowserEnvironment {
   readonly display: boolean;
 }
 
-export interface BrowserEnvironmentFileReaders {
+export interface FileReaders {
   readonly exists: (path: string) => boolean;
   /** The text of the file; empty when the file is missing. */
   readonly text: (path: string) => string;
 }
 
-export function detectBrowserEnvironment(
+export function detectBrowser(
   env: ProcessEnvironment,
   platform: NodeJS.Platform,
-  readers: BrowserEnvironmentFileReaders = systemReaders,
+  readers: FileReaders = systemReaders,
 ): BrowserEnvironment {
   const container =
     platform === 'linux' &&
@@ -73,7 +73,7 @@ export function isCi(env: ProcessEnvironment): boolean {
   return isSet(env.CI) && env.CI !== 'false' && env.CI !== '0';
 }
 
-const systemReaders: BrowserEnvironmentFileReaders = {
+const systemReaders: FileReaders = {
   exists: existsSync,
   text: (path) => (existsSync(path) ? readFileSync(path, 'utf8') : ''),
 };
@@ -101,10 +101,10 @@ interface SystemBrowserOptions {
 }
 
 /** Opens a URL in the browser of the user: with the command in $BROWSER, else with the command of the system. */
-export function createSystemBrowser(
+export function systemBrowser(
   env: ProcessEnvironment,
   platform: NodeJS.Platform,
-  { waitMs = startMs, runtime = detectBrowserEnvironment(env, platform) }: Partial<SystemBrowserOptions> = {},
+  { waitMs = startMs, runtime = detectBrowser(env, platform) }: Partial<SystemBrowserOptions> = {},
 ): BrowserLauncher {
   return {
     async open(url, onFailure = () => {}) {
@@ -129,7 +129,7 @@ export function createSystemBrowser(
 export function findOpener(
   env: ProcessEnvironment,
   platform: NodeJS.Platform,
-  runtime: SystemBrowserOptions['runtime'] = detectBrowserEnvironment(env, platform),
+  runtime: SystemBrowserOptions['runtime'] = detectBrowser(env, platform),
 ): string | undefined {
   const installed = chooseOpeners(env, platform, runtime).find(
     ({ path }) => path !== undefined && (!isAbsolute(path) || existsSync(path)),

@@ -1,11 +1,11 @@
 import type { Dispatcher } from 'undici';
 // Only the used part of undici: loading the whole package takes 1.5 times as long.
 import Agent from 'undici/lib/dispatcher/agent.js';
-import { createHttpConnector } from './connector.ts';
+import { createConnector } from './connector.ts';
 import type { HttpProxy } from './proxy.ts';
 import type { Trust } from './trust.ts';
 
-export interface HttpConnectionPoolOptions {
+export interface PoolOptions {
   readonly proxyFor: (url: URL) => HttpProxy | undefined;
   /** Time limit for establishing a connection including its handshakes, in milliseconds. */
   readonly connectLimit: number;
@@ -13,7 +13,7 @@ export interface HttpConnectionPoolOptions {
 }
 
 /** A pool of HTTP connections, with the number of requests that use it. */
-export interface HttpConnectionPool {
+export interface ConnectionPool {
   /** The caller calls `acquire` once for each request. */
   acquire(): Dispatcher;
   /** The caller calls `release` once when the response was read or has failed. */
@@ -21,12 +21,8 @@ export interface HttpConnectionPool {
   destroy(): Promise<void>;
 }
 
-export function createHttpConnectionPool({
-  proxyFor,
-  connectLimit,
-  trust,
-}: HttpConnectionPoolOptions): HttpConnectionPool {
-  const connector = createHttpConnector({ proxyFor, limit: connectLimit, trust });
+export function createPool({ proxyFor, connectLimit, trust }: PoolOptions): ConnectionPool {
+  const connector = createConnector({ proxyFor, limit: connectLimit, trust });
   const agent = new Agent({
     connect: ({ protocol, hostname, port }, callback) => {
       connector.connect({ protocol, hostname, port }).then(

@@ -1,8 +1,8 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type SecureContext } from 'node:tls';
 import type { ProcessEnvironment } from './host.ts';
-import { HttpSendError } from './http-sender.ts';
-import { buildNetworkHttpSendError, buildTlsHttpSendError } from './network-errors.ts';
+import { SendError } from './http-sender.ts';
+import { networkSendError, tlsSendError } from './network-errors.ts';
 import { type HttpProxy, percentEncode, proxyFor } from './proxy.ts';
 import { type Trust, trustOf } from './trust.ts';
 
@@ -29,14 +29,14 @@ interface HttpConnectorOptions {
 }
 
 /** This connector replaces undici's ProxyAgent (docs/decisions/002-bundle-and-dependencies.md). */
-export function createHttpConnector(options: HttpConnectorOptions): HttpConnector {
+export function createConnector(options: HttpConnectorOptions): HttpConnector {
   const attempts = new Set<AbortController>();
   return {
     async connect(target) {
       const attempt = new AbortController();
       attempts.add(attempt);
       // The connect timeout of undici is imprecise, so the connector uses its own timer.
-      const late = new HttpSendError(
+      const late = new SendError(
         'timeout',
         false,
         `could not connect to ${targetName(target)}: no answer within ${options.limit / 1000} s`,
@@ -51,26 +51,26 @@ export function createHttpConnector(options: HttpConnectorOptions): HttpConnecto
     },
     abandon() {
       for (const attempt of attempts)
-        attempt.abort(new HttpSendError('aborted', false, 'the connection attempt was cancelled'));
+        attempt.abort(new SendError('aborted', false, 'the connection attempt was cancelled'));
     },
   };
 }
 
 /**
- * Opens a connection to the origin of the URL, through a proxy if one is configured, and closes it. Throws a HttpSendError if the
+ * Opens a connection to the origin of the URL, through a proxy if one is configured, and closes it. Throws a SendError if the
  * connection fails. @param limit milliseconds
  */
 export async function probeOrigin(url: string, env: ProcessEnvironment, limit: number): Promise<void> {
   const trust = trustOf(env);
   const target = new URL(url);
-  requireUsableSettings(target, env, trust);
-  const connector = createHttpConnector({ proxyFor: (of) => proxyFor(of, env), trust, limit });
+  requireUsable(target, env, trust);
+  const connector = createConnector({ proxyFor: (of) => proxyFor(of, env), trust, limit });
   const socket = await connector.connect(target);
   socket.destroy();
 }
 
 /** Throws `config_invalid` for a proxy or a file of CA certificates that cannot be used, which is not a network failure. */
-export function requireUsableSettings(target: URL, env: ProcessEnvironment, trust: Trust): void {
+export function requireUsable(target: URL, env: ProcessEnvironment, trust: Trust): void {
   const proxy = proxyFor(target, env);
   if (target.protocol === 'https:' || proxy?.secure === true) trust.named();
 }
@@ -84,19 +84,19 @@ async function connectTo(
   options: HttpConnectorOptions,
   signal: AbortSignal,
 ): Promise<Socket> {
-  let failure: HttpSendError | undefined;
+  let failure: SendError | undefined;
   for (const context of options.trust.contexts()) {
     try {
       return await connectTrusting(context, target, options, signal);
     } catch (error) {
-      if (!(error instanceof HttpSendError) || !error.unknownIssuer) throw error;
+      if (!(error instanceof SendError) || !error.unknownIssuer) throw error;
       failure = error;
     }
   }
   if (failure === undefined) throw new Error('a trust has at least one context');
   const named = options.trust.named();
   const tried = named === undefined ? '' : `, and no CA of ${named.source} did`;
-  throw new HttpSendError('tls', false, `${failure.message}${tried}`, failure);
+  throw new SendError('tls', false, `${failure.message}${tried}`, failure);
 }
 
 async function connectTrusting(
@@ -120,9 +120,7 @@ interface HostAndPort {
 function tcp({ host, port }: HostAndPort, name: string, signal: AbortSignal): Promise<Socket> {
   const keepAlive = { keepAlive: true, keepAliveInitialDelay: 60_000 };
   const socket = connectTcp({ host: withoutBrackets(host), port, noDelay: true, ...keepAlive });
-  return waitForSocket(socket, 'connect', signal, (error) =>
-    buildNetworkHttpSendError(error, `could not connect to ${name}`),
-  );
+  return waitForSocket(socket, 'connect', signal, (error) => networkSendError(error, `could not connect to ${name}`));
 }
 
 function tls(
@@ -143,9 +141,7 @@ function tls(
     rejectUnauthorized: true,
     ...(context === undefined ? {} : { secureContext: context }),
   });
-  return waitForSocket(socket, 'secureConnect', signal, (error) =>
-    buildTlsHttpSendError(error, `could not connect to ${name}`),
-  );
+  return waitForSocket(socket, 'secureConnect', signal, (error) => tlsSendError(error, `could not connect to ${name}`));
 }
 
 /** Opens a tunnel through the proxy with CONNECT (RFC 9110 §9.3.6). The certificate of a proxy with an https URL is verified too. */
@@ -171,7 +167,7 @@ async function tunnel(
     });
     const refuse = (reason: string, hint?: string) => {
       socket.destroy();
-      const failure = new HttpSendError('connection', false, `the proxy ${proxy.displayUrl} ${reason}`, {
+      const failure = new SendError('connection', false, `the proxy ${proxy.displayUrl} ${reason}`, {
         atProxy: true,
         hint,
       });
@@ -227,8 +223,8 @@ async function dialProxy(proxy: HttpProxy, context: SecureContext | undefined, s
     const socket = await tcp({ host: proxy.hostname, port: proxy.port }, name, signal);
     return proxy.secure ? await tls(socket, proxy.hostname, name, context, signal) : socket;
   } catch (error) {
-    if (!(error instanceof HttpSendError)) throw error;
-    throw new HttpSendError(error.kind, error.sent, error.message, { ...error, atProxy: true });
+    if (!(error instanceof SendError)) throw error;
+    throw new SendError(error.kind, error.sent, error.message, { ...error, atProxy: true });
   }
 }
 
@@ -237,7 +233,7 @@ function waitForSocket(
   socket: Socket,
   event: string,
   signal: AbortSignal,
-  failure: (error: Error) => HttpSendError,
+  failure: (error: Error) => SendError,
 ): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const end = (settle: () => void) => {

@@ -1,5 +1,5 @@
-import { resolveConfigAndStateFolders } from './folders.ts';
-import { createHelperKeychain } from './helper-keychain.ts';
+import { resolveFolders } from './folders.ts';
+import { helperKeychain } from './helper-keychain.ts';
 import type { HostSystem } from './host.ts';
 import { startPager } from './pager.ts';
 import { systemSignals } from './signals.ts';
@@ -14,7 +14,7 @@ interface SystemHostOptions {
 }
 
 /** This machine. Creates the Host of the real system; modules are loaded, streams opened and processes started on first use. */
-export function createSystemHost(options: SystemHostOptions = {}): HostSystem {
+export function systemHost(options: SystemHostOptions = {}): HostSystem {
   const { env, platform } = process;
   const signals = systemSignals();
   // A closed pipe ends the program with exit code 0. Work that must be completed, such as a token refresh, listens for signals
@@ -40,21 +40,21 @@ export function createSystemHost(options: SystemHostOptions = {}): HostSystem {
     }),
     clock: systemClock,
     random: (bytes) => crypto.getRandomValues(new Uint8Array(bytes)),
-    folders: resolveConfigAndStateFolders(env, platform),
+    folders: resolveFolders(env, platform),
     async createSender(sendOptions) {
-      const { createUndiciSender } = await import('./undici-sender.ts');
-      const send = await createUndiciSender({ ...sendOptions, now: systemClock.now });
+      const { undiciSender } = await import('./undici-sender.ts');
+      const send = await undiciSender({ ...sendOptions, now: systemClock.now });
       await options.onNetwork?.();
       return send;
     },
     browser: {
       async open(url, onFailure) {
-        const { createSystemBrowser } = await import('./browser.ts');
-        return createSystemBrowser(env, platform).open(url, onFailure);
+        const { systemBrowser } = await import('./browser.ts');
+        return systemBrowser(env, platform).open(url, onFailure);
       },
     },
     startPager: (command) => startPager(command, env),
-    keychain: createHelperKeychain({
+    keychain: helperKeychain({
       env,
       ...(options.keychainHelper === undefined ? {} : { script: options.keychainHelper }),
     }),

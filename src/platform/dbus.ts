@@ -26,7 +26,7 @@ export interface DbusReply {
   readonly body: DbusReader;
 }
 
-export function encodeDbusCall(call: DbusCall): Buffer {
+export function encodeCall(call: DbusCall): Buffer {
   const body = createWriter();
   call.body?.(body);
   const arguments_ = body.bytes();
@@ -47,7 +47,7 @@ export function encodeDbusCall(call: DbusCall): Buffer {
 }
 
 /** Decodes the first complete D-Bus message; the result is its length and the reply in it (undefined for signals and calls). */
-export function decodeDbusMessage(
+export function decodeMessage(
   bytes: Buffer,
 ): { readonly length: number; readonly reply: DbusReply | undefined } | undefined {
   if (bytes.length < 16) return undefined;
@@ -198,7 +198,7 @@ export interface DbusConnection {
  * Connects to the session bus; undefined when the environment has no bus address with a local socket. Every call rejects when
  * the socket belongs to another user, or the bus has another GUID than the address.
  */
-export function openSessionBus(env: ProcessEnvironment): DbusConnection | undefined {
+export function openBus(env: ProcessEnvironment): DbusConnection | undefined {
   const address = findBusAddress(env);
   const user = process.getuid?.();
   if (address === undefined || user === undefined) return undefined;
@@ -215,7 +215,7 @@ export function openSessionBus(env: ProcessEnvironment): DbusConnection | undefi
   const bus: DbusConnection = {
     call(call) {
       serial += 1;
-      socket.write(encodeDbusCall({ ...call, serial }));
+      socket.write(encodeCall({ ...call, serial }));
       return replies.wait(serial);
     },
     close: () => void socket.destroy(),
@@ -303,7 +303,7 @@ function dispatchReplies(socket: Socket, guid: string | undefined): { wait(seria
       bytes = bytes.subarray(end + 2);
       known = true;
     }
-    for (let message = decodeDbusMessage(bytes); message !== undefined; message = decodeDbusMessage(bytes)) {
+    for (let message = decodeMessage(bytes); message !== undefined; message = decodeMessage(bytes)) {
       bytes = bytes.subarray(message.length);
       const { reply } = message;
       if (reply === undefined) continue;

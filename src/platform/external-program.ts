@@ -123,14 +123,14 @@ interface ExternalProgramOptions extends ChildEnvironment {
   readonly outputGraceMs?: number;
 }
 
-export type ExternalProgramRunner = (
+export type ProgramRunner = (
   file: string,
   args: readonly string[],
   options: ExternalProgramOptions,
 ) => Promise<ExternalProgramResult>;
 
 /** Runs an external program without a shell and without input. The external program has ended when the promise settles. */
-export const runExternalProgram: ExternalProgramRunner = async (file, args, options) => {
+export const runProgram: ProgramRunner = async (file, args, options) => {
   const { failure, ...result } = await runToEnd(file, args, options);
   if (failure !== undefined) throw failure;
   return result;
@@ -148,7 +148,7 @@ export type PrintedOutput = Pick<ExternalProgramResult, 'stdout' | 'stderr'> & {
  * Runs a program that prints a secret: without a shell, without input, without a terminal, and with a time limit. At a limit, the
  * programs that it has started are ended with it.
  */
-export async function runPrintingProgram(
+export async function runPrinting(
   [program = '', ...words]: readonly string[],
   { limit, signal, ...options }: PrintingProgramOptions,
 ): Promise<PrintedOutput> {

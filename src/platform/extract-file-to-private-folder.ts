@@ -11,8 +11,8 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { createTemporaryFile, ensureFolder, fileErrorCode } from './files.ts';
-import { requireFileOfUser, requireOwnFolder } from './own-folder.ts';
+import { createTemporary, ensureFolder, fileErrorCode } from './files.ts';
+import { requireOwnFolder, requireUserFile } from './own-folder.ts';
 
 /**
  * The path of a file with exactly these bytes in a private folder, for what the system can load from a file only, such as a native
@@ -20,11 +20,11 @@ import { requireFileOfUser, requireOwnFolder } from './own-folder.ts';
  * belong to this user, and no other user may be able to replace it or one of its parents. Throws when the folder is not private or
  * cannot be written to.
  */
-export function extractFileToPrivateFolder(folder: string, name: string, bytes: Uint8Array): string {
+export function extractFile(folder: string, name: string, bytes: Uint8Array): string {
   createPrivateFolder(folder);
   const path = join(folder, name);
   if (hasBytes(path, bytes)) return path;
-  const { descriptor, temporary } = createTemporaryFile(path);
+  const { descriptor, temporary } = createTemporary(path);
   try {
     writeFileSync(descriptor, bytes);
     // The rename replaces a link itself, not the file to which it points.
@@ -44,12 +44,12 @@ export function extractFileToPrivateFolder(folder: string, name: string, bytes: 
  * The path of a file with exactly these bytes that an administrator has installed; undefined when it is missing, when it has other
  * bytes, as after an update of the package, or when another user than root could have written or replaced it.
  */
-export function findInstalledFile(folder: string, name: string, bytes: Uint8Array): string | undefined {
+export function installedFile(folder: string, name: string, bytes: Uint8Array): string | undefined {
   // Without user IDs, as on Windows, nothing shows who can write there.
   if (process.geteuid === undefined) return undefined;
   const path = join(folder, name);
   try {
-    requireFileOfUser(path);
+    requireUserFile(path);
     return hasBytes(path, bytes, 0) ? path : undefined;
   } catch {
     return undefined;

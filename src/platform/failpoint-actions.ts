@@ -12,7 +12,7 @@ import type { ProcessEnvironment } from './host.ts';
  *   from the return of write(2), until the credential store acknowledged the record.
  * - `CLOUDCTL_TEST_POINTS=FILE`: appends the name of each point that is reached.
  */
-export function createFailpointHandler(
+export function failpointHandler(
   env: ProcessEnvironment,
   act: (signal: 'SIGKILL' | 'SIGSTOP') => void = (signal) => process.kill(process.pid, signal),
   now: () => number = () => performance.now(),

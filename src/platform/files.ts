@@ -23,8 +23,8 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { CliError } from '../base/errors.ts';
 import { storageError } from '../base/storage-error.ts';
 import { formatBytes, quoteShellArg } from '../base/text.ts';
-import { isInNoHome, requireHome } from './folders.ts';
-import { renameOverExistingFile } from './rename-over-existing-file.ts';
+import { isHomeless, requireHome } from './folders.ts';
+import { renameOver } from './rename-over-existing-file.ts';
 
 /**
  * Creates the folder and its parents with mode 0700. The folder is not created with the option `recursive`, which never ends on
@@ -42,7 +42,7 @@ export function ensureFolder(path: string): void {
  * @param elsewhere the action that uses another folder, such as "set CLOUDCTL_STATE_DIR to a folder that you can write to"
  */
 export function requireWritableFolder(path: string, elsewhere: string): void {
-  if (isInNoHome(path))
+  if (isHomeless(path))
     throw new CliError('config_invalid', 'cannot record what the command does: this user has no home folder', {
       hint: elsewhere,
     });
@@ -56,13 +56,13 @@ export function requireWritableFolder(path: string, elsewhere: string): void {
 }
 
 /** Whether nothing can be recorded in the folder, for a reason other than a full disk. */
-export function isUnwritableFolder(path: string): boolean {
+export function isUnwritable(path: string): boolean {
   try {
     ensureFolder(path);
     accessSync(path, constants.W_OK | constants.X_OK);
     return false;
   } catch (error) {
-    return isInNoHome(path) || unwritableCodes.has(fileErrorCode(error));
+    return isHomeless(path) || unwritableCodes.has(fileErrorCode(error));
   }
 }
 
@@ -101,7 +101,7 @@ const maxFileBytes = 64 * 1024 * 1024;
  * UnusableFileError for anything but a regular file, because reading a pipe or a device may never end, and for a file with more
  * than `most` bytes. The check comes before the file is opened, because opening a device may change it, and once more after.
  */
-export function readBytesIfPresent(
+export function readBytes(
   path: string,
   most: number = maxFileBytes,
   check: (openFile: Stats) => void = () => {},
@@ -144,21 +144,21 @@ function describeSpecialFile(file: Stats): string | undefined {
 }
 
 /** The text of the file; undefined when the file is missing. Throws every other error. */
-export function readTextIfPresent(path: string): string | undefined {
-  return readBytesIfPresent(path)?.toString('utf8');
+export function readText(path: string): string | undefined {
+  return readBytes(path)?.toString('utf8');
 }
 
 /** The text of the file; undefined when the file is missing or cannot be read. */
-export function readTextIfReadable(path: string): string | undefined {
+export function tryReadText(path: string): string | undefined {
   try {
-    return readTextIfPresent(path);
+    return readText(path);
   } catch {
     return undefined;
   }
 }
 
 /** The command that moves a file, folder or link away without replacing anything. */
-export function formatMoveCommand(path: string): string {
+export function moveCommand(path: string): string {
   const target = (number: number): string => `${path}.damaged${number === 1 ? '' : `-${number}`}`;
   const exists = (number: number): boolean => {
     try {
@@ -174,16 +174,16 @@ export function formatMoveCommand(path: string): string {
 }
 
 /** Replaces the file atomically and durably: after a crash it contains either the old or the new text. */
-export function writeFileAtomically(path: string, text: string): void {
+export function writeAtomically(path: string, text: string): void {
   const target = resolveLinks(path);
   // A device or a pipe must not be replaced by a regular file.
   if (statSync(target, { throwIfNoEntry: false })?.isFile() === false)
     throw new Error(`${target} is not a regular file`);
-  const { descriptor, temporary } = createTemporaryFile(target);
+  const { descriptor, temporary } = createTemporary(target);
   try {
     writeFileSync(descriptor, text);
     fsyncSync(descriptor);
-    renameOverExistingFile(temporary, target);
+    renameOver(temporary, target);
   } catch (error) {
     closeSync(descriptor);
     rmSync(temporary, { force: true });
@@ -194,7 +194,7 @@ export function writeFileAtomically(path: string, text: string): void {
 }
 
 /** A new file with a header and reserved disk space after it, so that filling the space does not fail on a full disk. */
-export interface FileWithReservedSpace {
+export interface ReservedFile {
   /**
    * Writes at the start of the reserved space and syncs the file; `onWritten` is called between the write and the sync. More
    * bytes than were reserved extend the file, which fails on a full disk.
@@ -209,11 +209,7 @@ export interface FileWithReservedSpace {
  * Creates a new file with `head` and `room` zero bytes; file and folder are synced before the function returns. The
  * function throws when the file already exists.
  */
-export function createFileWithReservedSpace(
-  path: string,
-  head: string | Uint8Array,
-  room: number,
-): FileWithReservedSpace {
+export function reserveFile(path: string, head: string | Uint8Array, room: number): ReservedFile {
   const start = typeof head === 'string' ? Buffer.from(head) : head;
   const descriptor = openSync(path, 'wx', 0o600);
   try {
@@ -228,7 +224,7 @@ export function createFileWithReservedSpace(
   let isOpen = true;
   return {
     fill(bytes, onWritten) {
-      writeAllBytesAt(descriptor, bytes, start.length);
+      writeAt(descriptor, bytes, start.length);
       onWritten?.();
       fdatasyncSync(descriptor);
     },
@@ -254,7 +250,7 @@ export function isSameFile(path: string, descriptor: number): boolean {
 }
 
 /** Removes the file durably: the folder is synced before the function returns. Removing a missing file is not an error. */
-export function removeFileDurably(path: string): void {
+export function removeDurably(path: string): void {
   const removed = unlessMissing(() => {
     unlinkSync(path);
     return true;
@@ -263,8 +259,8 @@ export function removeFileDurably(path: string): void {
 }
 
 /** Renames a file durably within its folder; replaces an existing file. */
-export function renameFileDurably(from: string, to: string): void {
-  renameOverExistingFile(from, to);
+export function renameDurably(from: string, to: string): void {
+  renameOver(from, to);
   fsyncFolder(dirname(to));
 }
 
@@ -295,7 +291,7 @@ function withRealFolder(path: string): string {
 let temporaries = 0;
 
 /** Creates a new file of mode 0600 in the folder of the target, named `.<target>.<pid>.<number>.tmp`. */
-export function createTemporaryFile(target: string): { descriptor: number; temporary: string } {
+export function createTemporary(target: string): { descriptor: number; temporary: string } {
   for (;;) {
     temporaries += 1;
     const temporary = join(dirname(target), `.${basename(target)}.${process.pid}.${temporaries}.tmp`);
@@ -308,7 +304,7 @@ export function createTemporaryFile(target: string): { descriptor: number; tempo
   }
 }
 
-export function writeAllBytesAt(descriptor: number, bytes: Uint8Array, position: number): void {
+export function writeAt(descriptor: number, bytes: Uint8Array, position: number): void {
   for (let done = 0; done < bytes.length; ) {
     done += writeSync(descriptor, bytes, done, bytes.length - done, position + done);
   }
@@ -351,14 +347,14 @@ interface AppendableTextFile {
  * Opens or creates a file to append lines. @param keep selects the lines to keep; the others are removed before any line is
  * appended
  */
-export function openAppendableTextFile(
+export function openAppendable(
   path: string,
   keep: (lines: readonly string[]) => readonly string[],
 ): AppendableTextFile {
   // Text after the last line break is a line that a crash has cut off, so it is removed.
-  const complete = (readTextIfPresent(path) ?? '').split('\n').slice(0, -1);
+  const complete = (readText(path) ?? '').split('\n').slice(0, -1);
   const lines = keep(complete);
-  writeFileAtomically(path, lines.map((line) => `${line}\n`).join(''));
+  writeAtomically(path, lines.map((line) => `${line}\n`).join(''));
   const descriptor = openSync(path, 'a', 0o600);
   return {
     lines,

@@ -2,17 +2,14 @@ import { accessSync, constants } from 'node:fs';
 import { userInfo } from 'node:os';
 import { posix, win32 } from 'node:path';
 import { CliError } from '../base/errors.ts';
-import type { ConfigAndStateFolders, ProcessEnvironment } from './host.ts';
+import type { Folders, ProcessEnvironment } from './host.ts';
 
 /**
  * The folders of the program: `$CLOUDCTL_CONFIG_DIR` and `$CLOUDCTL_STATE_DIR`, else the standard folders of the platform. The
  * standard folders are those of the npm package env-paths 4. The package env-paths itself is not used, because it reads
  * process.env when it is imported and has no state folder (its folder for state is `log` on Linux and `data` elsewhere).
  */
-export function resolveConfigAndStateFolders(
-  env: ProcessEnvironment,
-  platform: NodeJS.Platform,
-): ConfigAndStateFolders {
+export function resolveFolders(env: ProcessEnvironment, platform: NodeJS.Platform): Folders {
   const standard = tables[platform === 'win32' || platform === 'darwin' ? platform : 'other'];
   const { isAbsolute } = platform === 'win32' ? win32 : posix;
   const home = (): string => homeFolder(platform === 'win32' ? env.USERPROFILE : env.HOME, isAbsolute);
@@ -63,7 +60,7 @@ const lockedHome = '/nonexistent/cloudctl-locked-home';
 
 /** Throws `config_invalid` for a path in the home folder of a user who has none. Called before a folder is created or shown. */
 export function requireHome(path: string): void {
-  if (!isInNoHome(path)) return;
+  if (!isHomeless(path)) return;
   const reason = path.startsWith(lockedHome)
     ? 'HOME is a folder that this user cannot enter'
     : 'HOME is not set, and the system does not know this user';
@@ -72,7 +69,7 @@ export function requireHome(path: string): void {
   });
 }
 
-export function isInNoHome(path: string): boolean {
+export function isHomeless(path: string): boolean {
   return path.startsWith(noHome) || path.startsWith(lockedHome);
 }
 
@@ -98,10 +95,7 @@ const tables = {
     config: (env, home) => posix.join(xdg(env.XDG_CONFIG_HOME) ?? posix.join(home(), '.config'), name),
     state: (env, home) => posix.join(xdg(env.XDG_STATE_HOME) ?? posix.join(home(), '.local', 'state'), name),
   },
-} satisfies Record<
-  string,
-  Record<keyof ConfigAndStateFolders, (env: ProcessEnvironment, home: () => string) => string>
->;
+} satisfies Record<string, Record<keyof Folders, (env: ProcessEnvironment, home: () => string) => string>>;
 
 /** A relative path in an XDG variable is invalid and is ignored (XDG Base Directory Specification 0.8, Basics). */
 function xdg(folder: string | undefined): string | undefined {

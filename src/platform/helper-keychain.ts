@@ -1,13 +1,13 @@
 import type { Keychain, KeychainOptions, KeychainUnavailable } from './host.ts';
-import type { KeychainHelperOptions, KeychainHelperProcess } from './keychain-helper.ts';
+import type { HelperOptions, HelperProcess } from './keychain-helper.ts';
 import type { KeychainReply, KeychainRequest } from './keychain-wire.ts';
-import { createRunningTimeTimeoutSignal } from './waiting.ts';
+import { runningTimeout } from './waiting.ts';
 
 /** The keychain of the operating system, accessed in a helper process that is killed when it does not reply in time. */
-export function createHelperKeychain(helper: KeychainHelperOptions): Keychain {
+export function helperKeychain(helper: HelperOptions): Keychain {
   return {
     open(options) {
-      let child: KeychainHelperProcess | undefined;
+      let child: HelperProcess | undefined;
       let turn: Promise<unknown> = Promise.resolve();
       let isReported = false;
       const onWaiting = () => {
@@ -18,8 +18,8 @@ export function createHelperKeychain(helper: KeychainHelperOptions): Keychain {
       const send = (request: KeychainRequest): Promise<KeychainReply> => {
         const reply = turn.then(async () => {
           if (child?.isAlive() !== true) {
-            const { startKeychainHelper } = await import('./keychain-helper.ts');
-            child = startKeychainHelper({ ...helper, inherits: options.lockDescriptor });
+            const { startHelper } = await import('./keychain-helper.ts');
+            child = startHelper({ ...helper, inherits: options.lockDescriptor });
           }
           return perform(child, request, {
             timeoutMs: options.timeoutMs,
@@ -59,13 +59,13 @@ const unexpectedReply: KeychainUnavailable = {
 };
 
 async function perform(
-  child: KeychainHelperProcess,
+  child: HelperProcess,
   request: KeychainRequest,
   {
     timeoutMs: limit,
     starting,
     onWaiting,
-  }: Required<Pick<KeychainOptions, 'timeoutMs' | 'onWaiting'> & Pick<KeychainHelperOptions, 'starting'>>,
+  }: Required<Pick<KeychainOptions, 'timeoutMs' | 'onWaiting'> & Pick<HelperOptions, 'starting'>>,
 ): Promise<KeychainReply> {
   const waiting = setTimeout(onWaiting, 1000);
   let current: AbortSignal | undefined;
@@ -76,7 +76,7 @@ async function perform(
       const hung = (): void => resolve({ kind: 'unavailable', why: 'hung', reason });
       // The time limit counts only time in which this process could run, because under high load the keychain also replies
       // slowly.
-      const running = createRunningTimeTimeoutSignal(ms, ms / 100);
+      const running = runningTimeout(ms, ms / 100);
       current = running;
       running.addEventListener('abort', () => {
         if (current === running) hung();

@@ -17,12 +17,12 @@ export interface HostSystem {
   readonly clock: Clock;
   /** Returns cryptographically secure random bytes. */
   readonly random: (bytes: number) => Uint8Array;
-  readonly folders: ConfigAndStateFolders;
+  readonly folders: Folders;
   /**
    * The HTTP client is created on first use, because loading it takes 55 ms. `trace` is called with one line, without secrets,
    * for each request.
    */
-  readonly createSender: (options: HttpSenderOptions) => Promise<HttpSender>;
+  readonly createSender: (options: SenderOptions) => Promise<HttpSender>;
   readonly browser: BrowserLauncher;
   /** Starts a pager, which shows long text on the terminal. */
   readonly startPager: (command: string) => RunningPager;
@@ -56,14 +56,14 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-export interface ConfigAndStateFolders {
+export interface Folders {
   /** Contains config.json. */
   readonly config: string;
   /** The state folder contains locks, write-ahead files, ledgers, baselines and the file store. */
   readonly state: string;
 }
 
-export interface HttpSenderOptions {
+export interface SenderOptions {
   readonly env: ProcessEnvironment;
   /** Whether each request uses a new connection that is closed afterwards (docs/sessions.md, step 7). */
   readonly fresh?: boolean;
@@ -71,7 +71,7 @@ export interface HttpSenderOptions {
 }
 
 /** Which connections and time limits the requests of a command have. */
-export interface CommandHttpSenderOptions extends Pick<HttpSenderOptions, 'fresh'> {
+export interface SendOptions extends Pick<SenderOptions, 'fresh'> {
   /** Whether a response may contain the only copy of tokens, so that `--timeout` does not end the request early. */
   readonly obtainsTokens?: boolean;
 }
@@ -115,23 +115,23 @@ export interface KeychainOptions {
 }
 
 export interface OpenedKeychain {
-  read(account: string): Promise<KeychainItemFound | KeychainItemAbsent | KeychainUnavailable>;
+  read(account: string): Promise<ItemFound | ItemAbsent | KeychainUnavailable>;
   /** The result `done` means that the item was read back and has the written value. */
-  write(account: string, value: string): Promise<KeychainOperationDone | KeychainUnavailable>;
+  write(account: string, value: string): Promise<OperationDone | KeychainUnavailable>;
   /** Removing a missing item also has the result `done`. */
-  remove(account: string): Promise<KeychainOperationDone | KeychainUnavailable>;
+  remove(account: string): Promise<OperationDone | KeychainUnavailable>;
   /** Asks the helper process to exit and waits until it has exited. */
   close(): Promise<void>;
 }
 
-export interface KeychainItemFound {
+export interface ItemFound {
   readonly kind: 'found';
   readonly value: string;
 }
-export interface KeychainItemAbsent {
+export interface ItemAbsent {
   readonly kind: 'absent';
 }
-export interface KeychainOperationDone {
+export interface OperationDone {
   readonly kind: 'done';
 }
 export interface KeychainUnavailable {
@@ -156,7 +156,7 @@ export type SignalName = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
  * The host with outputs that remove the secrets of the run from every text. Bytes are written unchanged: a command that prints a
  * secret because the user asked for it writes bytes.
  */
-export function withRedactedOutput(host: HostSystem): HostSystem {
+export function redactOutput(host: HostSystem): HostSystem {
   startWithholding();
   return {
     // The streams are opened on first use.

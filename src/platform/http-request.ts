@@ -2,12 +2,12 @@ import { setMaxListeners } from 'node:events';
 import { Readable, type Transform } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import { programVersion } from '../base/version.ts';
-import type { HttpRequestInit, HttpResponse } from './http-sender.ts';
+import type { HttpInit, HttpResponse } from './http-sender.ts';
 
 /** A response with a decompressed body; the body is null where the method or the status allows none. */
 export type DecompressedResponse = Pick<HttpResponse, 'status' | 'headers' | 'body'>;
 
-export interface HttpDispatchAttempt {
+export interface DispatchAttempt {
   /**
    * Whether undici has begun to write the request. Error codes do not show whether a request was sent, because each code occurs
    * both before and after sending.
@@ -23,11 +23,11 @@ export interface HttpDispatchAttempt {
  * Sends one HTTP request, without retries and without following redirects. `request` of undici does not tell when it begins to
  * write, and rejects an aborted request only when the connection exists; its handler does both.
  */
-export function sendHttpRequestOnce(
+export function sendOnce(
   dispatcher: Dispatcher,
   url: URL,
-  init: HttpRequestInit,
-  attempt: HttpDispatchAttempt,
+  init: HttpInit,
+  attempt: DispatchAttempt,
 ): Promise<DecompressedResponse> {
   const { method, headers, body: content = null, signal } = init;
   return new Promise((resolve, reject) => {
@@ -87,7 +87,7 @@ const defaultHeaders = { 'accept-encoding': 'gzip', 'user-agent': `cloudctl/${pr
  * Refuses requests that `fetch` refuses, but that a dispatcher would send incompletely or unsafely. The message of the thrown
  * error is replaced in undici-sender.ts.
  */
-function requireSendable({ username, password }: URL, { method, body }: HttpRequestInit): void {
+function requireSendable({ username, password }: URL, { method, body }: HttpInit): void {
   if (username !== '' || password !== '') throw new TypeError('the URL contains a user name');
   if (body !== undefined && (method === 'GET' || method === 'HEAD')) throw new TypeError(`${method} has a body`);
 }
@@ -109,7 +109,7 @@ function bodyStream(controller: Dispatcher.DispatchController): Readable {
 async function* read(
   body: Readable,
   encoding: string | null,
-  { failure, done }: HttpDispatchAttempt,
+  { failure, done }: DispatchAttempt,
   failed: () => Error | undefined,
 ): AsyncGenerator<Uint8Array> {
   const decompressor = decompressors.get(encoding?.trim().toLowerCase());

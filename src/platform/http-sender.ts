@@ -2,9 +2,9 @@
  * Sends one HTTP request and never follows redirects. The types contain only strings, so that any implementation of `fetch` can
  * be used.
  */
-export type HttpSender = (url: string, init: HttpRequestInit) => Promise<HttpResponse>;
+export type HttpSender = (url: string, init: HttpInit) => Promise<HttpResponse>;
 
-export interface HttpRequestInit {
+export interface HttpInit {
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
@@ -22,13 +22,13 @@ export interface HttpResponse {
 
 type HttpSendErrorKind = 'name' | 'refused' | 'tls' | 'timeout' | 'aborted' | 'connection';
 
-type HttpSendErrorDetails = Partial<Pick<HttpSendError, 'noTls' | 'unknownIssuer' | 'atProxy' | 'hint'>>;
+type HttpSendErrorDetails = Partial<Pick<SendError, 'noTls' | 'unknownIssuer' | 'atProxy' | 'hint'>>;
 
 /**
  * The error for a request to which no complete response was received. `sent` is true if the dispatcher had begun to send the
  * request; only if it is false, a retry is safe.
  */
-export class HttpSendError extends Error {
+export class SendError extends Error {
   override readonly name = 'SendError';
   readonly kind: HttpSendErrorKind;
   readonly sent: boolean;
@@ -57,13 +57,13 @@ export class HttpSendError extends Error {
   }
 }
 
-/** The error code for the user; every HttpSendError has exit code 6. */
-export function getCliNetworkErrorCode({ kind }: HttpSendError): 'tls' | 'timeout' | 'unreachable' {
+/** The error code for the user; every SendError has exit code 6. */
+export function networkCode({ kind }: SendError): 'tls' | 'timeout' | 'unreachable' {
   return kind === 'tls' || kind === 'timeout' ? kind : 'unreachable';
 }
 
 /** A complete, decompressed response body, whose chunks are joined on first use. */
-export interface BufferedResponseBody {
+export interface BufferedBody {
   /** The length of the body in bytes. */
   readonly size: number;
   readonly bytes: () => Buffer;
@@ -72,10 +72,7 @@ export interface BufferedResponseBody {
 }
 
 /** Reads a response body of at most `limit` bytes; returns undefined when the body is longer. */
-export async function bufferResponseBody(
-  { body }: HttpResponse,
-  limit: number,
-): Promise<BufferedResponseBody | undefined> {
+export async function bufferBody({ body }: HttpResponse, limit: number): Promise<BufferedBody | undefined> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of body ?? []) {
@@ -84,15 +81,15 @@ export async function bufferResponseBody(
     if (size > limit) return undefined;
     chunks.push(chunk);
   }
-  return createBufferedResponseBody(chunks);
+  return bufferedBody(chunks);
 }
 
 /** Reads a response body of at most `limit` bytes and decodes it as UTF-8. */
-export async function readResponseBodyText(answer: HttpResponse, limit: number): Promise<string | undefined> {
-  return (await bufferResponseBody(answer, limit))?.bytes().toString('utf8');
+export async function readBody(answer: HttpResponse, limit: number): Promise<string | undefined> {
+  return (await bufferBody(answer, limit))?.bytes().toString('utf8');
 }
 
-export function createBufferedResponseBody(chunks: readonly Uint8Array[]): BufferedResponseBody {
+export function bufferedBody(chunks: readonly Uint8Array[]): BufferedBody {
   const size = chunks.reduce((sum, { byteLength }) => sum + byteLength, 0);
   let parts = chunks;
   const joined = (): Buffer => {

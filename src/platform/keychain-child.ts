@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline';
 import { type KeychainEnvironment, readKeychainItem, removeKeychainItem, writeKeychainItem } from './keychain-items.ts';
-import { type KeychainRequest, keychainOperationStartedLine } from './keychain-wire.ts';
+import { type KeychainRequest, startedLine } from './keychain-wire.ts';
 
 // On Windows a Ctrl-C reaches every process of the console, so the helper ignores it and the parent process handles it.
 process.on('SIGINT', () => {});
@@ -25,7 +25,7 @@ createInterface({ input: process.stdin })
   .on('line', async (line) => {
     const request: KeychainRequest = JSON.parse(line);
     current = request.operation;
-    process.stdout.write(`${keychainOperationStartedLine}\n`);
+    process.stdout.write(`${startedLine}\n`);
     const reply = await perform(request);
     current = undefined;
     process.stdout.write(`${JSON.stringify(reply)}\n`);

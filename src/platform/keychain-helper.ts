@@ -3,14 +3,9 @@ import { fileURLToPath } from 'node:url';
 import { sanitizeLine } from '../base/sanitize.ts';
 import { startChild } from './external-program.ts';
 import type { ProcessEnvironment } from './host.ts';
-import {
-  decodeKeychainHelperReply,
-  type KeychainReply,
-  type KeychainRequest,
-  keychainOperationStartedLine,
-} from './keychain-wire.ts';
+import { decodeReply, type KeychainReply, type KeychainRequest, startedLine } from './keychain-wire.ts';
 
-export interface KeychainHelperOptions {
+export interface HelperOptions {
   readonly env: ProcessEnvironment;
   /** The bundle of keychain-child.ts (default: beside the bundle of this file). */
   readonly script?: string;
@@ -23,7 +18,7 @@ export interface KeychainHelperOptions {
   readonly inherits?: number | undefined;
 }
 
-export interface KeychainHelperProcess {
+export interface HelperProcess {
   isAlive(): boolean;
   /** `onBegun` is called when the helper has started and calls the keychain. */
   request(request: KeychainRequest, onBegun: () => void): Promise<KeychainReply>;
@@ -33,13 +28,7 @@ export interface KeychainHelperProcess {
   end(): Promise<void>;
 }
 
-export function startKeychainHelper({
-  env,
-  script,
-  node,
-  service,
-  inherits,
-}: KeychainHelperOptions): KeychainHelperProcess {
+export function startHelper({ env, script, node, service, inherits }: HelperOptions): HelperProcess {
   const path = script ?? fileURLToPath(new URL('./keychain.cjs', import.meta.url));
   const child = startChild(node ?? process.execPath, service === undefined ? [path] : [path, service], {
     env: withoutNodeVariables(env),
@@ -63,9 +52,9 @@ export function startKeychainHelper({
     child.once('close', (status, signal) => end(endReason(status ?? signal, words)));
   });
   createInterface({ input: stdout }).on('line', (line) => {
-    if (line === keychainOperationStartedLine) return begin();
+    if (line === startedLine) return begin();
     waiting?.(
-      decodeKeychainHelperReply(line) ?? {
+      decodeReply(line) ?? {
         kind: 'unavailable',
         why: 'failed',
         reason: 'the keychain helper sent an invalid reply',

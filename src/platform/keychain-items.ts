@@ -1,28 +1,22 @@
 import type { AsyncEntry } from '@napi-rs/keyring';
 import type { DbusConnection, DbusWriter } from './dbus.ts';
-import type {
-  KeychainItemAbsent,
-  KeychainItemFound,
-  KeychainOperationDone,
-  KeychainUnavailable,
-  ProcessEnvironment,
-} from './host.ts';
-import { classifyKeychainError, keychainServiceName } from './keychain-wire.ts';
+import type { ItemAbsent, ItemFound, KeychainUnavailable, OperationDone, ProcessEnvironment } from './host.ts';
+import { classifyError, serviceName } from './keychain-wire.ts';
 import {
-  findKeyringPathByAlias,
-  findSecretServiceItem,
-  openSecretServiceSession,
-  readSecretServiceItem,
-  requireDbusSignature,
-  type SecretServiceAttributes,
-  secretServiceBusName,
+  busName,
+  findItem,
+  findKeyring,
+  type ItemAttributes,
+  openServiceSession,
+  readServiceItem,
+  requireSignature,
   withSecretService,
-  writeSecretServiceAttributes,
+  writeAttributes,
 } from './secret-service.ts';
 
 interface SecretServiceItem {
   readonly label: string;
-  readonly attributes: SecretServiceAttributes;
+  readonly attributes: ItemAttributes;
   readonly value: string;
 }
 
@@ -30,19 +24,16 @@ interface SecretServiceItem {
  * Writes one item to the Secret Service. Writing to the Secret Service never unlocks a keyring or prompts: the result is
  * `unavailable` if an unlock is needed.
  */
-export function writeSecretServiceItem(
+export function writeServiceItem(
   env: ProcessEnvironment,
   item: SecretServiceItem,
-): Promise<KeychainOperationDone | KeychainUnavailable> {
+): Promise<OperationDone | KeychainUnavailable> {
   return withSecretService(env, new AbortController().signal, async (bus) => {
-    const [path, session] = await Promise.all([
-      findSecretServiceItem(bus, item.attributes),
-      openSecretServiceSession(bus),
-    ]);
+    const [path, session] = await Promise.all([findItem(bus, item.attributes), openServiceSession(bus)]);
     if (typeof path === 'object') return path;
     if (path === undefined) return createItem(bus, item, session);
     const call = {
-      destination: secretServiceBusName,
+      destination: busName,
       path,
       interface: 'org.freedesktop.Secret.Item',
       member: 'SetSecret',
@@ -53,21 +44,21 @@ export function writeSecretServiceItem(
 }
 
 /** Removes the Secret Service item with these attributes; a missing item also gives `done`. */
-export function removeSecretServiceItem(
+export function removeServiceItem(
   env: ProcessEnvironment,
-  attributes: SecretServiceAttributes,
-): Promise<KeychainOperationDone | KeychainUnavailable> {
+  attributes: ItemAttributes,
+): Promise<OperationDone | KeychainUnavailable> {
   return withSecretService(env, new AbortController().signal, async (bus) => {
-    const path = await findSecretServiceItem(bus, attributes);
+    const path = await findItem(bus, attributes);
     if (typeof path === 'object') return path;
     if (path === undefined) return { kind: 'done' };
     const call = {
-      destination: secretServiceBusName,
+      destination: busName,
       path,
       interface: 'org.freedesktop.Secret.Item',
       member: 'Delete',
     };
-    return resultOfPrompt(requireDbusSignature(await bus.call(call), 'o').body.string());
+    return resultOfPrompt(requireSignature(await bus.call(call), 'o').body.string());
   });
 }
 
@@ -75,11 +66,11 @@ async function createItem(
   bus: DbusConnection,
   item: SecretServiceItem,
   session: string,
-): Promise<KeychainOperationDone | KeychainUnavailable> {
-  const path = await findKeyringPathByAlias(bus, 'default');
+): Promise<OperationDone | KeychainUnavailable> {
+  const path = await findKeyring(bus, 'default');
   if (path === nullPath) return { kind: 'unavailable', why: 'missing', reason: 'no default keyring exists' };
   const call = {
-    destination: secretServiceBusName,
+    destination: busName,
     path,
     interface: 'org.freedesktop.Secret.Collection',
     member: 'CreateItem',
@@ -94,7 +85,7 @@ async function createItem(
       writer.uint32(1);
     },
   });
-  const { body } = requireDbusSignature(reply, 'oo');
+  const { body } = requireSignature(reply, 'oo');
   body.string();
   return resultOfPrompt(body.string());
 }
@@ -102,7 +93,7 @@ async function createItem(
 /** The D-Bus object path that means "no object". */
 const nullPath = '/';
 
-function resultOfPrompt(prompt: string): KeychainOperationDone | KeychainUnavailable {
+function resultOfPrompt(prompt: string): OperationDone | KeychainUnavailable {
   if (prompt === nullPath) return { kind: 'done' };
   return { kind: 'unavailable', why: 'locked', reason: 'the keyring requires a confirmation' };
 }
@@ -116,7 +107,7 @@ function writeProperties(writer: DbusWriter, { label, attributes }: SecretServic
     writer.align(8);
     writer.string('org.freedesktop.Secret.Item.Attributes');
     writer.signature('a{ss}');
-    writeSecretServiceAttributes(writer, attributes);
+    writeAttributes(writer, attributes);
   });
 }
 
@@ -152,11 +143,11 @@ export interface KeychainEnvironment {
  */
 export async function readKeychainItem(
   account: string,
-  { env, platform, service = keychainServiceName }: KeychainEnvironment,
-): Promise<KeychainItemFound | KeychainItemAbsent | KeychainUnavailable> {
+  { env, platform, service = serviceName }: KeychainEnvironment,
+): Promise<ItemFound | ItemAbsent | KeychainUnavailable> {
   let direct: KeychainUnavailable | undefined;
   if (platform === 'linux') {
-    const read = await readSecretServiceItem(env, attributesOf(account, service), new AbortController().signal);
+    const read = await readServiceItem(env, attributesOf(account, service), new AbortController().signal);
     if (read.kind !== 'unavailable') return read;
     direct = read;
   }
@@ -173,12 +164,12 @@ export async function writeKeychainItem(
   account: string,
   value: string,
   machine: KeychainEnvironment,
-): Promise<KeychainOperationDone | KeychainUnavailable> {
-  const { service = keychainServiceName } = machine;
+): Promise<OperationDone | KeychainUnavailable> {
+  const { service = serviceName } = machine;
   const item = { label: `keyring:${account}@${service}`, attributes: attributesOf(account, service), value };
   const failure = await attempt(
     machine,
-    () => writeSecretServiceItem(machine.env, item),
+    () => writeServiceItem(machine.env, item),
     async () => (await openKeyringEntry(account, service)).setPassword(value),
   );
   if (failure !== undefined && failuresBeforeWrite.has(failure.why)) return failure;
@@ -190,11 +181,11 @@ export async function writeKeychainItem(
 export async function removeKeychainItem(
   account: string,
   machine: KeychainEnvironment,
-): Promise<KeychainOperationDone | KeychainUnavailable> {
-  const { service = keychainServiceName } = machine;
+): Promise<OperationDone | KeychainUnavailable> {
+  const { service = serviceName } = machine;
   const failure = await attempt(
     machine,
-    () => removeSecretServiceItem(machine.env, attributesOf(account, service)),
+    () => removeServiceItem(machine.env, attributesOf(account, service)),
     async () => (await openKeyringEntry(account, service)).deletePassword(),
   );
   if (failure !== undefined && failuresBeforeWrite.has(failure.why)) return failure;
@@ -225,7 +216,7 @@ async function openKeyringEntry(account: string, service: string): Promise<Async
 
 /** @param direct the failure of direct access to the Secret Service, which is more specific than a missing native client */
 function nativeFailure(error: unknown, direct: KeychainUnavailable | undefined): KeychainUnavailable {
-  if (!(error instanceof NativeClientMissingError)) return classifyKeychainError(error);
+  if (!(error instanceof NativeClientMissingError)) return classifyError(error);
   return direct ?? { kind: 'unavailable', why: 'missing', reason: error.message };
 }
 
@@ -242,7 +233,7 @@ function attributesOf(account: string, service: string): Readonly<Record<string,
 
 async function attempt(
   { platform }: KeychainEnvironment,
-  directly: () => Promise<KeychainOperationDone | KeychainUnavailable>,
+  directly: () => Promise<OperationDone | KeychainUnavailable>,
   natively: () => Promise<unknown>,
 ): Promise<KeychainUnavailable | undefined> {
   let direct: KeychainUnavailable | undefined;
@@ -259,9 +250,6 @@ async function attempt(
   }
 }
 
-function unverified(
-  stored: KeychainItemFound | KeychainItemAbsent | KeychainUnavailable,
-  reason: string,
-): KeychainUnavailable {
+function unverified(stored: ItemFound | ItemAbsent | KeychainUnavailable, reason: string): KeychainUnavailable {
   return stored.kind === 'unavailable' ? stored : { kind: 'unavailable', why: 'failed', reason };
 }

@@ -1,11 +1,11 @@
 import { sanitizeLine } from '../base/sanitize.ts';
-import type { KeychainItemAbsent, KeychainItemFound, KeychainOperationDone, KeychainUnavailable } from './host.ts';
+import type { ItemAbsent, ItemFound, KeychainUnavailable, OperationDone } from './host.ts';
 
 /** The service name of all keychain items of this program. */
-export const keychainServiceName = 'cloudctl';
+export const serviceName = 'cloudctl';
 
 /** Classifies an error of the keychain by its message, because the errors of the keychain library have no codes. */
-export function classifyKeychainError(error: unknown): KeychainUnavailable {
+export function classifyError(error: unknown): KeychainUnavailable {
   const reason = sanitizeLine(error instanceof Error ? error.message : String(error));
   const found = errorPatterns.find(({ words }) => words.test(reason));
   return { kind: 'unavailable', why: found?.why ?? 'failed', reason };
@@ -35,13 +35,13 @@ export type KeychainRequest =
   | { readonly operation: 'read' | 'remove'; readonly account: string }
   | { readonly operation: 'write'; readonly account: string; readonly value: string };
 
-export type KeychainReply = KeychainItemFound | KeychainItemAbsent | KeychainOperationDone | KeychainUnavailable;
+export type KeychainReply = ItemFound | ItemAbsent | OperationDone | KeychainUnavailable;
 
 /** The line that the helper prints before it calls the keychain; the time limit of the operation starts with this line. */
-export const keychainOperationStartedLine = 'begun';
+export const startedLine = 'begun';
 
 /** Decodes one output line of the helper; returns undefined when the line is not a reply. */
-export function decodeKeychainHelperReply(line: string): KeychainReply | undefined {
+export function decodeReply(line: string): KeychainReply | undefined {
   const reply = parsed(line);
   if (typeof reply !== 'object' || reply === null || !('kind' in reply)) return undefined;
   if (reply.kind === 'absent' || reply.kind === 'done') return { kind: reply.kind };

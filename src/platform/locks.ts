@@ -6,19 +6,19 @@ import { storageError } from '../base/storage-error.ts';
 import { findProgram, runChildSync } from './external-program.ts';
 import { ensureFolder, fileErrorCode, isSameFile } from './files.ts';
 import type { Clock } from './host.ts';
-import { formatAccessCommand } from './own-folder.ts';
+import { accessCommand } from './own-folder.ts';
 
 /**
  * Locks an open file until it is closed; returns false when another process has the lock. Throws when the file cannot be locked
  * on this system.
  */
-export type TryFileLock = (descriptor: number) => boolean;
+export type TryLock = (descriptor: number) => boolean;
 
 /**
  * The program flock locks the file descriptor that it inherits. The lock belongs to the open file, so it remains after the
  * program flock has ended.
  */
-export const tryLockOpenFileWithFlockProgram: TryFileLock = (descriptor) => {
+export const tryFlock: TryLock = (descriptor) => {
   const { env } = process;
   const { status, stderr, error } = runChildSync(findProgram('flock', env) ?? 'flock', ['-n', '3'], {
     stdio: ['ignore', 'ignore', 'pipe', descriptor],
@@ -37,9 +37,9 @@ export const tryLockOpenFileWithFlockProgram: TryFileLock = (descriptor) => {
  * The two kinds of locks do not exclude each other: fcntl(2) from the npm library, flock(2) from the flock program. On macOS the
  * library uses flock(2) and on Windows LockFileEx, under the same name.
  */
-export interface FileLockMechanism {
+export interface LockMechanism {
   readonly name: 'fcntl' | 'flock';
-  readonly lock: TryFileLock;
+  readonly lock: TryLock;
   /**
    * Releases the lock at once. Only on Windows, which may release the lock of a closed file later (LockFileEx); elsewhere a child
    * process that has inherited the file descriptor must keep the lock.
@@ -47,14 +47,14 @@ export interface FileLockMechanism {
   readonly unlock?: (descriptor: number) => void;
 }
 
-let native: readonly FileLockMechanism[] | undefined;
+let native: readonly LockMechanism[] | undefined;
 
 /**
  * The kinds of locks that this installation can acquire, the preferred one first. The lock library is loaded on first use,
  * because loading it takes 10 ms.
  */
-export function listAvailableFileLockMechanisms(): readonly FileLockMechanism[] {
-  const flock: FileLockMechanism = { name: 'flock', lock: tryLockOpenFileWithFlockProgram };
+export function listMechanisms(): readonly LockMechanism[] {
+  const flock: LockMechanism = { name: 'flock', lock: tryFlock };
   if ('Bun' in globalThis || 'Deno' in globalThis) return [flock];
   native ??= nativeKind();
   return [...native, flock];
@@ -64,10 +64,7 @@ export function listAvailableFileLockMechanisms(): readonly FileLockMechanism[] 
  * The kind of lock that the lock file records, else the preferred kind. Throws when this installation cannot acquire locks of
  * the recorded kind.
  */
-export function chooseRecordedOrPreferredLockMechanism(
-  descriptor: number,
-  kinds: readonly FileLockMechanism[],
-): FileLockMechanism {
+export function chooseMechanism(descriptor: number, kinds: readonly LockMechanism[]): LockMechanism {
   const recorded = recordedKind(descriptor);
   const kind = recorded === undefined ? kinds[0] : kinds.find(({ name }) => name === recorded);
   if (kind !== undefined) return kind;
@@ -79,7 +76,7 @@ export function chooseRecordedOrPreferredLockMechanism(
  * The first process records its kind of lock in the lock file, which must be locked. Returns false when another process has
  * recorded another kind before, so that the lock of this process does not exclude that process.
  */
-export function writeLockKindToFile(descriptor: number, { name }: FileLockMechanism): boolean {
+export function writeKind(descriptor: number, { name }: LockMechanism): boolean {
   // Windows has only one kind of lock, and cannot read a locked file.
   if (process.platform === 'win32') return true;
   const text = readStart(descriptor);
@@ -100,7 +97,7 @@ export function writeLockKindToFile(descriptor: number, { name }: FileLockMechan
   return recorded === undefined || recorded === name;
 }
 
-function recordedKind(descriptor: number): FileLockMechanism['name'] | undefined {
+function recordedKind(descriptor: number): LockMechanism['name'] | undefined {
   if (process.platform === 'win32') return undefined;
   return decodeKind(readStart(descriptor));
 }
@@ -110,7 +107,7 @@ function readStart(descriptor: number): string {
   return bytes.toString('latin1', 0, readSync(descriptor, bytes, 0, bytes.length, 0));
 }
 
-function decodeKind(text: string): FileLockMechanism['name'] | undefined {
+function decodeKind(text: string): LockMechanism['name'] | undefined {
   if (text === 'fcntl\n') return 'fcntl';
   return text === 'flock\n' ? 'flock' : undefined;
 }
@@ -124,7 +121,7 @@ interface NativeLockLibrary {
  * The npm lock library has no build for the C library musl, and ends the process in Bun and Deno, which lack functions
  * of libuv.
  */
-function nativeKind(): readonly FileLockMechanism[] {
+function nativeKind(): readonly LockMechanism[] {
   const load = createRequire(import.meta.url);
   try {
     const library: NativeLockLibrary = load('fs-native-extensions');
@@ -135,7 +132,7 @@ function nativeKind(): readonly FileLockMechanism[] {
   }
 }
 
-export interface HeldFileLock {
+export interface HeldLock {
   /**
    * A child process that inherits the file descriptor keeps the lock until the child ends, because the lock belongs to the open
    * file.
@@ -144,7 +141,7 @@ export interface HeldFileLock {
   release(): void;
 }
 
-export interface FileLockOptions {
+export interface LockOptions {
   /** Milliseconds to wait for the lock while another process has it; after this time the error is `busy`. */
   readonly waitMs: number;
   readonly clock: Clock;
@@ -159,12 +156,12 @@ export interface FileLockOptions {
  * when the process ends. Tries the lock every 25 to 75 ms instead of using the library's waiting function, because an abandoned
  * wait could acquire the lock later.
  */
-export async function acquireFileLock(path: string, options: FileLockOptions): Promise<HeldFileLock> {
+export async function acquireLock(path: string, options: LockOptions): Promise<HeldLock> {
   // The waiting time is the sum of the pauses, because the system time may be changed during the wait.
   let left = options.waitMs;
   for (let isWaiting = false; ; isWaiting = true) {
     options.signal?.throwIfAborted();
-    const held = tryAcquireFileLock(path);
+    const held = tryAcquire(path);
     if (held !== undefined) return held;
     if (!isWaiting) options.onWaiting?.();
     if (left <= 0) throw busyError(path, options.waitMs);
@@ -175,18 +172,18 @@ export async function acquireFileLock(path: string, options: FileLockOptions): P
 }
 
 /** Tries to acquire the lock without waiting; returns undefined when another process has it. */
-export function tryAcquireFileLock(path: string, kinds = listAvailableFileLockMechanisms()): HeldFileLock | undefined {
+export function tryAcquire(path: string, kinds = listMechanisms()): HeldLock | undefined {
   for (;;) {
     const descriptor = open(path);
     try {
-      const kind = chooseRecordedOrPreferredLockMechanism(descriptor, kinds);
+      const kind = chooseMechanism(descriptor, kinds);
       if (!kind.lock(descriptor)) {
         closeSync(descriptor);
         return undefined;
       }
       // Closing the file descriptor releases the lock: no other code opens the lock file, and no child process inherits it by
       // accident.
-      if (writeLockKindToFile(descriptor, kind) && isSameFile(path, descriptor))
+      if (writeKind(descriptor, kind) && isSameFile(path, descriptor))
         return { descriptor, release: () => release(descriptor, kind) };
     } catch (error) {
       closeSync(descriptor);
@@ -197,7 +194,7 @@ export function tryAcquireFileLock(path: string, kinds = listAvailableFileLockMe
   }
 }
 
-function release(descriptor: number, kind: FileLockMechanism): void {
+function release(descriptor: number, kind: LockMechanism): void {
   try {
     kind.unlock?.(descriptor);
   } finally {
@@ -223,7 +220,7 @@ function open(path: string): number {
 const openFlags =
   constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
-function pause(random: FileLockOptions['random']): number {
+function pause(random: LockOptions['random']): number {
   const [byte = 0] = random(1);
   return 25 + (50 * byte) / 255;
 }
@@ -243,7 +240,6 @@ function lockError(path: string, error: unknown): CliError {
   const reason = error instanceof Error ? error.message : String(error);
   return storageError(`could not lock a file in ${dirname(path)}: ${reason}`, error, {
     elsewhere:
-      formatAccessCommand(error) ??
-      'set CLOUDCTL_CONFIG_DIR and CLOUDCTL_STATE_DIR to folders that you own on a local disk',
+      accessCommand(error) ?? 'set CLOUDCTL_CONFIG_DIR and CLOUDCTL_STATE_DIR to folders that you own on a local disk',
   });
 }

@@ -1,11 +1,11 @@
 import { cachedDataVersionTag, setFlagsFromString } from 'node:v8';
-import { clientSideDatabaseErrorCodes, DatabaseConnectError } from './network-errors.ts';
+import { ConnectError, clientErrorCodes } from './network-errors.ts';
 
 /**
  * Sets V8 flags for a client that sends requests. The flags must be set after all required modules of Node are loaded, because
  * with other flags V8 rejects the code cache of Node and compiles its modules again, which takes 30 ms.
  */
-export function tuneV8ForClient(): void {
+export function tuneClient(): void {
   limitYoungGeneration();
   disableWasmRecompilation();
 }
@@ -41,7 +41,7 @@ export function disableWasmRecompilation(): void {
  * Sets each flag that the functions of this file have changed back to its default in V8, which this file lists. Returns
  * false if the flags of V8 are not as before the first change, because this version of V8 has other defaults.
  */
-export function resetV8Flags(): boolean {
+export function resetFlags(): boolean {
   if (initialTag === undefined) return true;
   for (const flag of defaultFlags) setFlagsFromString(flag);
   return cachedDataVersionTag() === initialTag;
@@ -63,7 +63,7 @@ function setFlag(flag: string): void {
 }
 
 /** Limits the memory that the responses of one or several database sessions use. */
-export interface DatabaseResponseMemoryLimit {
+export interface MemoryLimit {
   /** Starts to count the memory of one session. */
   open(): ResponseMemoryUse;
 }
@@ -85,9 +85,7 @@ const maxMemory = 64 * 2 ** 20;
  * @param kept how long the caller keeps a response: until the next `statement` of its session, until the `session` ends, or
  * `always`
  */
-export function createDatabaseResponseMemoryLimit(
-  kept: 'statement' | 'session' | 'always',
-): DatabaseResponseMemoryLimit {
+export function createLimit(kept: 'statement' | 'session' | 'always'): MemoryLimit {
   let total = 0;
   return {
     open() {
@@ -102,10 +100,9 @@ export function createDatabaseResponseMemoryLimit(
         add(bytes) {
           own += bytes;
           total += bytes;
-          if (own > maxMemory)
-            throw tooLarge(clientSideDatabaseErrorCodes.protocol, 'the response is larger than 64 MiB');
+          if (own > maxMemory) throw tooLarge(clientErrorCodes.protocol, 'the response is larger than 64 MiB');
           if (total > maxMemory) {
-            throw tooLarge(clientSideDatabaseErrorCodes.memory, 'the responses of all sessions are larger than 64 MiB');
+            throw tooLarge(clientErrorCodes.memory, 'the responses of all sessions are larger than 64 MiB');
           }
         },
         nextStatement() {
@@ -119,6 +116,6 @@ export function createDatabaseResponseMemoryLimit(
   };
 }
 
-function tooLarge(code: string, message: string): DatabaseConnectError {
-  return new DatabaseConnectError('startup', code, message);
+function tooLarge(code: string, message: string): ConnectError {
+  return new ConnectError('startup', code, message);
 }

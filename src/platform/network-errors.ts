@@ -1,35 +1,35 @@
 import { X509Certificate } from 'node:crypto';
 import type { TLSSocket } from 'node:tls';
 import { sanitizeLine } from '../base/sanitize.ts';
-import { HttpSendError } from './http-sender.ts';
+import { SendError } from './http-sender.ts';
 
 /**
  * The error for a failed network connection. The error has a message of this program, because the messages of libraries can
  * contain URLs with secrets.
  */
-export function buildNetworkHttpSendError(error: Error, what: string): HttpSendError {
+export function networkSendError(error: Error, what: string): SendError {
   const code = readErrorCode(error);
   if (syscallOf(error) === 'getaddrinfo') {
-    return new HttpSendError(
+    return new SendError(
       'name',
       false,
       `${what}: ${code === 'EAI_AGAIN' ? 'the name server does not respond' : 'the host name does not exist'}`,
     );
   }
   const kind = code === 'ECONNREFUSED' ? 'refused' : code === 'ETIMEDOUT' ? 'timeout' : 'connection';
-  return new HttpSendError(kind, false, `${what}: ${describeConnectionErrorCode(code)}`);
+  return new SendError(kind, false, `${what}: ${describeCode(code)}`);
 }
 
 /** The error for a failed TLS handshake or an untrusted certificate, before which no part of the request was sent. */
-export function buildTlsHttpSendError(error: Error, what: string): HttpSendError {
+export function tlsSendError(error: Error, what: string): SendError {
   if (
     readErrorCode(error) === 'ERR_SSL_WRONG_VERSION_NUMBER' ||
     readErrorCode(error) === 'ERR_SSL_PACKET_LENGTH_TOO_LONG'
   ) {
-    return new HttpSendError('tls', false, `${what}: the server does not speak TLS on this port`, { noTls: true });
+    return new SendError('tls', false, `${what}: the server does not speak TLS on this port`, { noTls: true });
   }
   if (unknownIssuerCodes.has(readErrorCode(error) ?? ''))
-    return new HttpSendError(
+    return new SendError(
       'tls',
       false,
       `${what}: no trusted CA issued its certificate (${sanitizeLine(error.message)})`,
@@ -43,7 +43,7 @@ export function buildTlsHttpSendError(error: Error, what: string): HttpSendError
     readErrorCode(error) === 'ECONNRESET'
       ? 'the connection was closed during the TLS handshake'
       : sanitizeLine(message);
-  return new HttpSendError('tls', false, `${what}: ${reason}`);
+  return new SendError('tls', false, `${what}: ${reason}`);
 }
 
 /** https://docs.openssl.org/master/man1/openssl-verification-options/ describes them by their X509_V_ERR names. */
@@ -56,20 +56,20 @@ const unknownIssuerCodes: ReadonlySet<string> = new Set([
 ]);
 
 /** Describes an error code of the operating system in words. */
-export function describeConnectionErrorCode(code: string | undefined): string {
+export function describeCode(code: string | undefined): string {
   return (
     (code === undefined ? undefined : reasons[code]) ?? `the connection failed${code === undefined ? '' : ` (${code})`}`
   );
 }
 
 /** The reason why a response is incomplete. */
-export function describeIncompleteResponse(error: unknown): string {
+export function describeIncomplete(error: unknown): string {
   const [name, message] = error instanceof Error ? [error.name, error.message] : ['', ''];
   if (name === 'HTTPParserError') return 'the response violates the HTTP protocol';
   // For an unexpected 100 Continue, undici closes the connection itself and reports the same error code as for a closed
   // connection.
   if (message === 'bad response') return 'the server sent an unexpected 100 Continue';
-  return describeConnectionErrorCode(readErrorCode(error));
+  return describeCode(readErrorCode(error));
 }
 
 const reasons: Readonly<Record<string, string>> = {
@@ -92,7 +92,7 @@ function syscallOf(error: Error): unknown {
 }
 
 /** The TLS parameters of a connection. */
-export interface TlsConnectionInfo {
+export interface TlsInfo {
   /** The TLS version, for example `TLSv1.3`. */
   readonly version?: string;
   readonly certificate?: Certificate;
@@ -108,7 +108,7 @@ interface Certificate {
   readonly selfSigned: boolean;
 }
 
-export function readTlsInfoOfSocket(socket: TLSSocket): TlsConnectionInfo {
+export function readTlsInfo(socket: TLSSocket): TlsInfo {
   const version = socket.getProtocol();
   // The function getPeerX509Certificate is not called, because in Node.js 20 the certificate would then be missing for channel
   // binding.
@@ -133,13 +133,13 @@ export function readTlsInfoOfSocket(socket: TLSSocket): TlsConnectionInfo {
  * The step of connecting that failed: `network` until TCP is connected, `tls` until the handshake is done, `startup` until the
  * server accepts commands.
  */
-export type DatabaseConnectPhase = 'network' | 'tls' | 'startup';
+export type ConnectPhase = 'network' | 'tls' | 'startup';
 
 /**
  * Error codes of this program, in addition to the codes of the server (SQLSTATE, or the first word of a Redis error) and of the
  * operating system.
  */
-export const clientSideDatabaseErrorCodes = {
+export const clientErrorCodes = {
   /** The server does not support TLS on this port. */
   noTls: 'NO_TLS',
   /** The server requires TLS, but the connection was made without TLS. */
@@ -173,15 +173,15 @@ export const clientSideDatabaseErrorCodes = {
 } as const;
 
 /** The error for a connection to a database server that could not be established. */
-export class DatabaseConnectError extends Error {
+export class ConnectError extends Error {
   override readonly name = 'ConnectError';
-  readonly phase: DatabaseConnectPhase;
-  /** An error code of the server or the operating system, or one of `clientSideDatabaseErrorCodes`. */
+  readonly phase: ConnectPhase;
+  /** An error code of the server or the operating system, or one of `clientErrorCodes`. */
   readonly code: string;
   /** The negotiated TLS parameters if the server refused the connection later; undefined if no TLS handshake was completed. */
-  readonly tls: TlsConnectionInfo | undefined;
+  readonly tls: TlsInfo | undefined;
 
-  constructor(phase: DatabaseConnectPhase, code: string, message: string, tls?: TlsConnectionInfo) {
+  constructor(phase: ConnectPhase, code: string, message: string, tls?: TlsInfo) {
     super(message);
     this.phase = phase;
     this.code = code;
@@ -191,7 +191,7 @@ export class DatabaseConnectError extends Error {
 
 /** The error for a statement or command that returned no result. */
 export class DatabaseError extends Error {
-  /** An error code of the server or the operating system, or one of `clientSideDatabaseErrorCodes`. */
+  /** An error code of the server or the operating system, or one of `clientErrorCodes`. */
   readonly code: string;
   /** Whether the database session can no longer be used. */
   readonly lost: boolean;
@@ -203,7 +203,7 @@ export class DatabaseError extends Error {
   }
 }
 
-export const closedDuringTlsHandshakeMessage = 'the connection was closed during the TLS handshake';
+export const tlsHandshakeClosed = 'the connection was closed during the TLS handshake';
 
 /** The reason of a failed TLS handshake. OpenSSL adds the names of its function and source file to the reason. */
 export function tlsErrorReason(error: unknown): string {

@@ -8,7 +8,7 @@ import { quoteShellArg } from '../base/text.ts';
  * Throws `config_invalid` when another user owns the folder or can write to it, because that user could create or replace files in
  * it. A missing folder is not an error, because it is created later with mode 0700. A symbolic link that the user owns is allowed.
  */
-export function requireFolderOwner(folder: string): void {
+export function requireOwner(folder: string): void {
   // Windows has no user IDs and mode bits to check.
   const user = process.geteuid?.();
   if (user === undefined) return;
@@ -21,7 +21,7 @@ export function requireFolderOwner(folder: string): void {
 
 /** Throws `config_invalid` also when another user could replace the folder. */
 export function requireOwnFolder(folder: string): void {
-  requireFolderOwner(folder);
+  requireOwner(folder);
   requireOwnPath(folder);
 }
 
@@ -46,7 +46,7 @@ export function requireOwnPath(folder: string): void {
  * Throws `config_invalid` when another user can have written the open file, or put it into its folder: its mode lets others write,
  * or it belongs to another user, and the folder or one of its parents can be replaced.
  */
-export function requireUnplantedFile(path: string, file: Stats): void {
+export function requireUnplanted(path: string, file: Stats): void {
   const user = process.geteuid?.();
   if (user === undefined) return;
   if (!isTrustedOwner(file.uid, user)) requireOwnFolder(dirname(path));
@@ -57,7 +57,7 @@ export function requireUnplantedFile(path: string, file: Stats): void {
  * The command after which the user can reach and change what a call of the operating system was refused, in backquotes; undefined
  * if another user has to allow it, or if the reason is another one.
  */
-export function formatAccessCommand(error: unknown): string | undefined {
+export function accessCommand(error: unknown): string | undefined {
   if (!(error instanceof Error && 'code' in error && error.code === 'EACCES' && 'path' in error)) return undefined;
   const user = process.geteuid?.();
   let command: string | undefined;
@@ -95,7 +95,7 @@ function checkFirst(what: string, command: string): string {
  * link and each folder on its path belong to them, and no folder or file is writable for others. In a folder with the sticky bit,
  * such as /tmp, others cannot replace what belongs to the user.
  */
-export function requireFileOfUser(path: string): void {
+export function requireUserFile(path: string): void {
   const user = process.geteuid?.();
   if (user === undefined) return;
   const refuse = (why: string, command?: string): never => {

@@ -1,11 +1,11 @@
-import type { KeychainItemAbsent, KeychainItemFound, KeychainUnavailable, ProcessEnvironment } from './host.ts';
-import { classifyKeychainError, keychainServiceName } from './keychain-wire.ts';
+import type { ItemAbsent, ItemFound, KeychainUnavailable, ProcessEnvironment } from './host.ts';
+import { classifyError, serviceName } from './keychain-wire.ts';
 
-import { readSecretServiceItem } from './secret-service.ts';
+import { readServiceItem } from './secret-service.ts';
 
-type KeychainReadResult = KeychainItemFound | KeychainItemAbsent | KeychainUnavailable;
+type KeychainReadResult = ItemFound | ItemAbsent | KeychainUnavailable;
 
-export interface QuickKeychainReadOptions {
+export interface QuickOptions {
   readonly env: ProcessEnvironment;
   readonly platform: NodeJS.Platform;
   /** Milliseconds. */
@@ -17,11 +17,11 @@ export interface QuickKeychainReadOptions {
  * program repeats the read in a helper process, which can wait for an unlock and can be killed. On Linux the Secret Service is
  * accessed over its socket, which can be closed and is faster than the native client (1.4 instead of 1.6 times the start of
  * Node alone). On other platforms the native client is used; when it hangs, the process cannot exit normally (see
- * `exitDespiteBlockedThread`).
+ * `exitBlocked`).
  */
-export async function readKeychainQuickly(
+export async function readQuickly(
   account: string,
-  { env, platform, limit }: QuickKeychainReadOptions,
+  { env, platform, limit }: QuickOptions,
 ): Promise<KeychainReadResult> {
   const given = new AbortController();
   let timer: NodeJS.Timeout | undefined;
@@ -34,7 +34,7 @@ export async function readKeychainQuickly(
   });
   const reading =
     platform === 'linux'
-      ? readSecretServiceItem(env, { service: keychainServiceName, username: account }, given.signal)
+      ? readServiceItem(env, { service: serviceName, username: account }, given.signal)
       : readNatively(account);
   try {
     return await Promise.race([reading, late]);
@@ -49,7 +49,7 @@ export async function readKeychainQuickly(
  * process with another program, or kills the process where Node has no execve (Windows: status 1; Node 20 on macOS: status
  * 137).
  */
-export function exitDespiteBlockedThread(status: number): void {
+export function exitBlocked(status: number): void {
   const execve: unknown = Reflect.get(process, 'execve');
   if (process.platform !== 'win32' && typeof execve === 'function')
     execve.call(process, '/bin/sh', ['sh', '-c', `exit ${status}`], {});
@@ -59,9 +59,9 @@ export function exitDespiteBlockedThread(status: number): void {
 async function readNatively(account: string): Promise<KeychainReadResult> {
   const { AsyncEntry } = await import('@napi-rs/keyring');
   try {
-    const value = await new AsyncEntry(keychainServiceName, account).getPassword();
+    const value = await new AsyncEntry(serviceName, account).getPassword();
     return value === null ? { kind: 'absent' } : { kind: 'found', value };
   } catch (error) {
-    return classifyKeychainError(error);
+    return classifyError(error);
   }
 }

@@ -11,7 +11,7 @@ interface FileRenameOperations {
  * Renames a file, and replaces an existing one. On Windows the rename fails while another program, such as
  * a virus scanner, has the existing file open (MoveFileEx), so it is repeated there for two seconds.
  */
-export function renameOverExistingFile(from: string, to: string, system: FileRenameOperations = realSystem): void {
+export function renameOver(from: string, to: string, system: FileRenameOperations = realSystem): void {
   for (let attempt = 0; ; attempt += 1) {
     try {
       system.rename(from, to);

@@ -11,15 +11,8 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { quoteShellArg } from '../base/text.ts';
-import {
-  createTemporaryFile,
-  fileErrorCode,
-  formatMoveCommand,
-  fsyncFolder,
-  readOpenFile,
-  writeAllBytesAt,
-} from './files.ts';
-import { renameOverExistingFile } from './rename-over-existing-file.ts';
+import { createTemporary, fileErrorCode, fsyncFolder, moveCommand, readOpenFile, writeAt } from './files.ts';
+import { renameOver } from './rename-over-existing-file.ts';
 
 /** The error for a file or folder with secrets that another user could have created, read or changed. */
 export class InsecureFileError extends Error {
@@ -60,13 +53,13 @@ export function readSecretBytes(path: string): Buffer | undefined {
  */
 export function requireReplaceable(path: string, reserve: number, namedAfter: string, attempt = 1): void {
   requireRegularFile(path);
-  const { descriptor, temporary } = createTemporaryFile(namedAfter);
+  const { descriptor, temporary } = createTemporary(namedAfter);
   const [renamed, link] = ['.ready.tmp', '.link.tmp'].map((ending) => temporary.replace(/\.tmp$/, ending));
   try {
-    writeAllBytesAt(descriptor, Buffer.alloc(reserve), 0);
+    writeAt(descriptor, Buffer.alloc(reserve), 0);
     fsyncSync(descriptor);
     requireSameMount(path, link ?? '');
-    renameOverExistingFile(temporary, renamed ?? '');
+    renameOver(temporary, renamed ?? '');
     fsyncFolder(dirname(path));
   } catch (error) {
     // Another process has removed the temporary file.
@@ -84,11 +77,11 @@ export function requireReplaceable(path: string, reserve: number, namedAfter: st
  */
 export function writeSecretFile(path: string, text: string): void {
   requireRegularFile(path);
-  const { descriptor, temporary } = createTemporaryFile(path);
+  const { descriptor, temporary } = createTemporary(path);
   try {
     writeFileSync(descriptor, text);
     syncIfPossible(descriptor);
-    renameOverExistingFile(temporary, path);
+    renameOver(temporary, path);
   } catch (error) {
     rmSync(temporary, { force: true });
     throw error;
@@ -171,7 +164,7 @@ function requireSameMount(path: string, probe: string): void {
 }
 
 function irregularFileError(path: string): InsecureFileError {
-  return new InsecureFileError(`${path} is not a regular file`, `move it away: ${formatMoveCommand(path)}`);
+  return new InsecureFileError(`${path} is not a regular file`, `move it away: ${moveCommand(path)}`);
 }
 
 function symbolicLinkError(path: string): InsecureFileError {

@@ -1,19 +1,19 @@
-import { type DbusConnection, type DbusReply, type DbusWriter, openSessionBus } from './dbus.ts';
-import type { KeychainItemAbsent, KeychainItemFound, KeychainUnavailable, ProcessEnvironment } from './host.ts';
-import { classifyKeychainError } from './keychain-wire.ts';
+import { type DbusConnection, type DbusReply, type DbusWriter, openBus } from './dbus.ts';
+import type { ItemAbsent, ItemFound, KeychainUnavailable, ProcessEnvironment } from './host.ts';
+import { classifyError } from './keychain-wire.ts';
 
 /**
  * Reads one item from the Secret Service (https://specifications.freedesktop.org/secret-service/0.2). The Secret Service is
  * accessed over its socket, because a native call that hangs blocks a thread, for which process.exit waits. Reading from the
  * Secret Service never unlocks a keyring or prompts.
  */
-export async function readSecretServiceItem(
+export async function readServiceItem(
   env: ProcessEnvironment,
-  attributes: SecretServiceAttributes,
+  attributes: ItemAttributes,
   signal: AbortSignal,
-): Promise<KeychainItemFound | KeychainItemAbsent | KeychainUnavailable> {
+): Promise<ItemFound | ItemAbsent | KeychainUnavailable> {
   return withSecretService(env, signal, async (bus) => {
-    const [item, session] = await Promise.all([findSecretServiceItem(bus, attributes), openSecretServiceSession(bus)]);
+    const [item, session] = await Promise.all([findItem(bus, attributes), openServiceSession(bus)]);
     if (typeof item !== 'string') return item ?? { kind: 'absent' };
     return { kind: 'found', value: await getSecret(bus, item, session) };
   });
@@ -25,22 +25,22 @@ export async function withSecretService<Outcome>(
   signal: AbortSignal,
   talk: (bus: DbusConnection) => Promise<Outcome>,
 ): Promise<Outcome | KeychainUnavailable> {
-  const bus = openSessionBus(env);
+  const bus = openBus(env);
   if (bus === undefined) return { kind: 'unavailable', why: 'missing', reason: 'no session bus exists' };
   signal.addEventListener('abort', () => bus.close());
   try {
     await registerClient(bus);
     return await talk(bus);
   } catch (error) {
-    return classifyKeychainError(error);
+    return classifyError(error);
   } finally {
     bus.close();
   }
 }
 
-export const secretServiceBusName = 'org.freedesktop.secrets';
+export const busName = 'org.freedesktop.secrets';
 const root = {
-  destination: secretServiceBusName,
+  destination: busName,
   path: '/org/freedesktop/secrets',
   interface: 'org.freedesktop.Secret.Service',
 };
@@ -52,20 +52,20 @@ const root = {
  */
 async function registerClient(bus: DbusConnection): Promise<void> {
   // The result of the ReadAlias call is ignored; if the service is missing, the next call reports it.
-  await findKeyringPathByAlias(bus, '').catch(() => undefined);
+  await findKeyring(bus, '').catch(() => undefined);
 }
 
 /** Returns the path of the collection with this alias; `/` when there is none. */
-export async function findKeyringPathByAlias(bus: DbusConnection, alias: string): Promise<string> {
+export async function findKeyring(bus: DbusConnection, alias: string): Promise<string> {
   const call = { ...root, member: 'ReadAlias', signature: 's' };
   const reply = await bus.call({ ...call, body: (writer) => writer.string(alias) });
-  return requireDbusSignature(reply, 'o').body.string();
+  return requireSignature(reply, 'o').body.string();
 }
 
 /** The object path of the only item with these attributes; undefined when there is none. */
-export async function findSecretServiceItem(
+export async function findItem(
   bus: DbusConnection,
-  attributes: SecretServiceAttributes,
+  attributes: ItemAttributes,
 ): Promise<string | KeychainUnavailable | undefined> {
   const found = await searchItems(bus, attributes);
   const [item, another] = found.unlocked;
@@ -75,9 +75,9 @@ export async function findSecretServiceItem(
   return item;
 }
 
-export type SecretServiceAttributes = Readonly<Record<string, string>>;
+export type ItemAttributes = Readonly<Record<string, string>>;
 
-export function writeSecretServiceAttributes(writer: DbusWriter, attributes: SecretServiceAttributes): void {
+export function writeAttributes(writer: DbusWriter, attributes: ItemAttributes): void {
   writer.array(8, () => {
     for (const [name, value] of Object.entries(attributes)) {
       writer.align(8);
@@ -92,14 +92,14 @@ interface FoundItems {
   readonly locked: readonly string[];
 }
 
-async function searchItems(bus: DbusConnection, attributes: SecretServiceAttributes): Promise<FoundItems> {
+async function searchItems(bus: DbusConnection, attributes: ItemAttributes): Promise<FoundItems> {
   const reply = await bus.call({
     ...root,
     member: 'SearchItems',
     signature: 'a{ss}',
-    body: (writer) => writeSecretServiceAttributes(writer, attributes),
+    body: (writer) => writeAttributes(writer, attributes),
   });
-  const { body } = requireDbusSignature(reply, 'aoao');
+  const { body } = requireSignature(reply, 'aoao');
   const paths = (): readonly string[] => {
     const list: string[] = [];
     body.array(4, () => list.push(body.string()));
@@ -112,7 +112,7 @@ async function searchItems(bus: DbusConnection, attributes: SecretServiceAttribu
  * The session is unencrypted (`plain`), because the bus is a socket of this user, and a process that can read the socket can
  * also request the secret.
  */
-export async function openSecretServiceSession(bus: DbusConnection): Promise<string> {
+export async function openServiceSession(bus: DbusConnection): Promise<string> {
   const reply = await bus.call({
     ...root,
     member: 'OpenSession',
@@ -123,28 +123,28 @@ export async function openSecretServiceSession(bus: DbusConnection): Promise<str
       writer.string('');
     },
   });
-  const { body } = requireDbusSignature(reply, 'vo');
+  const { body } = requireSignature(reply, 'vo');
   body.variant();
   return body.string();
 }
 
 async function getSecret(bus: DbusConnection, item: string, session: string): Promise<string> {
   const reply = await bus.call({
-    destination: secretServiceBusName,
+    destination: busName,
     path: item,
     interface: 'org.freedesktop.Secret.Item',
     member: 'GetSecret',
     signature: 'o',
     body: (writer) => writer.string(session),
   });
-  const { body } = requireDbusSignature(reply, '(oayays)');
+  const { body } = requireSignature(reply, '(oayays)');
   body.align(8);
   body.string();
   body.byteArray();
   return body.byteArray().toString('utf8');
 }
 
-export function requireDbusSignature(reply: DbusReply, signature: string): DbusReply {
+export function requireSignature(reply: DbusReply, signature: string): DbusReply {
   if (reply.signature !== signature)
     throw new Error(`the keyring returned the type ${reply.signature} instead of ${signature}`);
   return reply;

@@ -14,7 +14,7 @@ interface TcpConnectionAddresses {
  * sockets (only Linux does, in https://docs.kernel.org/networking/proc_net_tcp.html). @param readTable reads `/proc/net/tcp` or
  * `/proc/net/tcp6`; a test replaces it
  */
-export function readTcpPeerUserId(
+export function peerUser(
   addresses: TcpConnectionAddresses,
   readTable: (name: 'tcp' | 'tcp6') => string = readSocketTable,
 ): number | 'refused' | undefined {

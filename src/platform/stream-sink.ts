@@ -9,7 +9,7 @@ import type { OutputSink } from './host.ts';
  * of the process gives a certain answer, but creating the stream loads `net`, which takes a tenth of the start time of
  * Node.
  */
-export function canDescriptorBeTerminal(descriptor: number): boolean {
+export function maybeTerminal(descriptor: number): boolean {
   try {
     const status = fstatSync(descriptor);
     return status.isCharacterDevice() && status.rdev !== statSync('/dev/null', { throwIfNoEntry: false })?.rdev;
@@ -47,7 +47,7 @@ export function streamSink(stream: () => Output, options: StreamSinkOptions): Ou
   let candidate: boolean | undefined;
   // The descriptor alone shows that the output is a pipe or a file, so isTerminal does not open the stream in these cases.
   const isTerminal = (): boolean => {
-    candidate ??= output !== undefined || canDescriptorBeTerminal(options.descriptor);
+    candidate ??= output !== undefined || maybeTerminal(options.descriptor);
     return candidate && opened().isTTY === true;
   };
   const onFailure = (error: Error): CliError | undefined => {

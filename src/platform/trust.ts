@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { createSecureContext, rootCertificates, type SecureContext } from 'node:tls';
 import { CliError } from '../base/errors.ts';
 import { sanitizeLine } from '../base/sanitize.ts';
-import { fileErrorCode, readBytesIfPresent, UnusableFileError } from './files.ts';
+import { fileErrorCode, readBytes, UnusableFileError } from './files.ts';
 import type { ProcessEnvironment } from './host.ts';
 
 /** The files in which systems keep the CA certificates that they trust; `update-ca-certificates` writes the first one. */
@@ -105,7 +105,7 @@ export function trustOf(env: ProcessEnvironment): Trust {
 /** The certificates of a file, without those that are damaged; none if the file cannot be read. */
 function readCertificates(path: string): readonly string[] {
   try {
-    return splitPem(decode(readBytesIfPresent(path, maxBytes) ?? Buffer.alloc(0))).map(({ pem }) => pem);
+    return splitPem(decode(readBytes(path, maxBytes) ?? Buffer.alloc(0))).map(({ pem }) => pem);
   } catch {
     return [];
   }
@@ -131,7 +131,7 @@ const convertHint =
 
 function readNamedFile(path: string): Buffer {
   try {
-    const bytes = readBytesIfPresent(path, maxBytes);
+    const bytes = readBytes(path, maxBytes);
     if (bytes !== undefined) return bytes;
     throw unusable(`${path} does not exist`);
   } catch (error) {

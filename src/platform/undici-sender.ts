@@ -1,8 +1,8 @@
-import { requireUsableSettings } from './connector.ts';
-import type { HttpSenderOptions } from './host.ts';
+import { requireUsable } from './connector.ts';
+import type { SenderOptions } from './host.ts';
 import type { DecompressedResponse } from './http-request.ts';
-import { type HttpResponse, HttpSendError, type HttpSender } from './http-sender.ts';
-import { describeIncompleteResponse } from './network-errors.ts';
+import { type HttpResponse, type HttpSender, SendError } from './http-sender.ts';
+import { describeIncomplete } from './network-errors.ts';
 import { proxyFor } from './proxy.ts';
 import { type Trust, trustOf } from './trust.ts';
 
@@ -10,11 +10,7 @@ import { type Trust, trustOf } from './trust.ts';
  * Prints one line for each HTTP request: method, URL with the names of its parameters but without their values, result and
  * duration.
  */
-export function createTracingHttpSender(
-  send: HttpSender,
-  trace: (line: string) => void,
-  now: () => number,
-): HttpSender {
+export function tracingSender(send: HttpSender, trace: (line: string) => void, now: () => number): HttpSender {
   return async (url, init) => {
     const start = now();
     const print = (end: string) => trace(`${init.method} ${redactUrl(url)} ${end} ${Math.round(now() - start)} ms`);
@@ -23,7 +19,7 @@ export function createTracingHttpSender(
       print(String(answer.status));
       return answer;
     } catch (error) {
-      print(error instanceof HttpSendError ? error.kind : 'failed');
+      print(error instanceof SendError ? error.kind : 'failed');
       throw error;
     }
   };
@@ -37,7 +33,7 @@ export function redactUrl(url: string): string {
   return `${origin}${pathname}${names === '' ? '' : `?${names}`}`;
 }
 
-export interface UndiciSenderOptions extends HttpSenderOptions {
+export interface UndiciOptions extends SenderOptions {
   /** Time limit for establishing a connection including handshakes, in milliseconds (default: 10 s). */
   readonly connectLimit?: number;
   readonly trust?: Trust;
@@ -48,8 +44,8 @@ export interface UndiciSenderOptions extends HttpSenderOptions {
  * Sends requests with undici. With `fresh` each request uses a new connection, otherwise connections are reused. The caller
  * must read the body of a response or end its iteration, which releases the connection.
  */
-export async function createUndiciSender(options: UndiciSenderOptions): Promise<HttpSender> {
-  const [{ sendHttpRequestOnce }, { createHttpConnectionPool: createConnectionPool }] = await Promise.all([
+export async function undiciSender(options: UndiciOptions): Promise<HttpSender> {
+  const [{ sendOnce }, { createPool: createConnectionPool }] = await Promise.all([
     import('./http-request.ts'),
     import('./connection-pool.ts'),
   ]);
@@ -70,7 +66,7 @@ export async function createUndiciSender(options: UndiciSenderOptions): Promise<
   };
   const send: HttpSender = async (url, init) => {
     const target = targetOf(url);
-    requireUsableSettings(target, options.env, trust);
+    requireUsable(target, options.env, trust);
     const pool = kept ?? create();
     const leave = async () => {
       pool.release();
@@ -81,7 +77,7 @@ export async function createUndiciSender(options: UndiciSenderOptions): Promise<
     const attempt = { sent: false, failure, done: leave };
     const dispatcher = pool.acquire();
     try {
-      const response = await sendHttpRequestOnce(dispatcher, target, init, attempt);
+      const response = await sendOnce(dispatcher, target, init, attempt);
       if (response.body === null) await leave();
       return httpResponse(response);
     } catch (error) {
@@ -89,11 +85,11 @@ export async function createUndiciSender(options: UndiciSenderOptions): Promise<
       throw failure(error);
     }
   };
-  return options.trace === undefined ? send : createTracingHttpSender(send, options.trace, options.now ?? Date.now);
+  return options.trace === undefined ? send : tracingSender(send, options.trace, options.now ?? Date.now);
 }
 
 /** Sends requests with the given `fetch`, which does not report whether a request was sent, so each failed request counts as sent. */
-export function createFetchSender(fetch: typeof globalThis.fetch): HttpSender {
+export function fetchSender(fetch: typeof globalThis.fetch): HttpSender {
   return async (url, init) => {
     const { origin } = parse(url);
     const failure = (error: unknown) => failureOf(error, { sent: true, origin, signal: init.signal });
@@ -108,8 +104,7 @@ export function createFetchSender(fetch: typeof globalThis.fetch): HttpSender {
 
 function parse(url: string): URL {
   // The error of the URL parser would contain the URL with its secrets.
-  if (!URL.canParse(url))
-    throw new HttpSendError('connection', false, 'could not send the request: the URL is invalid');
+  if (!URL.canParse(url)) throw new SendError('connection', false, 'could not send the request: the URL is invalid');
   return new URL(url);
 }
 
@@ -128,7 +123,7 @@ function httpResponse({ status, headers, body }: DecompressedResponse): HttpResp
 
 async function* withBodyErrors(
   body: AsyncIterable<Uint8Array>,
-  failure: (error: unknown) => HttpSendError,
+  failure: (error: unknown) => SendError,
 ): AsyncGenerator<Uint8Array> {
   try {
     yield* body;
@@ -147,20 +142,16 @@ interface FailureContext {
  * Replaces errors of libraries, because "Failed to parse URL", ERR_INVALID_URL and errors about invalid headers contain the
  * secret.
  */
-function failureOf(error: unknown, { sent, origin, signal }: FailureContext): HttpSendError {
+function failureOf(error: unknown, { sent, origin, signal }: FailureContext): SendError {
   // The error of `fetch` has the original error as its cause; the error of a dispatcher is the original error.
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   if (signal.aborted) {
     const late = signal.reason instanceof Error && signal.reason.name === 'TimeoutError';
     return late
-      ? new HttpSendError('timeout', sent, `no response from ${origin} in time`)
-      : new HttpSendError('aborted', sent, `the request to ${origin} was cancelled`);
+      ? new SendError('timeout', sent, `no response from ${origin} in time`)
+      : new SendError('aborted', sent, `the request to ${origin} was cancelled`);
   }
-  if (cause instanceof HttpSendError) return new HttpSendError(cause.kind, cause.sent || sent, cause.message, cause);
-  if (!sent) return new HttpSendError('connection', false, `could not send the request to ${origin}`);
-  return new HttpSendError(
-    'connection',
-    true,
-    `no complete response from ${origin}: ${describeIncompleteResponse(cause)}`,
-  );
+  if (cause instanceof SendError) return new SendError(cause.kind, cause.sent || sent, cause.message, cause);
+  if (!sent) return new SendError('connection', false, `could not send the request to ${origin}`);
+  return new SendError('connection', true, `no complete response from ${origin}: ${describeIncomplete(cause)}`);
 }

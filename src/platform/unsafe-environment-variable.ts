@@ -1,6 +1,6 @@
 import type { ProcessEnvironment } from './host.ts';
 
-export interface UnsafeEnvironmentVariable {
+export interface UnsafeVariable {
   readonly variable: string;
   readonly value: string;
   /** The reason completes the sentence "<variable>=<value> …". */
@@ -8,7 +8,7 @@ export interface UnsafeEnvironmentVariable {
 }
 
 /** Finds an environment variable of Node that would expose secrets of requests; returns undefined when there is none. */
-export function findUnsafeEnvironmentVariable(env: ProcessEnvironment): UnsafeEnvironmentVariable | undefined {
+export function unsafeVariable(env: ProcessEnvironment): UnsafeVariable | undefined {
   const verify = env.NODE_TLS_REJECT_UNAUTHORIZED;
   if (verify === '0') {
     return {

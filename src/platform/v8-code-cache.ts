@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Script } from 'node:vm';
 import { crc32 } from 'node:zlib';
 import { isCi } from './browser.ts';
-import { resolveConfigAndStateFolders } from './folders.ts';
+import { resolveFolders } from './folders.ts';
 import type { ProcessEnvironment } from './host.ts';
 import { requireOwnFolder } from './own-folder.ts';
 
@@ -20,7 +20,7 @@ export interface ProgramBundle {
 }
 
 /** A bundle file that this process compiled, with or without cached data. */
-export interface CompiledBundleFile {
+export interface CompiledFile {
   readonly script: Script;
   /** The path of the cache file with the compiled functions of this bundle file. */
   readonly path: string;
@@ -30,10 +30,10 @@ export interface CompiledBundleFile {
   readonly cachedModules: ReadonlySet<string>;
 }
 
-export interface V8CodeCache {
+export interface CodeCache {
   readonly folder: string;
   /** The bundle files whose cache file lacks functions that this process compiled. */
-  readonly incompletePacks: () => readonly CompiledBundleFile[];
+  readonly incompletePacks: () => readonly CompiledFile[];
 }
 
 /** Maximum size of a cache file in bytes, ten times the usual size. */
@@ -44,13 +44,13 @@ const maxBytes = 8_000_000;
  * (docs/decisions/027-code-cache.md). Undefined if the cache is off, or if another user could have written it. A cache file
  * that cannot be used is ignored.
  */
-export function openV8CodeCache(packs: ProgramBundle, env: ProcessEnvironment): V8CodeCache | undefined {
+export function openCache(packs: ProgramBundle, env: ProcessEnvironment): CodeCache | undefined {
   const folder = codeCacheFolder(env);
   if (folder === undefined) return undefined;
   const node = statSync(process.execPath);
   const { version, versions, arch, execPath, execArgv } = process;
   const identity = [version, versions.v8, arch, execPath, node.size, node.mtimeMs, execArgv, env.NODE_OPTIONS];
-  const compiled: CompiledBundleFile[] = [];
+  const compiled: CompiledFile[] = [];
   packs.loadWith((pack) => {
     const file = join(packs.folder, `${pack}.cjs`);
     const source = readFileSync(file);
@@ -79,7 +79,7 @@ export function openV8CodeCache(packs: ProgramBundle, env: ProcessEnvironment): 
  * A file of the cache: `head`, the checksum of the rest, and a line with the modules whose functions the data contains. The
  * data begins at a multiple of 8 bytes; anywhere else V8 would copy it.
  */
-export function encodeCodeCacheFile(head: string, modules: readonly string[], data: Uint8Array): Buffer {
+export function encodeCache(head: string, modules: readonly string[], data: Uint8Array): Buffer {
   const start = head.length + checksumLength + 1;
   const list = modules.join(' ');
   const padding = ' '.repeat((8 - ((start + list.length + 1) % 8)) % 8);
@@ -123,7 +123,7 @@ function codeCacheFolder(env: ProcessEnvironment): string | undefined {
   // Windows has no owner and mode to check.
   if (process.geteuid === undefined || (choice ? choice !== 'on' : isCi(env))) return undefined;
   try {
-    const { state } = resolveConfigAndStateFolders(env, process.platform);
+    const { state } = resolveFolders(env, process.platform);
     if (!statSync(state).isDirectory()) return undefined;
     requireOwnFolder(state);
     const folder = join(state, 'code-cache');

@@ -35,7 +35,7 @@ export function createDeferred<Value>(): Deferred<Value> {
  * (Ctrl-Z, SIGSTOP, a debugger) does not count, because otherwise the timer would fire before the program reads a response that
  * arrived in that time. The timer of the timeout does not keep the process running.
  */
-export function createRunningTimeTimeoutSignal(ms: number, tick = 1_000): AbortSignal {
+export function runningTimeout(ms: number, tick = 1_000): AbortSignal {
   const controller = new AbortController();
   const wait = (left: number): void => {
     const [duration, started] = [Math.min(left, tick), performance.now()];
@@ -93,7 +93,6 @@ export async function runUntilSignal<T>(
 }
 
 /** Limits each HTTP request to `ms` milliseconds in addition to the deadline of the request. */
-export function createHttpSenderWithRequestTimeout(send: HttpSender, ms: number): HttpSender {
-  return (url, init) =>
-    send(url, { ...init, signal: AbortSignal.any([init.signal, createRunningTimeTimeoutSignal(ms)]) });
+export function limitedSender(send: HttpSender, ms: number): HttpSender {
+  return (url, init) => send(url, { ...init, signal: AbortSignal.any([init.signal, runningTimeout(ms)]) });
 }

@@ -1,8 +1,8 @@
 import { closeSync, lstatSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createTemporaryFile, fileErrorCode } from './files.ts';
-import { resetV8Flags } from './memory.ts';
-import { encodeCodeCacheFile, type V8CodeCache } from './v8-code-cache.ts';
+import { createTemporary, fileErrorCode } from './files.ts';
+import { resetFlags } from './memory.ts';
+import { type CodeCache, encodeCache } from './v8-code-cache.ts';
 
 const maxFilesOfPack = 3;
 const maxTotalBytes = 16_000_000;
@@ -14,15 +14,15 @@ const maxTemporaryAgeMs = 60_000;
  * that have run. A cache must not make a command fail, so every error is ignored; files are not synced to the disk, because a
  * checksum is verified when they are read.
  */
-export function writeV8CodeCache(cache: V8CodeCache, moduleNames: readonly string[]): void {
+export function writeCache(cache: CodeCache, moduleNames: readonly string[]): void {
   const packs = cache.incompletePacks();
   // V8 rejects data that was written with other flags.
-  if (packs.length === 0 || !resetV8Flags()) return;
+  if (packs.length === 0 || !resetFlags()) return;
   try {
     makeFolder(cache.folder);
     for (const { script, path, head, cachedModules } of packs)
       writeCacheFile(path, () =>
-        encodeCodeCacheFile(head, [...new Set([...cachedModules, ...moduleNames])], script.createCachedData()),
+        encodeCache(head, [...new Set([...cachedModules, ...moduleNames])], script.createCachedData()),
       );
     removeOldFiles(cache.folder);
   } catch {
@@ -41,7 +41,7 @@ function makeFolder(folder: string): void {
 
 /** Creates the file first: if the file cannot be created, the content, which takes much longer, is not created. */
 function writeCacheFile(path: string, content: () => Uint8Array): void {
-  const { descriptor, temporary } = createTemporaryFile(path);
+  const { descriptor, temporary } = createTemporary(path);
   try {
     writeFileSync(descriptor, content());
     renameSync(temporary, path);

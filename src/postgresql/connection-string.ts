@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { usageError } from '../base/errors.ts';
-import { readTextIfPresent } from '../platform/files.ts';
+import { readText } from '../platform/files.ts';
 import type { ProcessEnvironment } from '../platform/host.ts';
 
 /**
@@ -199,7 +199,7 @@ export function findPgService(
   const own = PGSERVICEFILE !== '' ? PGSERVICEFILE : HOME === '' ? undefined : join(HOME, '.pg_service.conf');
   const files = [own, PGSYSCONFDIR === '' ? undefined : join(PGSYSCONFDIR, 'pg_service.conf')];
   for (const file of files) {
-    const text = file === undefined ? undefined : readTextIfPresent(file);
+    const text = file === undefined ? undefined : readText(file);
     const found = text === undefined ? undefined : convertPgService(text, name);
     if (found !== undefined) return found;
   }

@@ -1,13 +1,13 @@
 import { isIP, Socket } from 'node:net';
 import { type ConnectionOptions, checkServerIdentity, TLSSocket } from 'node:tls';
 import { isLoopbackPeer } from '../platform/loopback-host.ts';
-import { createDatabaseResponseMemoryLimit, type DatabaseResponseMemoryLimit } from '../platform/memory.ts';
+import { createLimit, type MemoryLimit } from '../platform/memory.ts';
 import {
-  clientSideDatabaseErrorCodes,
-  DatabaseConnectError,
-  type DatabaseConnectPhase,
-  readTlsInfoOfSocket,
-  type TlsConnectionInfo,
+  ConnectError,
+  type ConnectPhase,
+  clientErrorCodes,
+  readTlsInfo,
+  type TlsInfo,
 } from '../platform/network-errors.ts';
 import { type CopyOut, type CopySink, receiveCopy, startCopy } from './copy.ts';
 import { type PostgresqlEndpoint, verifiesIdentity } from './endpoint.ts';
@@ -55,7 +55,7 @@ export const startupParameters = {
  * rejects a parameter that it does not track as a protocol violation, other products as an unknown parameter, a wrong
  * value or an unsupported feature.
  */
-export function isStartupRefusal({ phase, code }: DatabaseConnectError): boolean {
+export function isStartupRefusal({ phase, code }: ConnectError): boolean {
   return phase === 'startup' && refusalCodes.has(code);
 }
 
@@ -165,33 +165,29 @@ const allowedAfter: ReadonlyMap<number | undefined, readonly number[]> = new Map
 const noCodes: readonly number[] = [];
 
 /** A server that ends SCRAM early does not prove that it knows the password. */
-function outOfOrder(before: number | undefined): DatabaseConnectError {
+function outOfOrder(before: number | undefined): ConnectError {
   const isScram = before === codes.sasl || before === codes.saslContinue;
   return isScram
-    ? new DatabaseConnectError(
+    ? new ConnectError(
         'startup',
-        clientSideDatabaseErrorCodes.serverProof,
+        clientErrorCodes.serverProof,
         'the server did not prove that it knows the password (SCRAM)',
       )
-    : new DatabaseConnectError(
-        'startup',
-        clientSideDatabaseErrorCodes.protocol,
-        'the server repeats its authentication request',
-      );
+    : new ConnectError('startup', clientErrorCodes.protocol, 'the server repeats its authentication request');
 }
 
-function weakScramRefused(iterations: number): DatabaseConnectError {
-  return new DatabaseConnectError(
+function weakScramRefused(iterations: number): ConnectError {
+  return new ConnectError(
     'startup',
-    clientSideDatabaseErrorCodes.weakScram,
+    clientErrorCodes.weakScram,
     `the server requests SCRAM with ${iterations} iterations, fewer than ${leastIterations}, and its certificate was not verified`,
   );
 }
 
-function cleartextRefused(): DatabaseConnectError {
-  return new DatabaseConnectError(
+function cleartextRefused(): ConnectError {
+  return new ConnectError(
     'startup',
-    clientSideDatabaseErrorCodes.cleartextPassword,
+    clientErrorCodes.cleartextPassword,
     'the server requests the password in clear text, and its certificate was not verified',
   );
 }
@@ -228,7 +224,7 @@ interface ConnectOptions {
   /** application_name, as pg_stat_activity shows it (default: `cloudctl-preflight`). */
   readonly applicationName?: string;
   /** A common memory limit for sessions whose responses are in memory at the same time (default: a limit per response). */
-  readonly memory?: DatabaseResponseMemoryLimit | undefined;
+  readonly memory?: MemoryLimit | undefined;
   /**
    * The search_path that RESET restores, in place of pg_catalog. Only for a database whose schemas in it hold nothing but
    * extensions: their scripts may look for the extensions that they require by this value.
@@ -240,7 +236,7 @@ export interface PostgresqlSession {
   /** The process id that the server reported at login (BackendKeyData); a pooler reports an arbitrary one, or none. */
   readonly processId: number | undefined;
   /** undefined: not encrypted. */
-  readonly tls: TlsConnectionInfo | undefined;
+  readonly tls: TlsInfo | undefined;
   /** With the method `trust` in pg_hba.conf the server does not request, and so does not verify, the password. */
   readonly authentication: AuthMethod;
   /** The message with which a pooler rejected `startupParameters`; undefined if the settings are in force. */
@@ -274,7 +270,7 @@ export async function connectPostgresql(
       resetSearchPath === undefined ? startupParameters : { ...startupParameters, search_path: resetSearchPath };
     return { ...(await openSession(source, options, settings)), startupRefusal: undefined };
   } catch (error) {
-    if (!(error instanceof DatabaseConnectError) || !isStartupRefusal(error)) throw error;
+    if (!(error instanceof ConnectError) || !isStartupRefusal(error)) throw error;
     const limit = Math.max(1, options.limit - (performance.now() - begin));
     return { ...(await openSession(source, { ...options, limit }, {})), startupRefusal: error.message };
   }
@@ -317,7 +313,7 @@ async function openSession(
     source.ssl === 'require',
     isTrustedServer(source),
   );
-  const memory = options.memory ?? createDatabaseResponseMemoryLimit('statement');
+  const memory = options.memory ?? createLimit('statement');
   const connection = watchConnection(client, socket, source.ssl === 'require', (deliver) =>
     createMessageReader(deliver, guard.check, memory),
   );
@@ -329,9 +325,7 @@ async function openSession(
     const failure = toConnectError(error, step, options.limit);
     const { phase, code, message, tls } = failure;
     const isBinding = guard.isScramOpen() && code === '28000';
-    throw isBinding
-      ? new DatabaseConnectError(phase, clientSideDatabaseErrorCodes.channelBinding, message, tls)
-      : failure;
+    throw isBinding ? new ConnectError(phase, clientErrorCodes.channelBinding, message, tls) : failure;
   }
   return { ...createSession(client, connection, options.signal), authentication: guard.method() };
 }
@@ -378,8 +372,8 @@ function createSession(
 
 /** State of the network connection that the package pg does not expose. */
 interface ConnectionState {
-  phase(): DatabaseConnectPhase;
-  tls(): TlsConnectionInfo | undefined;
+  phase(): ConnectPhase;
+  tls(): TlsInfo | undefined;
   /** The error that ended the connection while no statement was running. */
   failure(): Error | undefined;
   expectResponse: MessageReader['expectResponse'];
@@ -392,8 +386,8 @@ function watchConnection(
   encrypted: boolean,
   createReader: (deliver: (messages: Buffer) => void) => MessageReader,
 ): ConnectionState {
-  let phase: DatabaseConnectPhase = 'network';
-  let tls: TlsConnectionInfo | undefined;
+  let phase: ConnectPhase = 'network';
+  let tls: TlsInfo | undefined;
   let failure: Error | undefined;
   socket.once('connect', () => {
     phase = encrypted ? 'tls' : 'startup';
@@ -402,7 +396,7 @@ function watchConnection(
     const { stream } = client.connection;
     stream.once('secureConnect', () => {
       phase = 'startup';
-      if (stream instanceof TLSSocket) tls = readTlsInfoOfSocket(stream);
+      if (stream instanceof TLSSocket) tls = readTlsInfo(stream);
     });
   });
   client.on('error', (error: Error) => {
@@ -441,6 +435,6 @@ function refuseNul(what: string, text: string): void {
   if (text.includes('\0')) throw startupError('protocol', `the ${what} contains a NUL character`);
 }
 
-function startupError(code: keyof typeof clientSideDatabaseErrorCodes, message: string): DatabaseConnectError {
-  return new DatabaseConnectError('startup', clientSideDatabaseErrorCodes[code], message);
+function startupError(code: keyof typeof clientErrorCodes, message: string): ConnectError {
+  return new ConnectError('startup', clientErrorCodes[code], message);
 }

@@ -1,6 +1,6 @@
 import { sanitizeLine } from '../base/sanitize.ts';
-import type { DatabaseResponseMemoryLimit } from '../platform/memory.ts';
-import { DatabaseConnectError } from '../platform/network-errors.ts';
+import type { MemoryLimit } from '../platform/memory.ts';
+import { ConnectError } from '../platform/network-errors.ts';
 import type { Stream } from './pg.ts';
 
 /**
@@ -111,7 +111,7 @@ const partSize = 65_536;
 export function createMessageReader(
   deliver: (messages: Buffer) => void,
   onAuthentication: (code: number, body: Buffer) => void,
-  memory: DatabaseResponseMemoryLimit,
+  memory: MemoryLimit,
 ): MessageReader {
   const partial = createPartialMessage();
   let isLoggedIn = false;
@@ -288,7 +288,7 @@ export function createMessageStream(
           if (reader !== undefined && Buffer.isBuffer(bytes)) reader.read(bytes);
           else listener(...values);
         } catch (error) {
-          stream.destroy(error instanceof DatabaseConnectError ? error : new Error(sanitizeLine(String(error))));
+          stream.destroy(error instanceof ConnectError ? error : new Error(sanitizeLine(String(error))));
         }
       });
     },

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { Secret } from '../base/secret.ts';
-import { readTextIfPresent } from '../platform/files.ts';
+import { readText } from '../platform/files.ts';
 import type { ProcessEnvironment } from '../platform/host.ts';
 import type { PostgresqlEndpoint } from './endpoint.ts';
 
@@ -28,7 +28,7 @@ export function findPgPassword(
   if (path === undefined) return { password: undefined, warning: undefined };
   const problem = fileProblem(path, platform);
   if (problem !== undefined) return { password: undefined, warning: `ignored the password file ${path}: ${problem}` };
-  const found = searchPgpass(readTextIfPresent(path) ?? '', source);
+  const found = searchPgpass(readText(path) ?? '', source);
   return { password: found === undefined ? undefined : new Secret(found), warning: undefined };
 }
 

@@ -1,4 +1,4 @@
-import { clientSideDatabaseErrorCodes } from '../platform/network-errors.ts';
+import { clientErrorCodes } from '../platform/network-errors.ts';
 import type { PostgresqlSession } from './connection.ts';
 import type { CopyOut, CopySink } from './copy.ts';
 import { QueryError } from './query-error.ts';
@@ -40,7 +40,7 @@ async function refusePooler(session: PostgresqlSession): Promise<void> {
   const pid = sets.flat()[0]?.pid;
   if (session.startupRefusal === undefined && pid === String(session.processId)) return;
   throw new QueryError(
-    clientSideDatabaseErrorCodes.protocol,
+    clientErrorCodes.protocol,
     'the connection goes through a connection pooler, and a direct connection is required',
     false,
   );

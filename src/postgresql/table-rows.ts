@@ -1,5 +1,5 @@
 import { createHash, hash, randomBytes } from 'node:crypto';
-import { clientSideDatabaseErrorCodes } from '../platform/network-errors.ts';
+import { clientErrorCodes } from '../platform/network-errors.ts';
 import { maxTimerMs } from '../platform/waiting.ts';
 import { firstNormalOid } from './catalog-oids.ts';
 import type { PostgresqlSession } from './connection.ts';
@@ -237,7 +237,7 @@ export async function readByCopy(
     const end = await readRows(session, message, visitAll, limits);
     if (end === 'complete') return undefined;
     const reason = `the rows of ${table.schema}.${table.name} were not read within ${(time ?? 0) / 1000} s`;
-    throw new QueryError(clientSideDatabaseErrorCodes.timeout, reason, true);
+    throw new QueryError(clientErrorCodes.timeout, reason, true);
   } catch (error) {
     if (!(error instanceof QueryError) || error.lost) throw error;
     await session.query(rollbackSql);

@@ -1,13 +1,13 @@
 import { redactServerLine } from '../base/redact.ts';
 import {
-  clientSideDatabaseErrorCodes,
-  closedDuringTlsHandshakeMessage,
-  DatabaseConnectError,
-  type DatabaseConnectPhase,
+  ConnectError,
+  type ConnectPhase,
+  clientErrorCodes,
   DatabaseError,
-  describeConnectionErrorCode,
+  describeCode,
   readErrorCode,
   tlsErrorReason,
+  tlsHandshakeClosed,
 } from '../platform/network-errors.ts';
 
 import type { RedisEndpoint } from './endpoint.ts';
@@ -22,7 +22,7 @@ export class CommandError extends DatabaseError {
 
 /** The error code in an error reply: `NOAUTH` of `NOAUTH Authentication required.`; `ERR` if the reply has none. */
 export function parseErrorCode(message: string): string {
-  if (/max number of clients/i.test(message)) return clientSideDatabaseErrorCodes.maxClients;
+  if (/max number of clients/i.test(message)) return clientErrorCodes.maxClients;
   return /^[A-Z][A-Z_0-9]+(?=\s|$)/.exec(message)?.[0] ?? 'ERR';
 }
 
@@ -35,18 +35,17 @@ export function redactServerMessage(text: string, source: RedisEndpoint): string
 }
 
 /** Error messages of libraries are not used, because they can contain a URL with a password. */
-export function toConnectError(phase: DatabaseConnectPhase, error: unknown): DatabaseConnectError {
-  if (error instanceof DatabaseConnectError) return error;
-  if (error instanceof DOMException)
-    return new DatabaseConnectError(phase, clientSideDatabaseErrorCodes.aborted, describeAbort(error));
-  const code = readErrorCode(error) ?? clientSideDatabaseErrorCodes.closed;
+export function toConnectError(phase: ConnectPhase, error: unknown): ConnectError {
+  if (error instanceof ConnectError) return error;
+  if (error instanceof DOMException) return new ConnectError(phase, clientErrorCodes.aborted, describeAbort(error));
+  const code = readErrorCode(error) ?? clientErrorCodes.closed;
   if (phase === 'network' && /^(ENOTFOUND|EAI_)/.test(code)) {
-    return new DatabaseConnectError(phase, code, 'the host name is unknown');
+    return new ConnectError(phase, code, 'the host name is unknown');
   }
   // OpenSSL reports an error on the next read, so the error for a missing client certificate may appear after the
   // handshake.
   if (code.startsWith('ERR_SSL_') || code === 'EPROTO' || phase === 'tls') return tlsError(code, error);
-  return new DatabaseConnectError(phase, code, describeConnectionErrorCode(code));
+  return new ConnectError(phase, code, describeCode(code));
 }
 
 /** Why a signal aborted the command: the deadline of the run, or the user. */
@@ -56,19 +55,19 @@ export function describeAbort(error: DOMException): string {
 
 export const certificateRequiredText = 'the server requires a client certificate (tls-auth-clients)';
 
-function tlsError(code: string, error: unknown): DatabaseConnectError {
+function tlsError(code: string, error: unknown): ConnectError {
   if (code === 'ERR_SSL_WRONG_VERSION_NUMBER' || code === 'ERR_SSL_PACKET_LENGTH_TOO_LONG') {
-    return new DatabaseConnectError(
+    return new ConnectError(
       'tls',
-      clientSideDatabaseErrorCodes.noTls,
+      clientErrorCodes.noTls,
       'the server does not support TLS on this port (wrong version number)',
     );
   }
   if (code === 'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED' || code === 'ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE') {
-    return new DatabaseConnectError('tls', clientSideDatabaseErrorCodes.tls, certificateRequiredText);
+    return new ConnectError('tls', clientErrorCodes.tls, certificateRequiredText);
   }
-  if (code === clientSideDatabaseErrorCodes.closed) {
-    return new DatabaseConnectError('tls', clientSideDatabaseErrorCodes.tls, closedDuringTlsHandshakeMessage);
+  if (code === clientErrorCodes.closed) {
+    return new ConnectError('tls', clientErrorCodes.tls, tlsHandshakeClosed);
   }
-  return new DatabaseConnectError('tls', clientSideDatabaseErrorCodes.tls, tlsErrorReason(error));
+  return new ConnectError('tls', clientErrorCodes.tls, tlsErrorReason(error));
 }

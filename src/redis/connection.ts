@@ -1,11 +1,7 @@
 import type { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
-import { createDatabaseResponseMemoryLimit, type DatabaseResponseMemoryLimit } from '../platform/memory.ts';
-import {
-  clientSideDatabaseErrorCodes,
-  DatabaseConnectError,
-  type TlsConnectionInfo,
-} from '../platform/network-errors.ts';
+import { createLimit, type MemoryLimit } from '../platform/memory.ts';
+import { ConnectError, clientErrorCodes, type TlsInfo } from '../platform/network-errors.ts';
 import { CommandError, describeAbort, parseErrorCode, redactServerMessage, toConnectError } from './command-error.ts';
 import type { RedisEndpoint } from './endpoint.ts';
 import type { Client } from './ioredis.ts';
@@ -43,7 +39,7 @@ const elementCost = 8;
  * Checks replies in RESP 2 before ioredis parses them, because ioredis allocates an array of any announced length, and
  * does not terminate on some malformed lengths. https://redis.io/docs/latest/develop/reference/protocol-spec/
  */
-export function createReplyValidator(memory: DatabaseResponseMemoryLimit): ReplyValidator {
+export function createReplyValidator(memory: MemoryLimit): ReplyValidator {
   const use = memory.open();
   /** The number of elements that each incomplete array still lacks. */
   const open: number[] = [];
@@ -154,7 +150,7 @@ export type RedisReply = string | number | null | Uint8Array | readonly RedisRep
 export interface RedisConnection {
   readonly authentication: AuthOutcome;
   /** undefined: not encrypted. */
-  readonly tls: TlsConnectionInfo | undefined;
+  readonly tls: TlsInfo | undefined;
   /**
    * Sends a command at once, without waiting for earlier replies. Throws a CommandError.
    * @param limit milliseconds until the session is closed for lack of a reply (default: 10 s)
@@ -173,7 +169,7 @@ export async function connectRedis(source: RedisEndpoint, options: RedisConnectO
   try {
     return await open(source, options);
   } catch (error) {
-    throw error instanceof DatabaseConnectError ? await probeConnectError(error, source, options) : error;
+    throw error instanceof ConnectError ? await probeConnectError(error, source, options) : error;
   }
 }
 
@@ -211,7 +207,7 @@ async function createSession(
   // ioredis prints errors if no listener for `error` exists. This listener is empty, because callers receive the errors
   // with the replies.
   client.on('error', () => {});
-  const reader = createReplyValidator(options.memory ?? createDatabaseResponseMemoryLimit('statement'));
+  const reader = createReplyValidator(options.memory ?? createLimit('statement'));
   const replyFailure = guardReplies(socket, reader);
   await client.connect();
   const drop = () => {
@@ -221,11 +217,9 @@ async function createSession(
   const toError = (error: unknown) => {
     if (error instanceof CommandError) return error;
     const refused = replyFailure();
-    if (refused instanceof Error) return new CommandError(clientSideDatabaseErrorCodes.protocol, refused.message, true);
-    if (error instanceof DOMException)
-      return new CommandError(clientSideDatabaseErrorCodes.aborted, describeAbort(error), true);
-    if (!(error instanceof ReplyError))
-      return new CommandError(clientSideDatabaseErrorCodes.closed, closedByServer, true);
+    if (refused instanceof Error) return new CommandError(clientErrorCodes.protocol, refused.message, true);
+    if (error instanceof DOMException) return new CommandError(clientErrorCodes.aborted, describeAbort(error), true);
+    if (!(error instanceof ReplyError)) return new CommandError(clientErrorCodes.closed, closedByServer, true);
     const message = redactServerMessage(error.message, source);
     return new CommandError(parseErrorCode(message), message, false);
   };
@@ -275,8 +269,7 @@ async function awaitReply(
   call: () => Promise<unknown>,
   { limit, signal, drop, toError }: ReplyOptions,
 ): Promise<RedisReply> {
-  const late = () =>
-    new CommandError(clientSideDatabaseErrorCodes.timeout, `no response within ${limit / 1000} s`, true);
+  const late = () => new CommandError(clientErrorCodes.timeout, `no response within ${limit / 1000} s`, true);
   try {
     return await withTimeLimit<RedisReply>({ limit }, late, (resolve, reject) => {
       call().then((value) => resolve(decodeReply(value)), reject);

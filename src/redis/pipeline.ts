@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
-import { createDatabaseResponseMemoryLimit } from '../platform/memory.ts';
-import { clientSideDatabaseErrorCodes } from '../platform/network-errors.ts';
+import { createLimit } from '../platform/memory.ts';
+import { clientErrorCodes } from '../platform/network-errors.ts';
 import { CommandError, describeAbort, parseErrorCode, redactServerMessage } from './command-error.ts';
 import type { RedisEndpoint } from './endpoint.ts';
 import { openSocket } from './redis-socket.ts';
@@ -41,7 +41,7 @@ export async function connectPipeline(source: RedisEndpoint, options: RedisConne
 }
 
 function createPipeline(socket: Socket, source: RedisEndpoint, options: RedisConnectOptions): RedisPipeline {
-  const memory = (options.memory ?? createDatabaseResponseMemoryLimit('statement')).open();
+  const memory = (options.memory ?? createLimit('statement')).open();
   const pending: PendingExchange[] = [];
   let lost: CommandError | undefined;
   const lose = (error: CommandError): void => {
@@ -68,15 +68,14 @@ function createPipeline(socket: Socket, source: RedisEndpoint, options: RedisCon
       }
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      lose(new CommandError(clientSideDatabaseErrorCodes.protocol, reason, true));
+      lose(new CommandError(clientErrorCodes.protocol, reason, true));
     }
   };
-  const close = (): void =>
-    lose(new CommandError(clientSideDatabaseErrorCodes.closed, 'the server closed the connection', true));
+  const close = (): void => lose(new CommandError(clientErrorCodes.closed, 'the server closed the connection', true));
   const abort = (): void => {
     const reason: unknown = options.signal?.reason;
     const text = reason instanceof DOMException ? describeAbort(reason) : 'cancelled';
-    lose(new CommandError(clientSideDatabaseErrorCodes.aborted, text, true));
+    lose(new CommandError(clientErrorCodes.aborted, text, true));
   };
   options.signal?.addEventListener('abort', abort);
   socket.on('data', take).on('error', close).on('close', close).resume();
@@ -86,8 +85,7 @@ function createPipeline(socket: Socket, source: RedisEndpoint, options: RedisCon
       if (commands.length === 0) return Promise.resolve([]);
       return new Promise((resolve, reject) => {
         const timer = setTimeout(
-          () =>
-            lose(new CommandError(clientSideDatabaseErrorCodes.timeout, `no response within ${limit / 1000} s`, true)),
+          () => lose(new CommandError(clientErrorCodes.timeout, `no response within ${limit / 1000} s`, true)),
           limit,
         );
         const replies: PipelinedReply[] = [];

@@ -1,4 +1,4 @@
-import { clientSideDatabaseErrorCodes, DatabaseConnectError } from '../platform/network-errors.ts';
+import { ConnectError, clientErrorCodes } from '../platform/network-errors.ts';
 import { parseErrorCode, redactServerMessage } from './command-error.ts';
 import type { RedisEndpoint } from './endpoint.ts';
 import { openSocket } from './redis-socket.ts';
@@ -10,37 +10,31 @@ import { type RedisCommand, type RedisConnectOptions, requestLine } from './resp
  * responds.
  */
 export async function probeConnectError(
-  error: DatabaseConnectError,
+  error: ConnectError,
   source: RedisEndpoint,
   options: RedisConnectOptions,
-): Promise<DatabaseConnectError> {
+): Promise<ConnectError> {
   const short = { ...options, limit: Math.min(options.limit, 2000) };
   if (source.ssl === 'require') {
     const isUnclear =
-      error.phase === 'tls' &&
-      error.code === clientSideDatabaseErrorCodes.tls &&
-      /no response|was closed/.test(error.message);
+      error.phase === 'tls' && error.code === clientErrorCodes.tls && /no response|was closed/.test(error.message);
     if (!isUnclear || !(await speaksPlain(source, short))) return error;
-    return new DatabaseConnectError(
+    return new ConnectError(
       'tls',
-      clientSideDatabaseErrorCodes.noTls,
+      clientErrorCodes.noTls,
       'the server does not support TLS on this port (it responds without TLS)',
     );
   }
   if (
     error.phase !== 'startup' ||
-    (error.code !== clientSideDatabaseErrorCodes.closed && error.code !== clientSideDatabaseErrorCodes.timeout)
+    (error.code !== clientErrorCodes.closed && error.code !== clientErrorCodes.timeout)
   ) {
     return error;
   }
   const said = await unsolicitedError(source, short);
   if (said !== undefined) return said;
   if (!(await speaksTls(source, short))) return error;
-  return new DatabaseConnectError(
-    'startup',
-    clientSideDatabaseErrorCodes.onlyTls,
-    'the server requires TLS on this port',
-  );
+  return new ConnectError('startup', clientErrorCodes.onlyTls, 'the server requires TLS on this port');
 }
 
 /**
@@ -50,11 +44,11 @@ export async function probeConnectError(
 async function unsolicitedError(
   source: RedisEndpoint,
   options: RedisConnectOptions,
-): Promise<DatabaseConnectError | undefined> {
+): Promise<ConnectError | undefined> {
   const line = await readLine(source, undefined, { ...options, limit: 500 });
   if (line?.startsWith('-') !== true) return undefined;
   const message = redactServerMessage(line.slice(1), source);
-  return new DatabaseConnectError('startup', parseErrorCode(message), message);
+  return new ConnectError('startup', parseErrorCode(message), message);
 }
 
 async function speaksPlain(source: RedisEndpoint, options: RedisConnectOptions): Promise<boolean> {

@@ -1,11 +1,11 @@
 import { isIP, Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls, rootCertificates, type TLSSocket } from 'node:tls';
 import {
-  clientSideDatabaseErrorCodes,
-  closedDuringTlsHandshakeMessage,
-  DatabaseConnectError,
-  readTlsInfoOfSocket,
-  type TlsConnectionInfo,
+  ConnectError,
+  clientErrorCodes,
+  readTlsInfo,
+  type TlsInfo,
+  tlsHandshakeClosed,
 } from '../platform/network-errors.ts';
 import { toConnectError } from './command-error.ts';
 import type { RedisEndpoint } from './endpoint.ts';
@@ -73,7 +73,7 @@ export function redisTlsOptions(source: RedisEndpoint): ConnectionOptions {
 export interface ConnectedSocket {
   readonly socket: Socket;
   /** undefined: not encrypted. */
-  readonly tls: TlsConnectionInfo | undefined;
+  readonly tls: TlsInfo | undefined;
 }
 
 /**
@@ -89,7 +89,7 @@ export async function openSocket(source: RedisEndpoint, timeLimit: TimeLimitOpti
     const secure = await startTls(socket, source, { ...timeLimit, limit: left });
     return {
       socket: secure,
-      tls: { ...readTlsInfoOfSocket(secure), isPubliclyTrusted: isPubliclyTrusted(secure, source) },
+      tls: { ...readTlsInfo(secure), isPubliclyTrusted: isPubliclyTrusted(secure, source) },
     };
   } catch (error) {
     socket.destroy();
@@ -109,7 +109,7 @@ function isPubliclyTrusted(secure: TLSSocket, { ca }: RedisEndpoint): boolean {
 
 async function connectTcp(source: RedisEndpoint, timeLimit: TimeLimitOptions): Promise<Socket> {
   const socket = new Socket();
-  const late = () => new DatabaseConnectError('network', clientSideDatabaseErrorCodes.timeout, 'no response');
+  const late = () => new ConnectError('network', clientErrorCodes.timeout, 'no response');
   try {
     return await withTimeLimit<Socket>(timeLimit, late, (resolve, reject) => {
       const done = () => resolve(socket);
@@ -127,12 +127,11 @@ async function connectTcp(source: RedisEndpoint, timeLimit: TimeLimitOptions): P
 
 async function startTls(socket: Socket, source: RedisEndpoint, timeLimit: TimeLimitOptions): Promise<TLSSocket> {
   const secure = connectTls({ socket, ...redisTlsOptions(source) });
-  const late = () => new DatabaseConnectError('tls', clientSideDatabaseErrorCodes.tls, unansweredHandshake);
+  const late = () => new ConnectError('tls', clientErrorCodes.tls, unansweredHandshake);
   try {
     return await withTimeLimit<TLSSocket>(timeLimit, late, (resolve, reject) => {
       const done = () => resolve(secure);
-      const closed = () =>
-        reject(new DatabaseConnectError('tls', clientSideDatabaseErrorCodes.tls, closedDuringTlsHandshakeMessage));
+      const closed = () => reject(new ConnectError('tls', clientErrorCodes.tls, tlsHandshakeClosed));
       secure.once('secureConnect', done).once('error', reject).once('close', closed);
       return () =>
         void secure.off('secureConnect', done).off('error', reject).off('close', closed).on('error', ignoreError);

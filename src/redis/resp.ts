@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
-import type { DatabaseResponseMemoryLimit } from '../platform/memory.ts';
-import { clientSideDatabaseErrorCodes, DatabaseConnectError } from '../platform/network-errors.ts';
+import type { MemoryLimit } from '../platform/memory.ts';
+import { ConnectError, clientErrorCodes } from '../platform/network-errors.ts';
 import { parseErrorCode, redactServerMessage, toConnectError } from './command-error.ts';
 import type { RedisEndpoint } from './endpoint.ts';
 import { type TimeLimitOptions, withTimeLimit } from './redis-socket.ts';
@@ -23,8 +23,7 @@ export async function requestLine(
   command: RedisCommand | undefined,
   options: RedisConnectOptions,
 ): Promise<string> {
-  const late = () =>
-    new DatabaseConnectError('startup', clientSideDatabaseErrorCodes.timeout, 'connected, but no response');
+  const late = () => new ConnectError('startup', clientErrorCodes.timeout, 'connected, but no response');
   try {
     return await withTimeLimit<string>(options, late, (resolve, reject) => {
       let received = Buffer.alloc(0);
@@ -41,9 +40,7 @@ export async function requestLine(
         return resolve(received.subarray(0, end).toString('utf8').replace(/\r$/, ''));
       };
       const closed = () =>
-        reject(
-          new DatabaseConnectError('startup', clientSideDatabaseErrorCodes.closed, 'the server closed the connection'),
-        );
+        reject(new ConnectError('startup', clientErrorCodes.closed, 'the server closed the connection'));
       socket.on('data', take).once('error', reject).once('close', closed).resume();
       if (socket.destroyed) closed();
       else if (command !== undefined) sendCommand(command, options, (sent) => socket.write(encodeCommand(sent)));
@@ -55,21 +52,17 @@ export async function requestLine(
 }
 
 /** The error for bytes with which no reply of a Redis server begins; undefined if they may be a reply. */
-function nonRedisError(received: Buffer): DatabaseConnectError | undefined {
+function nonRedisError(received: Buffer): ConnectError | undefined {
   const first = received[0];
   // The beginning of a TLS alert record: type 21, then the major version 3 (RFC 8446 §5.1).
   if (first === 0x15 && (received.length === 1 || received[1] === 0x03)) {
-    return new DatabaseConnectError(
-      'startup',
-      clientSideDatabaseErrorCodes.onlyTls,
-      'the server requires TLS on this port',
-    );
+    return new ConnectError('startup', clientErrorCodes.onlyTls, 'the server requires TLS on this port');
   }
   const isReply = first === undefined || '+-:$*\r\n'.includes(String.fromCharCode(first));
   if (isReply && received.length < 65_536) return undefined;
-  return new DatabaseConnectError(
+  return new ConnectError(
     'startup',
-    clientSideDatabaseErrorCodes.protocol,
+    clientErrorCodes.protocol,
     'the service on this port does not use the Redis protocol',
   );
 }
@@ -102,11 +95,11 @@ export async function authenticateRedis(
   if (!reply.startsWith('-')) return authentication;
   const message = redactServerMessage(reply.slice(1), source);
   const code = /^ERR operation not permitted/i.test(message) ? 'NOAUTH' : parseErrorCode(message);
-  if (loginErrors.has(code)) throw new DatabaseConnectError('startup', code, message);
+  if (loginErrors.has(code)) throw new ConnectError('startup', code, message);
   return { ...authentication, notice: { code, message } };
 }
 
-const loginErrors: ReadonlySet<string> = new Set(['NOAUTH', 'DENIED', clientSideDatabaseErrorCodes.maxClients]);
+const loginErrors: ReadonlySet<string> = new Set(['NOAUTH', 'DENIED', clientErrorCodes.maxClients]);
 
 async function sendAuth(
   socket: Socket,
@@ -122,7 +115,7 @@ async function sendAuth(
   if (/no password is set|without any password configured/i.test(message)) {
     return { auth: 'needless', authReply: message };
   }
-  throw new DatabaseConnectError('startup', parseErrorCode(message), message);
+  throw new ConnectError('startup', parseErrorCode(message), message);
 }
 
 /** The name of a command and its arguments, which may be bytes because keys need not be text. */
@@ -132,7 +125,7 @@ export interface RedisConnectOptions extends TimeLimitOptions {
   /**
    * Memory limit shared by sessions whose replies are kept at the same time (default: a limit for each reply alone).
    */
-  readonly memory?: DatabaseResponseMemoryLimit | undefined;
+  readonly memory?: MemoryLimit | undefined;
   /** Called with every command just before it is sent, in which a password is replaced by `***`. */
   readonly onCommand?: ((command: RedisCommand) => void) | undefined;
 }

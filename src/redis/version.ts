@@ -87,7 +87,7 @@ export function isAtLeast(
 }
 
 /** Whether the server is Redis of at least this version, or Valkey, which began as Redis 7.2. */
-export function isValkeyOrRedisAtLeast(version: ServerVersion | undefined, major: number, minor: number): boolean {
+export function isServerAtLeast(version: ServerVersion | undefined, major: number, minor: number): boolean {
   return version !== undefined && (version.product === 'valkey' || isAtLeast(version, major, minor));
 }
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { fetchAccountDetails } from '../../src/api/account-details.ts';
+import { fetchAccount } from '../../src/api/account-details.ts';
 import { workLoginHints } from './login-hints.ts';
 import { testResponse } from './test-response.ts';
 
@@ -12,7 +12,7 @@ function read(status: number, body: unknown) {
     success: async () => Promise.reject(new Error('not used')),
     json: async () => Promise.reject(new Error('not used')),
   };
-  return fetchAccountDetails(api, workLoginHints);
+  return fetchAccount(api, workLoginHints);
 }
 
 it.each([

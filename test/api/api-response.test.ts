@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import {
   type ApiResponse,
-  isAccessTokenRefused,
+  isTokenRefused,
   notJsonError,
-  readApiErrorBody,
+  readErrorBody,
   toApiError,
 } from '../../src/api/api-response.ts';
 import { expectGolden } from '../fixtures/golden.ts';
@@ -34,7 +34,7 @@ describe('a refused access token', () => {
     ['a 200 with not_found', answer(200, missing), '/v2/droplets', false],
     ['a 422 without a body', answer(422, ''), '/v2/droplets', false],
   ])('is %s: %#', (_what, given, path, refused) => {
-    expect(isAccessTokenRefused(given, path)).toBe(refused);
+    expect(isTokenRefused(given, path)).toBe(refused);
   });
 });
 
@@ -129,7 +129,7 @@ it.each([
   ['', {}],
   ['{', {}],
 ])('the body %j says %j', (body, said) => {
-  expect(readApiErrorBody(answer(400, body))).toEqual(said);
+  expect(readErrorBody(answer(400, body))).toEqual(said);
 });
 
 it.each([

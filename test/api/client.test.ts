@@ -1,11 +1,11 @@
 import { HttpResponse, http } from 'msw';
 import { setupServer } from 'msw/node';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { type ApiClient, type ApiClientDeps, buildNoResponseError, createApiClient } from '../../src/api/client.ts';
+import { type ApiClient, type ApiClientDeps, createClient, unansweredError } from '../../src/api/client.ts';
 import { CliError } from '../../src/base/errors.ts';
 import { Secret } from '../../src/base/secret.ts';
-import { HttpSendError, type HttpSender } from '../../src/platform/http-sender.ts';
-import { createFetchSender, createUndiciSender } from '../../src/platform/undici-sender.ts';
+import { type HttpSender, SendError } from '../../src/platform/http-sender.ts';
+import { fetchSender, undiciSender } from '../../src/platform/undici-sender.ts';
 import { closedOrigin, reply, serverFor } from '../fixtures/fake-server.ts';
 import { testClock } from '../fixtures/host.ts';
 import { workLoginHints } from './login-hints.ts';
@@ -27,9 +27,9 @@ function apiWith(changes: Partial<ApiClientDeps> = {}): Ask {
   const refused: string[] = [];
   const waits: number[] = [];
   const clock = testClock();
-  const api = createApiClient({
+  const api = createClient({
     baseOrigin: base,
-    send: createFetchSender(globalThis.fetch),
+    send: fetchSender(globalThis.fetch),
     bearer: async () => new Secret('old-token'),
     renew: async (token) => {
       refused.push(token.reveal());
@@ -272,15 +272,14 @@ describe('another try', () => {
     const tried: string[] = [];
     const send: HttpSender = async (_url, { method }) => {
       tried.push(method);
-      throw new HttpSendError('refused', false, 'connection refused');
+      throw new SendError('refused', false, 'connection refused');
     };
     await expect(apiWith({ send }).api.request(post)).rejects.toMatchObject({ code: 'unreachable' });
     expect(tried).toEqual(['POST', 'POST', 'POST']);
   });
 
   it('through a proxy that cannot be reached names the variables that name it', () => {
-    const lost = (atProxy: boolean) =>
-      buildNoResponseError(new HttpSendError('name', false, 'could not connect', { atProxy }));
+    const lost = (atProxy: boolean) => unansweredError(new SendError('name', false, 'could not connect', { atProxy }));
     expect(lost(true).hint).toContain('HTTPS_PROXY');
     expect(lost(false).hint).toContain('config list');
   });
@@ -293,7 +292,7 @@ describe('another try', () => {
     let tries = 0;
     const send: HttpSender = async () => {
       tries += 1;
-      throw new HttpSendError(kind, false, 'no');
+      throw new SendError(kind, false, 'no');
     };
     await expect(apiWith({ send }).api.request(get)).rejects.toMatchObject({ code, exitCode: 6 });
     expect(tries).toBe(1);
@@ -304,7 +303,7 @@ it('a proxy that refuses the credentials is asked once, and its hint is shown', 
   let tries = 0;
   const send: HttpSender = async () => {
     tries += 1;
-    throw new HttpSendError('connection', false, 'no', { atProxy: true, hint: 'check the password' });
+    throw new SendError('connection', false, 'no', { atProxy: true, hint: 'check the password' });
   };
   await expect(apiWith({ send }).api.request(get)).rejects.toMatchObject({ hint: 'check the password', exitCode: 6 });
   expect(tries).toBe(1);
@@ -315,7 +314,7 @@ it.each([
   [false, 'the dates of the certificate'],
 ])('a failed handshake (no TLS at the other end: %s) has the hint that helps', async (noTls, hint) => {
   const send: HttpSender = async () => {
-    throw new HttpSendError('tls', false, 'no', { noTls });
+    throw new SendError('tls', false, 'no', { noTls });
   };
   await expect(apiWith({ send }).api.request(get)).rejects.toMatchObject({
     code: 'tls',
@@ -383,7 +382,7 @@ describe('over a real connection', () => {
   beforeAll(() => server.close());
   afterAll(() => server.listen({ onUnhandledRequest: 'error' }));
   const real = async (baseOrigin: string, timeout = 2_000) =>
-    apiWith({ baseOrigin, timeout, send: await createUndiciSender({ env: {} }) }).api;
+    apiWith({ baseOrigin, timeout, send: await undiciSender({ env: {} }) }).api;
 
   it('nobody listening is exit 6', async () => {
     const api = await real(await closedOrigin());

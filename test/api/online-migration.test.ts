@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import {
-  describeOnlineMigration,
-  fetchOnlineMigration,
-  isEndedMigrationStatus,
-  isFailedMigrationStatus,
-  isMigrationCreatedWithin,
+  describeMigration,
+  fetchMigration,
+  isCreatedWithin,
+  isEndedStatus,
+  isFailedStatus,
 } from '../../src/api/online-migration.ts';
 import { Secret } from '../../src/base/secret.ts';
 import { reply, serverFor } from '../fixtures/fake-server.ts';
@@ -14,7 +14,7 @@ async function fetched(status: number, body: unknown) {
   const { origin } = await serverFor(({ url }, response) =>
     url.startsWith('/v2/actions') ? reply(response, 200, { actions: [] }) : reply(response, status, body),
   );
-  return fetchOnlineMigration(await apiOf(origin), 'uuid-1', { secrets: [new Secret('hunter22')] });
+  return fetchMigration(await apiOf(origin), 'uuid-1', { secrets: [new Secret('hunter22')] });
 }
 
 describe('the migration of a cluster', () => {
@@ -54,8 +54,8 @@ it.each([
   ['', 20_000, undefined],
 ])('one created at %s is of the last %i ms: %s', (createdAt, elapsed, expected) => {
   const readAt = Date.parse('2026-01-01T00:01:00Z');
-  expect(isMigrationCreatedWithin({ createdAt, readAt, raw: {} }, elapsed)).toBe(expected);
-  expect(isMigrationCreatedWithin({ createdAt, readAt: Number.NaN, raw: {} }, elapsed)).toBeUndefined();
+  expect(isCreatedWithin({ createdAt, readAt, raw: {} }, elapsed)).toBe(expected);
+  expect(isCreatedWithin({ createdAt, readAt: Number.NaN, raw: {} }, elapsed)).toBeUndefined();
 });
 
 it.each([
@@ -69,10 +69,10 @@ it.each([
   ['error', true, true],
   ['Failed', true, true],
 ])('the status %s has ended: %s, failed: %s', (status, ended, failed) => {
-  expect([isEndedMigrationStatus(status), isFailedMigrationStatus(status)]).toEqual([ended, failed]);
+  expect([isEndedStatus(status), isFailedStatus(status)]).toEqual([ended, failed]);
 });
 
 it('a migration without an id has a description', () => {
-  expect(describeOnlineMigration({})).not.toBe('');
-  expect(describeOnlineMigration({ id: 'm-1', status: 'running', createdAt: 'T' })).toMatch(/m-1.*running.*T/);
+  expect(describeMigration({})).not.toBe('');
+  expect(describeMigration({ id: 'm-1', status: 'running', createdAt: 'T' })).toMatch(/m-1.*running.*T/);
 });

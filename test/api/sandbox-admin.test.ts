@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { createSandboxAdminClient } from '../../src/api/sandbox-admin.ts';
-import { createUndiciSender } from '../../src/platform/undici-sender.ts';
+import { adminClient } from '../../src/api/sandbox-admin.ts';
+import { undiciSender } from '../../src/platform/undici-sender.ts';
 import { closedOrigin, type RequestHandler, reply, serverFor } from '../fixtures/fake-server.ts';
 import { sandboxFor } from '../sandbox/requests.ts';
 
 async function adminOf(url: string, token = 'admin-token') {
-  return createSandboxAdminClient(await createUndiciSender({ env: {} }), url, token);
+  return adminClient(await undiciSender({ env: {} }), url, token);
 }
 
 describe('the admin API of a sandbox', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { MigrationStartUnknownError, startOnlineMigration } from '../../src/api/start-online-migration.ts';
+import { requestMigration, StartUnknownError } from '../../src/api/start-online-migration.ts';
 import { Secret } from '../../src/base/secret.ts';
 import { errorText } from '../fixtures/error-text.ts';
 import { type RequestHandler, reply, serverFor } from '../fixtures/fake-server.ts';
@@ -17,7 +17,7 @@ describe('an online migration', () => {
     const sandbox = await sandboxFor();
     const { access_token: token } = await tokenFor(sandbox);
     const cluster = sandbox.ready.clusters.find(({ engine }) => engine === 'postgresql')?.uuid ?? '';
-    const started = await startOnlineMigration(
+    const started = await requestMigration(
       await apiOf(sandbox.ready.base_url, token),
       cluster,
       { source },
@@ -37,7 +37,7 @@ describe('an online migration', () => {
     ],
   ])('sends what is set and nothing else: %#', async (request, body) => {
     const { origin, seen } = await serverFor((_, response) => reply(response, 200, { id: '1', status: 'running' }));
-    await startOnlineMigration(await apiOf(origin), 'uuid-1', request, workLoginHints, workCommand);
+    await requestMigration(await apiOf(origin), 'uuid-1', request, workLoginHints, workCommand);
     expect(seen[0]).toMatchObject({ method: 'PUT', url: '/v2/databases/uuid-1/online-migration' });
     expect(JSON.parse(seen[0]?.body ?? '')).toEqual(body);
   });
@@ -47,14 +47,14 @@ describe('an online migration', () => {
       url.startsWith('/v2/actions') ? reply(response, 200, { actions: [] }) : reply(response, 404, { id: 'not_found' }),
     );
     await expect(
-      startOnlineMigration(await apiOf(origin), 'uuid-1', { source }, workLoginHints, workCommand),
+      requestMigration(await apiOf(origin), 'uuid-1', { source }, workLoginHints, workCommand),
     ).rejects.toMatchObject({
       code: 'not_found',
     });
     expect(seen.map(({ method }) => method)).toEqual(['PUT', 'GET']);
     const ended = await serverFor((_, response) => reply(response, 404, { id: 'not_found' }));
     await expect(
-      startOnlineMigration(await apiOf(ended.origin), 'uuid-1', { source }, workLoginHints, workCommand),
+      requestMigration(await apiOf(ended.origin), 'uuid-1', { source }, workLoginHints, workCommand),
     ).rejects.toMatchObject({
       code: 'needs_login',
     });
@@ -76,7 +76,7 @@ describe('an online migration', () => {
       if (method === 'GET') return reply(response, 405, { id: 'method_not_allowed' });
       response.writeHead(body === undefined ? 204 : 202, { 'content-type': 'application/json' }).end(text);
     });
-    const started = await startOnlineMigration(await apiOf(origin), 'uuid-1', { source }, workLoginHints, workCommand);
+    const started = await requestMigration(await apiOf(origin), 'uuid-1', { source }, workLoginHints, workCommand);
     expect(started).toMatchObject(expected);
   });
 
@@ -85,7 +85,7 @@ describe('an online migration', () => {
     const { origin } = await serverFor(({ method }, response) =>
       method === 'PUT' ? reply(response, 202) : reply(response, 200, shown),
     );
-    const started = await startOnlineMigration(await apiOf(origin), 'uuid-1', { source }, workLoginHints, workCommand);
+    const started = await requestMigration(await apiOf(origin), 'uuid-1', { source }, workLoginHints, workCommand);
     expect(started).toEqual({ id: 'm-1', status: 'running', createdAt: shown.created_at });
   });
 
@@ -95,7 +95,7 @@ describe('an online migration', () => {
         ? reply(response, 202)
         : reply(response, 200, { id: 'm-0', status: 'canceled', created_at: '2020-01-01T00:00:00Z' }),
     );
-    const started = await startOnlineMigration(await apiOf(origin), 'uuid-1', { source }, workLoginHints, workCommand);
+    const started = await requestMigration(await apiOf(origin), 'uuid-1', { source }, workLoginHints, workCommand);
     expect(started).toEqual({ id: '', status: 'running', createdAt: '' });
   });
 
@@ -104,7 +104,7 @@ describe('an online migration', () => {
     const { origin } = await serverFor((_, response) =>
       reply(response, 200, { id: 'correct horse', status: 'waiting for correct horse' }),
     );
-    const started = await startOnlineMigration(
+    const started = await requestMigration(
       await apiOf(origin),
       'uuid-1',
       { source: { ...source, password } },
@@ -132,14 +132,14 @@ describe('an online migration', () => {
         const created = new Date(Math.floor(Date.now() / 1000) * 1000 - age).toISOString();
         reply(response, 200, { id: 'm-1', status: 'running', created_at: created });
       });
-      const ended = await startOnlineMigration(
+      const ended = await requestMigration(
         await apiOf(origin),
         'uuid-1',
         { source },
         workLoginHints,
         workCommand,
       ).catch((error: unknown) => error);
-      if (expected === undefined) expect(ended).toBeInstanceOf(MigrationStartUnknownError);
+      if (expected === undefined) expect(ended).toBeInstanceOf(StartUnknownError);
       else expect(ended).toMatchObject(expected);
       expect(JSON.stringify(ended)).not.toContain('hunter2');
       expect(seen.filter(({ method }) => method === 'PUT')).toHaveLength(1);
@@ -152,7 +152,7 @@ describe('an online migration', () => {
         ? reply(response, 409, { id: 'conflict', message: 'already running' })
         : reply(response, 200, { id: 'm-0', status: 'running', created_at: '2026-01-01T00:00:00Z' }),
     );
-    const failure = await startOnlineMigration(
+    const failure = await requestMigration(
       await apiOf(origin),
       'uuid-1',
       { source },
@@ -165,7 +165,7 @@ describe('an online migration', () => {
   it('without write scope is refused after one request', async () => {
     const { origin, seen } = await serverFor((_, response) => reply(response, 403, { id: 'forbidden' }));
     await expect(
-      startOnlineMigration(await apiOf(origin), 'uuid-1', { source }, workLoginHints, workCommand),
+      requestMigration(await apiOf(origin), 'uuid-1', { source }, workLoginHints, workCommand),
     ).rejects.toMatchObject({ code: 'scope_too_small' });
     expect(seen).toHaveLength(1);
   });

@@ -1,5 +1,5 @@
 import type { ApiResponse } from '../../src/api/api-response.ts';
-import { createBufferedResponseBody } from '../../src/platform/http-sender.ts';
+import { bufferedBody } from '../../src/platform/http-sender.ts';
 
 /** An answer with this body: JSON unless it is a text already. */
 export function testResponse(status: number, body: unknown = {}, more: Partial<ApiResponse> = {}): ApiResponse {
@@ -10,7 +10,7 @@ export function testResponse(status: number, body: unknown = {}, more: Partial<A
     requestId: () => undefined,
     retryAfter: undefined,
     text: () => text,
-    raw: createBufferedResponseBody([Buffer.from(text)]),
+    raw: bufferedBody([Buffer.from(text)]),
     ...more,
   };
 }

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { expect, it } from 'vitest';
-import { createRateLimitWaitFunction } from '../../src/api/waits.ts';
+import { limitWait } from '../../src/api/waits.ts';
 
 function setup() {
   const pauses: number[] = [];
-  const patience = createRateLimitWaitFunction(async (ms) => void pauses.push(ms));
+  const patience = limitWait(async (ms) => void pauses.push(ms));
   return { pauses, refused: async (retryAfter?: number) => patience?.({ retryAfter }) };
 }
 
@@ -30,7 +30,7 @@ it('it has an end after a quarter of an hour, told at once or in pieces', async 
 
 it('nothing is asked before the wait is over', async () => {
   const wait = new AbortController();
-  const patience = createRateLimitWaitFunction(() => once(wait.signal, 'abort').then(() => undefined));
+  const patience = limitWait(() => once(wait.signal, 'abort').then(() => undefined));
   let asked = false;
   const refused = patience?.({ retryAfter: 7 }).then(() => {
     asked = true;
@@ -43,5 +43,5 @@ it('nothing is asked before the wait is over', async () => {
 });
 
 it('there is none without a pause', () => {
-  expect(createRateLimitWaitFunction(undefined)).toBeUndefined();
+  expect(limitWait(undefined)).toBeUndefined();
 });

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { parse as parseYaml } from 'yaml';
 import { CliError } from '../../src/base/errors.ts';
-import { createTerminalStyles } from '../../src/cli/color.ts';
+import { createStyles } from '../../src/cli/color.ts';
 import type { ListView } from '../../src/cli/columns.ts';
 import { printError } from '../../src/cli/error-output.ts';
-import { createCommandOutput } from '../../src/cli/output.ts';
+import { createOutput } from '../../src/cli/output.ts';
 import type { OutputFormat } from '../../src/cli/print.ts';
-import { createProgressReporter } from '../../src/cli/progress.ts';
-import { createTextMeasurer } from '../../src/cli/text.ts';
+import { createProgress } from '../../src/cli/progress.ts';
+import { createMeasurer } from '../../src/cli/text.ts';
 import type { DatabaseComparisonReport } from '../../src/db/cutover/comparison.ts';
 import { formatDatabaseComparison } from '../../src/db/cutover/comparison-text.ts';
 import type { RehearsalReport } from '../../src/db/cutover/rehearse/report.ts';
@@ -147,7 +147,7 @@ describe.each(Object.entries(hostileTexts))('%s', (_name, text) => {
   it('stays inside its line of the screen of db watch', async () => {
     const screen = renderScreen(sampleWith(text), {
       ...{ columns: 80, rows: 24, title: text, lags: [0] },
-      ...{ paint: await createTerminalStyles(false), ruler: await createTextMeasurer() },
+      ...{ paint: await createStyles(false), ruler: await createMeasurer() },
     });
     expect(screen.length).toBeLessThanOrEqual(24);
     for (const line of screen) expect(line).not.toMatch(/\n/);
@@ -196,7 +196,7 @@ describe.each(Object.entries(hostileTexts))('%s', (_name, text) => {
     expect(json.text()).not.toMatch(rawUnprintable);
     expect(json.text().split('\n')).toHaveLength(2);
     const stderr = fakeSink();
-    const output = createCommandOutput({
+    const output = createOutput({
       stdout: fakeSink(),
       stderr,
       format: 'table',
@@ -210,7 +210,7 @@ describe.each(Object.entries(hostileTexts))('%s', (_name, text) => {
     expect(stderr.text()).not.toMatch(rawUnprintable);
     expect(stderr.text().match(/^\S+/gm)).toEqual(['warning:', 'Logged', 'Source', 'Target']);
     const progress = fakeSink();
-    await createProgressReporter({ stderr: progress, clock: fakeClock(), quiet: false }).show(text);
+    await createProgress({ stderr: progress, clock: fakeClock(), quiet: false }).show(text);
     expect(progress.text()).not.toMatch(rawUnprintable);
     expect(progress.text().split('\n')).toHaveLength(2);
   });
@@ -331,7 +331,7 @@ const uncolored = { color: false, dataColor: false, now: () => 0 };
 
 async function listed(format: OutputFormat, name: string, columns?: number, shape = view): Promise<string> {
   const stdout = fakeSink(columns);
-  const output = createCommandOutput({ stdout, stderr: fakeSink(), format, header: true, quiet: false, ...uncolored });
+  const output = createOutput({ stdout, stderr: fakeSink(), format, header: true, quiet: false, ...uncolored });
   await output.list([{ name, id: -1 }], shape);
   return stdout.text();
 }

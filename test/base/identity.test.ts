@@ -1,10 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  compareAccounts,
-  compareAccountsAndServerOrigins,
-  describeAccountAndServerOrigins,
-  describeTeam,
-} from '../../src/base/identity.ts';
+import { compareAccounts, compareIdentities, describeIdentity, describeTeam } from '../../src/base/identity.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 
 const team = '0f0e0d0c-0b0a-4908-8706-050403020100';
@@ -39,14 +34,14 @@ describe('identities', () => {
     ['unknown', { team: undefined }],
     ['unknown', { accountUuid: undefined, team: undefined }],
   ] as const)('are %s with %j', (expected, change) => {
-    expect(compareAccountsAndServerOrigins(known, { ...known, ...change })).toBe(expected);
+    expect(compareIdentities(known, { ...known, ...change })).toBe(expected);
   });
 
   it('are described with what is known of them', () => {
     const lines = [
-      describeAccountAndServerOrigins(known),
-      describeAccountAndServerOrigins({ accountUuid: 'u', team }),
-      describeAccountAndServerOrigins({}),
+      describeIdentity(known),
+      describeIdentity({ accountUuid: 'u', team }),
+      describeIdentity({}),
       describeTeam(team),
     ];
     expectGolden('auth', lines.join('\n'));

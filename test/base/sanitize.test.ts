@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   escapeHtml,
-  escapeHtmlKeepingLineBreaks,
+  escapeHtmlLines,
   escapeMarkdown,
   escapeUnprintable,
   escapeXml,
-  indentContinuationLines,
+  indentLines,
   markdownCode,
   markdownCodeBlock,
   markdownCodeCell,
@@ -103,7 +103,7 @@ it('marks do not pile up over other lines', () => {
 });
 
 it('a second line does not begin at the margin', () => {
-  expect(indentContinuationLines('one\ntwo\nthree')).toBe('one\n  two\n  three');
+  expect(indentLines('one\ntwo\nthree')).toBe('one\n  two\n  three');
 });
 
 it('a report never prints a name as another one', () => {
@@ -162,7 +162,7 @@ it.each(Object.entries(hostileTexts))('%s is text for a browser, between tags an
 });
 
 it('a script keeps its lines', () => {
-  expect(escapeHtmlKeepingLineBreaks('a <b>\n\tc\r')).toBe('a &lt;b&gt;\n\tc\ufffd');
+  expect(escapeHtmlLines('a <b>\n\tc\r')).toBe('a &lt;b&gt;\n\tc\ufffd');
 });
 
 const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"' };

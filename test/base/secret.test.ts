@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { redactSecrets } from '../../src/base/redact.ts';
-import { Secret, wrapUrlAsSecret } from '../../src/base/secret.ts';
+import { Secret, secretUrl } from '../../src/base/secret.ts';
 
 describe('a secret', () => {
   const secret = new Secret('hunter2');
@@ -37,7 +37,7 @@ describe('a secret', () => {
 });
 
 it('a URL with secrets in its query prints as origin and path', () => {
-  const url = wrapUrlAsSecret(new URL('https://cloud.example/v1/oauth/token?refresh_token=hunter2#frag'));
+  const url = secretUrl(new URL('https://cloud.example/v1/oauth/token?refresh_token=hunter2#frag'));
   expect(`${url}`).toBe('https://cloud.example/v1/oauth/token');
   expect(url.reveal()).toContain('refresh_token=hunter2');
 });

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { isStorageFault, storageError } from '../../src/base/storage-error.ts';
 import { toCliError } from '../../src/cli/error-output.ts';
-import { readConfigFile, writeCurrentProfile } from '../../src/config/config-file.ts';
+import { readConfig, writeCurrent } from '../../src/config/config-file.ts';
 import { recordedRequests, runCloudctl } from '../commands/run-cloudctl.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 import { testHost } from '../fixtures/host.ts';
@@ -58,8 +58,8 @@ describe('a command whose state folder cannot be written', () => {
 });
 
 it.skipIf(!existsSync('/sys'))('a config.json that cannot be written is no bug', () => {
-  const config = readConfigFile('/sys/cloudctl');
-  expect(() => writeCurrentProfile('/sys/cloudctl', config, 'p')).toThrow(
+  const config = readConfig('/sys/cloudctl');
+  expect(() => writeCurrent('/sys/cloudctl', config, 'p')).toThrow(
     expect.objectContaining({ code: 'storage', exitCode: 7, hint: expect.stringContaining('CLOUDCTL_CONFIG_DIR') }),
   );
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createTerminalStyles, isColorEnabled } from '../../src/cli/color.ts';
+import { createStyles, usesColor } from '../../src/cli/color.ts';
 
 const terminal = { isTTY: true };
 const pipe = { isTTY: false };
@@ -24,10 +24,10 @@ test.each([
   ['--no-color is stronger than FORCE_COLOR', terminal, { FORCE_COLOR: '1' }, true, false],
   ['a dumb terminal has none', terminal, { TERM: 'dumb' }, false, false],
 ])('%s', (_, sink, env, noColor, expected) => {
-  expect(isColorEnabled({ sink, env, noColor })).toBe(expected);
+  expect(usesColor({ sink, env, noColor })).toBe(expected);
 });
 
 test('paint colours when it is asked to, whatever the process is connected to', async () => {
-  expect((await createTerminalStyles(true)).red('x')).toBe('\u001b[31mx\u001b[39m');
-  expect((await createTerminalStyles(false)).red('x')).toBe('x');
+  expect((await createStyles(true)).red('x')).toBe('\u001b[31mx\u001b[39m');
+  expect((await createStyles(false)).red('x')).toBe('x');
 });

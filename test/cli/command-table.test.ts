@@ -1,18 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { environmentVariableSpecs } from '../../src/cli/command.ts';
-import {
-  createCommandDescriptionTable,
-  describeCommand,
-  globalOptions,
-  helpAndVersionOptions,
-} from '../../src/cli/command-table.ts';
+import { variableSpecs } from '../../src/cli/command.ts';
+import { describeCommand, describeCommands, globalOptions, helpOptions } from '../../src/cli/command-table.ts';
 import { testTree } from './tree.ts';
 
 const root = (loaded: string[] = []) => ({ kind: 'group', summary: 'the cloud', children: testTree(loaded) }) as const;
 
 test('the table has a row for the program, for each group and for each command', async () => {
   const loaded: string[] = [];
-  const { commands, globalOptions } = await createCommandDescriptionTable('cloudctl', root(loaded));
+  const { commands, globalOptions } = await describeCommands('cloudctl', root(loaded));
   expect(commands.map(({ words }) => words.slice(1).join(' '))).toEqual([
     '',
     'auth',
@@ -32,7 +27,7 @@ test('the table has a row for the program, for each group and for each command',
 });
 
 test('a row is plain data that JSON keeps whole', async () => {
-  const { commands } = await createCommandDescriptionTable('cloudctl', root());
+  const { commands } = await describeCommands('cloudctl', root());
   expect(JSON.parse(JSON.stringify(commands))).toMatchObject(JSON.parse(JSON.stringify(commands)));
   expect(commands.find(({ words }) => words.join(' ') === 'cloudctl droplets create')).toMatchObject({
     synopsis: 'cloudctl droplets create [NAME...] [OPTIONS]',
@@ -74,7 +69,7 @@ test('a command has the variables that concern it, the program has all', async (
 
 describe('global options', () => {
   test('no two global options share a name', () => {
-    const flags = [...globalOptions, ...helpAndVersionOptions].flatMap(({ name, short }) => [
+    const flags = [...globalOptions, ...helpOptions].flatMap(({ name, short }) => [
       name,
       ...(short === undefined ? [] : [short]),
     ]);
@@ -90,15 +85,15 @@ describe('global options', () => {
 
 describe('environment variables', () => {
   test('every variable is listed once, with what it does', () => {
-    const names = environmentVariableSpecs.flatMap(({ name }) => name.split(', '));
+    const names = variableSpecs.flatMap(({ name }) => name.split(', '));
     expect(new Set(names).size).toBe(names.length);
     for (const name of names) expect(name).toMatch(/^[A-Z_]+$/);
-    for (const { description } of environmentVariableSpecs) expect(description).not.toBe('');
+    for (const { description } of variableSpecs) expect(description).not.toBe('');
   });
 
   test('a variable that stands for a global option names one that exists', () => {
     const options = globalOptions.map(({ name }) => `same as --${name}`);
-    const said = environmentVariableSpecs
+    const said = variableSpecs
       .filter(({ commands }) => commands === undefined)
       .map(({ description }) => description)
       .filter((text) => /^same as --[a-z-]+$/.test(text));

@@ -1,13 +1,13 @@
 import { describe, expect, test, vi } from 'vitest';
 import {
   commandGroup,
-  createParsedArgs,
-  findCommandByWord,
-  formatOptionTerm,
+  createArgs,
+  findCommand,
   formatSynopsis,
   lazyCommand,
-  mapWordsToReplacementCommand,
-  splitCommaSeparatedValues,
+  optionTerm,
+  replaceWords,
+  splitList,
 } from '../../src/cli/command.ts';
 
 const options = [
@@ -18,22 +18,22 @@ const options = [
 ] as const;
 
 test('the last value of an option counts', () => {
-  expect(createParsedArgs([], options, new Map([['size', ['a', 'b']]])).value('size')).toBe('b');
+  expect(createArgs([], options, new Map([['size', ['a', 'b']]])).value('size')).toBe('b');
 });
 
 test('a list is split at commas, over all its occurrences and in order', () => {
-  const words = createParsedArgs([], options, new Map([['names', ['a,b', 'c', ' d , e ']]]));
+  const words = createArgs([], options, new Map([['names', ['a,b', 'c', ' d , e ']]]));
   expect(words.values('names')).toEqual(['a', 'b', 'c', 'd', 'e']);
   expect(words.value('names')).toBe('e');
 });
 
 test('the commas of an option that is only repeated belong to its values', () => {
   const given = ['tags=["a","b"]', 'x=1'];
-  expect(createParsedArgs([], options, new Map([['set', given]])).values('set')).toEqual(given);
+  expect(createArgs([], options, new Map([['set', given]])).values('set')).toEqual(given);
 });
 
 test('a flag that was given is distinguished from one that was not', () => {
-  const words = createParsedArgs(['x'], options, new Map([['wait', ['']]]));
+  const words = createArgs(['x'], options, new Map([['wait', ['']]]));
   expect([words.has('wait'), words.has('names'), words.value('size'), words.values('set')]).toEqual([
     true,
     false,
@@ -44,7 +44,7 @@ test('a flag that was given is distinguished from one that was not', () => {
 });
 
 test('asking for an option that was not declared is a mistake that shows', () => {
-  expect(() => createParsedArgs([], options, new Map()).value('sice')).toThrow('--sice');
+  expect(() => createArgs([], options, new Map()).value('sice')).toThrow('--sice');
 });
 
 test.each([
@@ -55,7 +55,7 @@ test.each([
   ['a,,b', ['a', '', 'b']],
   ['', ['']],
 ])('%s is split into %j', (text, expected) => {
-  expect(splitCommaSeparatedValues(text)).toEqual(expected);
+  expect(splitList(text)).toEqual(expected);
 });
 
 describe('the tree of commands', () => {
@@ -74,14 +74,14 @@ describe('the tree of commands', () => {
   ])('the word $word of a group names $name', ({ word, name }) => {
     const list = lazyCommand('list', vi.fn());
     const group = commandGroup('list things', { list }, { aliases: { ls: 'list' } });
-    expect(findCommandByWord(group, word)?.name).toBe(name);
-    expect(findCommandByWord(list, word)).toBeUndefined();
+    expect(findCommand(group, word)?.name).toBe(name);
+    expect(findCommand(list, word)).toBeUndefined();
   });
 });
 
 describe('replacements of a command', () => {
   test('each word has the same replacement', () => {
-    expect(mapWordsToReplacementCommand('cloudctl auth list', ['profile', 'profiles'])).toEqual({
+    expect(replaceWords('cloudctl auth list', ['profile', 'profiles'])).toEqual({
       profile: 'cloudctl auth list',
       profiles: 'cloudctl auth list',
     });
@@ -106,9 +106,9 @@ describe('the synopsis', () => {
   });
 
   test('long names stand below each other, with a short one or without', () => {
-    expect(formatOptionTerm({ name: 'output', short: 'o', valueName: 'FORMAT', description: '' })).toBe(
+    expect(optionTerm({ name: 'output', short: 'o', valueName: 'FORMAT', description: '' })).toBe(
       '-o, --output FORMAT',
     );
-    expect(formatOptionTerm({ name: 'trace', description: '' })).toBe('    --trace');
+    expect(optionTerm({ name: 'trace', description: '' })).toBe('    --trace');
   });
 });

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { completeCommandLine } from '../../src/cli/complete.ts';
+import { completeLine } from '../../src/cli/complete.ts';
 import { testNames, testTree } from './tree.ts';
 
 function suggestions(words: readonly string[], loaded: string[] = []): Promise<readonly string[]> {
   const root = { kind: 'group', summary: 'the cloud', children: testTree(loaded) } as const;
-  return completeCommandLine(root, words, testNames);
+  return completeLine(root, words, testNames);
 }
 
 const values = async (words: readonly string[]) => (await suggestions(words)).map((line) => line.replace(/\t.*/, ''));
@@ -117,7 +117,7 @@ test('names come from the program, which gets the options before the cursor', as
     return [{ value: 'web-01', description: 'droplet 7' }, { value: 'db' }];
   };
   const words = ['--profile', 'work', 'droplets', '--base-url=http://127.0.0.1', '--region', '=', 'nyc3', ''];
-  expect(await completeCommandLine(root, words, namesFrom)).toEqual([
+  expect(await completeLine(root, words, namesFrom)).toEqual([
     'list\tlist droplets',
     'create\tcreate droplets',
     'web-01\tdroplet 7',

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { CliError } from '../../src/base/errors.ts';
-import { isJsonErrorOutput, printError, toCliError } from '../../src/cli/error-output.ts';
+import { printError, toCliError, writesJson } from '../../src/cli/error-output.ts';
 import { errorText } from '../fixtures/error-text.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 import { fakeSink } from './sink.ts';
@@ -86,7 +86,7 @@ test.each([
   [['-o', 'yaml'], { CLOUDCTL_OUTPUT: 'json' }, false],
   [[], {}, false],
 ] as const)('words %j in %j: errors in JSON is %s', (argv, env, expected) => {
-  expect(isJsonErrorOutput(argv, env)).toBe(expected);
+  expect(writesJson(argv, env)).toBe(expected);
 });
 
 test('on a terminal, lines break between words', async () => {

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import stringWidth from 'string-width';
 import { describe, expect, test } from 'vitest';
-import { createCsvRecordEncoder, formatJsonDocument, formatTextTable, ndjsonLine } from '../../src/cli/formats.ts';
+import { csvEncoder, formatTable, jsonDocument, ndjsonLine } from '../../src/cli/formats.ts';
 import { readCsv } from './read-csv.ts';
 
 describe('a table', () => {
   test('columns are two spaces apart, without borders and trailing spaces', async () => {
-    const text = await formatTextTable({
+    const text = await formatTable({
       header: ['ID', 'Name', 'Tags'],
       rows: [
         ['1', 'web-01', ''],
@@ -17,7 +17,7 @@ describe('a table', () => {
   });
 
   test('columns are aligned as the terminal shows them', async () => {
-    const text = await formatTextTable({
+    const text = await formatTable({
       rows: [
         ['日本', 'x'],
         ['ab', 'y'],
@@ -28,28 +28,26 @@ describe('a table', () => {
   });
 
   test('what acts on a terminal is stripped from a table everywhere', async () => {
-    expect(await formatTextTable({ header: ['N\u001b[31m'], rows: [['a\nb\u202e\u001b]0;t\u0007c']] })).toBe(
-      'N\na bc\n',
-    );
+    expect(await formatTable({ header: ['N\u001b[31m'], rows: [['a\nb\u202e\u001b]0;t\u0007c']] })).toBe('N\na bc\n');
   });
 
   test('a line that does not fit the terminal is cut, the widest columns first', async () => {
     const rows = [['1', 'x'.repeat(60), 'active']];
-    expect(await formatTextTable({ rows, width: 40 })).toBe(`1  ${'x'.repeat(28)}…  active\n`);
-    expect(await formatTextTable({ rows, width: 20 })).toBe(`1  ${'x'.repeat(16)}…\n`);
-    expect(await formatTextTable({ rows })).toBe(`1  ${'x'.repeat(60)}  active\n`);
+    expect(await formatTable({ rows, width: 40 })).toBe(`1  ${'x'.repeat(28)}…  active\n`);
+    expect(await formatTable({ rows, width: 20 })).toBe(`1  ${'x'.repeat(16)}…\n`);
+    expect(await formatTable({ rows })).toBe(`1  ${'x'.repeat(60)}  active\n`);
   });
 
   test('without rows and header the text is empty', async () => {
-    expect(await formatTextTable({ rows: [] })).toBe('');
-    expect(await formatTextTable({ header: ['ID'], rows: [] })).toBe('ID\n');
+    expect(await formatTable({ rows: [] })).toBe('');
+    expect(await formatTable({ header: ['ID'], rows: [] })).toBe('ID\n');
   });
 
   test('every cell of a column begins at the same cell of the terminal', async () => {
     const word = fc.stringMatching(/^[a-z日本語é]{1,12}$/);
     await fc.assert(
       fc.asyncProperty(fc.array(fc.tuple(word, word, word), { minLength: 1, maxLength: 8 }), async (rows) => {
-        const lines = (await formatTextTable({ rows })).split('\n').slice(0, -1);
+        const lines = (await formatTable({ rows })).split('\n').slice(0, -1);
         const starts = lines.map((line, at) => {
           const [first, second, third] = rows[at]!;
           expect(line.replace(/ +/g, ' ')).toBe(`${first} ${second} ${third}`);
@@ -68,7 +66,7 @@ describe('a table', () => {
         fc.array(fc.array(cell, { maxLength: 5 }), { maxLength: 5 }),
         fc.integer({ min: 1, max: 80 }),
         async (rows, width) => {
-          for (const line of (await formatTextTable({ rows, width })).split('\n'))
+          for (const line of (await formatTable({ rows, width })).split('\n'))
             expect(stringWidth(line)).toBeLessThanOrEqual(width);
         },
       ),
@@ -81,18 +79,16 @@ describe('a table', () => {
       rows: [['1', 'web-01', '1024', 'active']],
       priorities: [undefined, 1, 2, undefined],
     };
-    expect(await formatTextTable({ ...table, width: 26 })).toBe(
-      'ID  Name    Memory  Status\n1   web-01  1024    active\n',
-    );
-    expect(await formatTextTable({ ...table, width: 25 })).toBe('ID  Name    Status\n1   web-01  active\n');
-    expect(await formatTextTable({ ...table, width: 17 })).toBe('ID  Status\n1   active\n');
-    expect(await formatTextTable({ ...table, width: 9 })).toBe('ID  Stat…\n1   acti…\n');
-    expect(await formatTextTable(table)).toContain('Memory');
+    expect(await formatTable({ ...table, width: 26 })).toBe('ID  Name    Memory  Status\n1   web-01  1024    active\n');
+    expect(await formatTable({ ...table, width: 25 })).toBe('ID  Name    Status\n1   web-01  active\n');
+    expect(await formatTable({ ...table, width: 17 })).toBe('ID  Status\n1   active\n');
+    expect(await formatTable({ ...table, width: 9 })).toBe('ID  Stat…\n1   acti…\n');
+    expect(await formatTable(table)).toContain('Memory');
   });
 
   test('a style is applied to cells that are cut and aligned without it', async () => {
     const style = (text: string, column: number, row: number | undefined) => `<${row ?? 'h'}${column}:${text}>`;
-    const text = await formatTextTable({
+    const text = await formatTable({
       header: ['ID', 'Name'],
       rows: [['1', 'a']],
       style,
@@ -105,18 +101,18 @@ describe('a table', () => {
 
 describe('csv', () => {
   test('a record ends with LF, and only what must be quoted is', async () => {
-    const record = await createCsvRecordEncoder();
+    const record = await csvEncoder();
     expect(record(['a', 1, true, false, null, undefined])).toBe('a,1,true,false,,\n');
     expect(record(['a,b', 'say "hi"', 'two\nlines', ' blank '])).toBe('"a,b","say ""hi""","two\nlines", blank \n');
   });
 
   test('a record of one empty field is not an empty line', async () => {
-    const record = await createCsvRecordEncoder();
+    const record = await csvEncoder();
     expect(record([null])).toBe('""\n');
   });
 
   test('every record reads the same again by RFC 4180', async () => {
-    const record = await createCsvRecordEncoder();
+    const record = await csvEncoder();
     const cell = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.constantFrom('"', ',', '\r\n', '\n', '\r', '""', '=1+1', ''),
@@ -132,15 +128,15 @@ describe('csv', () => {
 
 describe('json', () => {
   test('JSON is indented by two blanks and ends with a newline', () => {
-    expect(formatJsonDocument([{ b: 1, a: null }])).toBe('[\n  {\n    "b": 1,\n    "a": null\n  }\n]\n');
-    expect(formatJsonDocument([])).toBe('[]\n');
-    expect(formatJsonDocument(undefined)).toBe('null\n');
+    expect(jsonDocument([{ b: 1, a: null }])).toBe('[\n  {\n    "b": 1,\n    "a": null\n  }\n]\n');
+    expect(jsonDocument([])).toBe('[]\n');
+    expect(jsonDocument(undefined)).toBe('null\n');
   });
 
   test('characters that act on a terminal are escaped, and the data is the same', () => {
     const data = { name: 'a\u009b31m\u202eb\u001b[0m' };
-    expect(formatJsonDocument(data)).toContain('a\\u009b31m\\u202eb\\u001b[0m');
-    expect(JSON.parse(formatJsonDocument(data))).toEqual(data);
+    expect(jsonDocument(data)).toContain('a\\u009b31m\\u202eb\\u001b[0m');
+    expect(JSON.parse(jsonDocument(data))).toEqual(data);
   });
 });
 

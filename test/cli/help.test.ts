@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { LazyCommand } from '../../src/cli/command.ts';
 import { describeCommand } from '../../src/cli/command-table.ts';
-import { createHelpFileEntries, renderHelp } from '../../src/cli/help.ts';
+import { helpFileEntries, renderHelp } from '../../src/cli/help.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 import { testTree } from './tree.ts';
 
@@ -79,7 +79,7 @@ describe('the entries of a help page', () => {
   const topics = { output: { summary: 'formats', load: async () => ({ text: 'text' }) } };
 
   test('there is an entry for the program, each group, command, alias and topic', async () => {
-    const entries = await createHelpFileEntries('x', { ...root, aliases: { drop: 'droplets' } }, topics);
+    const entries = await helpFileEntries('x', { ...root, aliases: { drop: 'droplets' } }, topics);
     const words = entries.map((entry) => entry.words.join(' '));
     expect(words).toEqual(expect.arrayContaining(['', 'auth', 'auth status', 'droplets create', 'drop create']));
     expect(words.at(-1)).toBe('help output');
@@ -87,7 +87,7 @@ describe('the entries of a help page', () => {
   });
 
   test('an entry has the page of a pipe and the description, under an alias as well', async () => {
-    const entries = await createHelpFileEntries('x', { ...root, aliases: { login: 'auth' } }, topics);
+    const entries = await helpFileEntries('x', { ...root, aliases: { login: 'auth' } }, topics);
     const path = ['x', 'auth'];
     for (const word of ['auth', 'login'])
       expect(entries.find((entry) => entry.words.join(' ') === word)).toMatchObject({

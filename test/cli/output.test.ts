@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { usageError } from '../../src/base/errors.ts';
-import { maxSanitizedTextLength } from '../../src/base/sanitize.ts';
-import { type CommandOutputOptions, createCommandOutput } from '../../src/cli/output.ts';
+import { maxTextLength } from '../../src/base/sanitize.ts';
+import { createOutput, type OutputOptions } from '../../src/cli/output.ts';
 import type { OutputFormat } from '../../src/cli/print.ts';
 import { compileJmespath } from '../../src/cli/query.ts';
 import { fakeSink } from './sink.ts';
@@ -33,20 +33,20 @@ async function* pages(rows: readonly Droplet[], fault?: Error): AsyncGenerator<D
   if (fault !== undefined) throw fault;
 }
 
-function outputOf(options: Partial<CommandOutputOptions> & { readonly format: OutputFormat }, columns?: number) {
+function outputOf(options: Partial<OutputOptions> & { readonly format: OutputFormat }, columns?: number) {
   const stdout = fakeSink(columns);
   const stderr = fakeSink();
   return {
     stdout,
     stderr,
-    output: createCommandOutput({ stdout, stderr, header: true, quiet: false, ...uncolored, ...options }),
+    output: createOutput({ stdout, stderr, header: true, quiet: false, ...uncolored, ...options }),
   };
 }
 
 async function listed(
   format: OutputFormat,
   rows: readonly Droplet[],
-  options: Partial<CommandOutputOptions> = {},
+  options: Partial<OutputOptions> = {},
   { columns, lines = 0 }: { readonly columns?: number; readonly lines?: number } = {},
 ): Promise<string> {
   const { output, stdout, stderr } = outputOf({ format, ...options }, columns);
@@ -140,7 +140,7 @@ test('ndjson waits for a slow reader', async () => {
       yield row;
     }
   })();
-  const done = createCommandOutput({
+  const done = createOutput({
     stdout,
     stderr: fakeSink(),
     header: true,
@@ -307,7 +307,7 @@ test('a note keeps 4,000 characters, or as many as the caller allows', async () 
   const long = 'x'.repeat(5_000);
   await output.note(long);
   expect(stderr.text()).toHaveLength(4_001);
-  await output.note(long, maxSanitizedTextLength);
+  await output.note(long, maxTextLength);
   expect(stderr.text()).toHaveLength(4_001 + 5_001);
 });
 

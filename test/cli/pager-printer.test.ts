@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createPagerPrinter } from '../../src/cli/pager-printer.ts';
+import { createPager } from '../../src/cli/pager-printer.ts';
 import type { ProcessEnvironment, RunningPager, SignalName } from '../../src/platform/host.ts';
 import { fakeSink } from './sink.ts';
 
@@ -53,7 +53,7 @@ function terminalWith({
     },
   };
   const host = { env, platform: 'linux' as const, signals, startPager };
-  const paged = createPagerPrinter({ host, stdout, noPager });
+  const paged = createPager({ host, stdout, noPager });
   const print = (...parts: string[]) =>
     paged(async (sink) => {
       for (const part of parts) await sink.write(part);

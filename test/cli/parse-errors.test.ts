@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import {
-  findOptionValueError,
   findPositionalsError,
-  missingOptionValueError,
+  findValueError,
+  missingValueError,
   unknownCommandError,
   unknownOptionError,
 } from '../../src/cli/parse-errors.ts';
@@ -72,29 +72,29 @@ test('a flag with a value is an error', () => {
 });
 
 test('a value that begins with a dash is refused unless it is attached', () => {
-  const separate = findOptionValueError(names, '-o', ['--names', '-o']);
-  const long = findOptionValueError(names, '--output=x', ['--names', '--output=x']);
+  const separate = findValueError(names, '-o', ['--names', '-o']);
+  const long = findValueError(names, '--output=x', ['--names', '--output=x']);
   expect(long?.message).not.toContain('=x');
-  for (const argv of [['--names=-o'], ['-n-o']]) expect(findOptionValueError(names, '-o', argv)).toBeUndefined();
+  for (const argv of [['--names=-o'], ['-n-o']]) expect(findValueError(names, '-o', argv)).toBeUndefined();
   expectGolden('errors', [separate, long].map(errorText).join('\n\n'));
 });
 
 test.each(['-', '-1', '-.5', '', 'a'])('%j is a value', (value) => {
-  expect(findOptionValueError(names, value, ['--names', value])).toBeUndefined();
+  expect(findValueError(names, value, ['--names', value])).toBeUndefined();
 });
 
 test('the error of a missing value names the option and its placeholder', () => {
-  const error = missingOptionValueError(names);
+  const error = missingValueError(names);
   expect(error.hint).toContain('`--names LIST`');
   expectGolden('errors', errorText(error));
 });
 
 test('a value that is not among the choices lists or suggests them', () => {
-  const close = findOptionValueError(kind, 'skp', []);
-  const other = findOptionValueError(kind, 'zzz', []);
+  const close = findValueError(kind, 'skp', []);
+  const other = findValueError(kind, 'zzz', []);
   expect(close?.hint).toContain('`--kind skip`');
-  expect(findOptionValueError({ ...kind, multiple: 'list' }, 'fail,skip', [])).toBeUndefined();
-  expect(findOptionValueError({ ...kind, multiple: 'list' }, 'fail,skop', [])?.message).toContain('"skop"');
+  expect(findValueError({ ...kind, multiple: 'list' }, 'fail,skip', [])).toBeUndefined();
+  expect(findValueError({ ...kind, multiple: 'list' }, 'fail,skop', [])?.message).toContain('"skop"');
   expectGolden('errors', [close, other].map(errorText).join('\n\n'));
 });
 

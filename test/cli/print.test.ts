@@ -1,25 +1,19 @@
 import { describe, expect, test } from 'vitest';
-import {
-  createTerminalCellFormatter,
-  prepareJmespathResultForOutput,
-  prepareObjectForOutput,
-  prepareRowsForOutput,
-  relativeTime,
-} from '../../src/cli/print.ts';
+import { cellFormatter, prepareObject, prepareResult, prepareRows, relativeTime } from '../../src/cli/print.ts';
 
 describe('prepared output', () => {
   const row = { a: 1, b: 'x' };
   const view = { columns: [{ name: 'A', value: (value: typeof row) => value.a }] };
 
   test('rows keep their data beside their cells', () => {
-    expect(prepareRowsForOutput([row], view, undefined)).toMatchObject({
+    expect(prepareRows([row], view, undefined)).toMatchObject({
       kind: 'rows',
       names: ['A'],
       cells: [[1]],
       data: [row],
     });
-    expect(prepareRowsForOutput([row], view, ['a'])).toMatchObject({ data: [{ A: 1 }] });
-    expect(prepareObjectForOutput(row, view, undefined)).toMatchObject({
+    expect(prepareRows([row], view, ['a'])).toMatchObject({ data: [{ A: 1 }] });
+    expect(prepareObject(row, view, undefined)).toMatchObject({
       kind: 'object',
       names: ['A'],
       cells: [1],
@@ -34,7 +28,7 @@ describe('prepared output', () => {
     [{ z: 1 }, 'object', ['z']],
     [[], 'rows', ['A']],
   ] as const)('%j is shown by the columns it has', (result, kind, names) => {
-    expect(prepareJmespathResultForOutput(result, view, [row], undefined)).toMatchObject({ kind, names });
+    expect(prepareResult(result, view, [row], undefined)).toMatchObject({ kind, names });
   });
 
   test.each([
@@ -44,7 +38,7 @@ describe('prepared output', () => {
     ['text', { kind: 'value', cell: 'text' }],
     [null, { kind: 'value', cell: null }],
   ])('%j has no columns', (result, expected) => {
-    expect(prepareJmespathResultForOutput(result, view, [row], undefined)).toMatchObject(expected);
+    expect(prepareResult(result, view, [row], undefined)).toMatchObject(expected);
   });
 });
 
@@ -68,8 +62,8 @@ describe('the cells of a terminal', () => {
 
   test('only a terminal gets relative times, and only columns with a kind are changed', async () => {
     const time = '2026-03-10T11:00:00Z';
-    const terminal = await createTerminalCellFormatter({ isTerminal: true, color: true, now: () => now });
-    const pipe = await createTerminalCellFormatter({ isTerminal: false, color: false, now: () => now });
+    const terminal = await cellFormatter({ isTerminal: true, color: true, now: () => now });
+    const pipe = await cellFormatter({ isTerminal: false, color: false, now: () => now });
     expect(terminal.text(time, { kind: 'time' })).toBe('1 h ago');
     expect(terminal.text(time, undefined)).toBe(time);
     expect(pipe.text(time, { kind: 'time' })).toBe(time);
@@ -86,7 +80,7 @@ describe('the cells of a terminal', () => {
     const link = (cell: unknown) => (cell === 7 ? 'https://cloud.example/7' : undefined);
     const options = { isTerminal: true, color: false, now: () => now };
     const [linked, plain] = await Promise.all(
-      [true, false].map((hyperlinks) => createTerminalCellFormatter({ ...options, hyperlinks })),
+      [true, false].map((hyperlinks) => cellFormatter({ ...options, hyperlinks })),
     );
     expect(linked?.style('7', { link }, 7)).toBe('\u001b]8;;https://cloud.example/7\u001b\\7\u001b]8;;\u001b\\');
     expect(linked?.style('8', { link }, 8)).toBe('8');

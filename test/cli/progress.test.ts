@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createProgressReporter, createTerminalScreen, progressBar, sparkline } from '../../src/cli/progress.ts';
+import { createProgress, createScreen, progressBar, sparkline } from '../../src/cli/progress.ts';
 import { type FakeSink, fakeClock, fakeSink } from './sink.ts';
 
 const erase = '\r\u001b[2K';
@@ -14,7 +14,7 @@ async function drawn(sink: FakeSink, writes: number): Promise<void> {
 test('on a terminal one line turns and changes, and is gone in the end', async () => {
   const stderr = fakeSink(80);
   const clock = fakeClock();
-  const progress = createProgressReporter({ stderr, clock, quiet: false, unicode: false });
+  const progress = createProgress({ stderr, clock, quiet: false, unicode: false });
   await progress.show('page 1');
   await drawn(stderr, 1);
   await clock.pass(100);
@@ -29,7 +29,7 @@ test('on a terminal one line turns and changes, and is gone in the end', async (
 
 test('on a terminal that cannot take a line back, lines are printed', async () => {
   const stderr = fakeSink(80);
-  const progress = createProgressReporter({ stderr, clock: fakeClock(), quiet: false, dumb: true });
+  const progress = createProgress({ stderr, clock: fakeClock(), quiet: false, dumb: true });
   await progress.show('page 1');
   await progress.stop('done');
   expect(stderr.text()).toBe('page 1\ndone\n');
@@ -37,7 +37,7 @@ test('on a terminal that cannot take a line back, lines are printed', async () =
 
 test('the line is kept within the terminal', async () => {
   const stderr = fakeSink(12);
-  const progress = createProgressReporter({ stderr, clock: fakeClock(), quiet: false });
+  const progress = createProgress({ stderr, clock: fakeClock(), quiet: false });
   await progress.show('日本語日本語日本語');
   await drawn(stderr, 1);
   expect(stderr.writes[0]).toBe(`${erase}⠋ 日本語日…`);
@@ -46,7 +46,7 @@ test('the line is kept within the terminal', async () => {
 
 test('the line makes room for what is printed on the same terminal', async () => {
   const stderr = fakeSink(80);
-  const progress = createProgressReporter({ stderr, clock: fakeClock(), quiet: false, unicode: false });
+  const progress = createProgress({ stderr, clock: fakeClock(), quiet: false, unicode: false });
   const stdout = progress.guard(fakeSink(80));
   const file = fakeSink();
   await progress.show('working');
@@ -61,7 +61,7 @@ test('the line makes room for what is printed on the same terminal', async () =>
 
 test('stopping twice, or before the start, draws nothing', async () => {
   const stderr = fakeSink(80);
-  const progress = createProgressReporter({ stderr, clock: fakeClock(), quiet: false });
+  const progress = createProgress({ stderr, clock: fakeClock(), quiet: false });
   await progress.stop();
   await progress.stop();
   expect(stderr.text()).toBe('');
@@ -69,7 +69,7 @@ test('stopping twice, or before the start, draws nothing', async () => {
 
 test('it can be started again', async () => {
   const stderr = fakeSink(80);
-  const progress = createProgressReporter({ stderr, clock: fakeClock(), quiet: false, unicode: false });
+  const progress = createProgress({ stderr, clock: fakeClock(), quiet: false, unicode: false });
   await progress.show('one');
   await drawn(stderr, 1);
   await progress.stop();
@@ -82,7 +82,7 @@ test('it can be started again', async () => {
 test('elsewhere it is plain lines, not more than one in ten seconds', async () => {
   const stderr = fakeSink();
   const clock = fakeClock();
-  const progress = createProgressReporter({ stderr, clock, quiet: false });
+  const progress = createProgress({ stderr, clock, quiet: false });
   await progress.show('page 1');
   await progress.show('page 2');
   await clock.pass(9_999);
@@ -97,7 +97,7 @@ test('elsewhere it is plain lines, not more than one in ten seconds', async () =
 
 test.each([80, undefined])('with --quiet there is nothing (columns: %s)', async (columns) => {
   const stderr = fakeSink(columns);
-  const progress = createProgressReporter({ stderr, clock: fakeClock(), quiet: true });
+  const progress = createProgress({ stderr, clock: fakeClock(), quiet: true });
   await progress.show('page 1');
   await new Promise((resolve) => setTimeout(resolve, 50));
   await progress.stop('done');
@@ -107,7 +107,7 @@ test.each([80, undefined])('with --quiet there is nothing (columns: %s)', async 
 test('a count shows when it takes a while, and tells how many of how many', async () => {
   const stderr = fakeSink(80);
   const clock = fakeClock();
-  const progress = createProgressReporter({ stderr, clock, quiet: false, unicode: false });
+  const progress = createProgress({ stderr, clock, quiet: false, unicode: false });
   const count = progress.count('droplets');
   count(200, 3000);
   await clock.pass(300);
@@ -123,7 +123,7 @@ test('a count shows when it takes a while, and tells how many of how many', asyn
 test('a count off a terminal is silent for ten seconds', async () => {
   const stderr = fakeSink();
   const clock = fakeClock();
-  const count = createProgressReporter({ stderr, clock, quiet: false }).count('actions');
+  const count = createProgress({ stderr, clock, quiet: false }).count('actions');
   for (const done of [200, 400, 600]) {
     count(done, 9000);
     await clock.pass(5_000);
@@ -154,7 +154,7 @@ describe('a bar', () => {
 describe('a screen', () => {
   function setup() {
     const writes: string[] = [];
-    return { writes, live: createTerminalScreen({ write: async (text) => void writes.push(String(text)) }) };
+    return { writes, live: createScreen({ write: async (text) => void writes.push(String(text)) }) };
   }
 
   test('each redraw is one write that erases the old lines', async () => {

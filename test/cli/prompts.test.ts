@@ -1,13 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import {
-  type CreatePromptsOptions,
-  createColorlessPromptOutput,
-  createPrompts,
-  readTerminalLines,
-  runCancellablePrompt,
-} from '../../src/cli/prompts.ts';
+import { colorlessOutput, createPrompts, type PromptOptions, readLines, runPrompt } from '../../src/cli/prompts.ts';
 import { errorText } from '../fixtures/error-text.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 import { keyboard } from './keyboard.ts';
@@ -17,7 +11,7 @@ const controlC = '\u0003';
 const controlD = '\u0004';
 const clientId = { name: 'client ID', option: '--client-id', variable: 'CLOUDCTL_CLIENT_ID', message: 'Client ID' };
 
-function promptsOn(terminal = keyboard(), options: Partial<CreatePromptsOptions> = {}) {
+function promptsOn(terminal = keyboard(), options: Partial<PromptOptions> = {}) {
   return {
     terminal,
     prompts: createPrompts({
@@ -223,7 +217,7 @@ test('a message from elsewhere does not act on the terminal', async () => {
 describe('the streams of a question', () => {
   test('without colour the same is drawn, and the cursor still moves', async () => {
     const terminal = keyboard();
-    const plain = createColorlessPromptOutput(terminal.streams.output);
+    const plain = colorlessOutput(terminal.streams.output);
     plain.write('\u001b[1m\u001b[38;5;2mbold\u001b[0m\u001b[2K');
     await terminal.until('bold');
     expect(terminal.drawn()).toBe('bold\u001b[2K');
@@ -233,19 +227,19 @@ describe('the streams of a question', () => {
   test('an input that is over is not read from', async () => {
     const input = new PassThrough();
     input.destroy();
-    const never = runCancellablePrompt(input, undefined, () => Promise.reject(new Error('must not be asked')));
+    const never = runPrompt(input, undefined, () => Promise.reject(new Error('must not be asked')));
     await expect(never).rejects.toMatchObject({ code: 'cancelled' });
   });
 
   test('an error of the prompt other than a cancellation is thrown unchanged', async () => {
     const fault = new Error('a bug');
-    await expect(runCancellablePrompt(new PassThrough(), undefined, () => Promise.reject(fault))).rejects.toBe(fault);
+    await expect(runPrompt(new PassThrough(), undefined, () => Promise.reject(fault))).rejects.toBe(fault);
   });
 
   test('nothing stays behind on the input', async () => {
     const input = new PassThrough();
     const before = input.eventNames().length;
-    await runCancellablePrompt(input, undefined, async () => 1);
+    await runPrompt(input, undefined, async () => 1);
     expect(input.eventNames().length).toBe(before);
   });
 });
@@ -257,7 +251,7 @@ describe('lines that are typed', () => {
     const onInterrupt = () => {
       interrupts += 1;
     };
-    const lines = readTerminalLines({ ...terminal.streams, onInterrupt }, controller.signal);
+    const lines = readLines({ ...terminal.streams, onInterrupt }, controller.signal);
     return { terminal, controller, lines, interrupts: () => interrupts };
   }
 

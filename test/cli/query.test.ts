@@ -1,11 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { parseExactJsonOrThrow, stringifyExact } from '../../src/base/exact.ts';
-import {
-  compileJmespath,
-  createOutputFieldSelector,
-  QueriedData,
-  replaceLosslessNumbersWithDoubles,
-} from '../../src/cli/query.ts';
+import { parseExact, stringifyExact } from '../../src/base/exact.ts';
+import { compileJmespath, fieldSelector, QueriedData, toDoubles } from '../../src/cli/query.ts';
 import { errorText } from '../fixtures/error-text.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 
@@ -145,7 +140,7 @@ describe('a query', () => {
     ['[0].{id: `9007199254740993`, same: id}', '{"id":9007199254740993,"same":9007199254740992}'],
   ])('a number of a literal keeps its digits: %s', async (text, expected) => {
     const json = '[9007199254740992, 9007199254740993, 9007199254740994]';
-    const ids = parseExactJsonOrThrow(json);
+    const ids = parseExact(json);
     const rows = Array.isArray(ids) ? ids.map((id: unknown, at) => ({ id, name: 'abc'[at] })) : [];
     expect(await shown(text, rows)).toBe(expected);
   });
@@ -171,7 +166,7 @@ describe('the fields of the output', () => {
   ];
 
   test('the fields of a list or of one object, null where one is absent', () => {
-    const query = createOutputFieldSelector(['name', 'tags'], undefined);
+    const query = fieldSelector(['name', 'tags'], undefined);
     expect(query(rows)).toEqual([
       { name: 'a', tags: ['x'] },
       { name: 'b', tags: null },
@@ -183,13 +178,13 @@ describe('the fields of the output', () => {
 
   test('a field that no object has is an error, also one of the prototype', () => {
     for (const field of ['color', 'constructor', '__proto__', ''])
-      expect(() => createOutputFieldSelector(['id', field], undefined)(rows)).toThrowError(
+      expect(() => fieldSelector(['id', field], undefined)(rows)).toThrowError(
         expect.objectContaining({ code: 'usage', exitCode: 2 }),
       );
   });
 
   test('--query is applied first', async () => {
-    const query = createOutputFieldSelector(['id'], await compileJmespath("[?name=='b']"));
+    const query = fieldSelector(['id'], await compileJmespath("[?name=='b']"));
     expect(query(rows)).toEqual([{ id: 2 }]);
   });
 
@@ -208,22 +203,22 @@ describe('the fields of the output', () => {
   ])('%s is the field %s, with and without known fields', (typed, field) => {
     const row: Record<string, unknown> = { id: 1, name: 'a', created_at: 'b', tag_names: 'c' };
     for (const known of [spec, {}]) {
-      const query = createOutputFieldSelector([typed], undefined, known);
+      const query = fieldSelector([typed], undefined, known);
       expect(query([row])).toEqual([{ [field]: row[field] }]);
     }
-    expect(createOutputFieldSelector([typed], undefined, spec).emptyColumns).toEqual([field]);
+    expect(fieldSelector([typed], undefined, spec).emptyColumns).toEqual([field]);
   });
 
   test('a field that several fields may be is unknown, unless one is the same', () => {
     const row = { Name: 1, name: 2 };
-    expect(() => createOutputFieldSelector(['NAME'], undefined)([row])).toThrowError();
-    expect(createOutputFieldSelector(['Name'], undefined)([row])).toEqual([{ Name: 1 }]);
+    expect(() => fieldSelector(['NAME'], undefined)([row])).toThrowError();
+    expect(fieldSelector(['Name'], undefined)([row])).toEqual([{ Name: 1 }]);
   });
 
   test('an unknown field of a command is an error before the data, with the nearest field or the column', () => {
     const errors = ['nmae', 'publicipv4', 'colour', 'x\u200b', ''].map((field) => {
       try {
-        createOutputFieldSelector(['id', field], undefined, spec);
+        fieldSelector(['id', field], undefined, spec);
         return undefined;
       } catch (error) {
         return error;
@@ -233,14 +228,14 @@ describe('the fields of the output', () => {
   });
 
   test('a known field that no object has is null, so that the result does not depend on the rows', () => {
-    const query = createOutputFieldSelector(['id', 'tags'], undefined, spec);
+    const query = fieldSelector(['id', 'tags'], undefined, spec);
     expect(query([{ id: 1 }])).toEqual([{ id: 1, tags: null }]);
   });
 
   test('with --query the fields are those of its result', async () => {
-    const query = createOutputFieldSelector(['n'], await compileJmespath('[].{n: name}'), spec);
+    const query = fieldSelector(['n'], await compileJmespath('[].{n: name}'), spec);
     expect(query(rows)).toEqual([{ n: 'a' }, { n: 'b' }]);
-    expect(() => createOutputFieldSelector([''], undefined)).toThrowError(expect.objectContaining({ code: 'usage' }));
+    expect(() => fieldSelector([''], undefined)).toThrowError(expect.objectContaining({ code: 'usage' }));
   });
 });
 
@@ -258,7 +253,7 @@ describe('exact numbers', () => {
   const list = `[{"id":9007199254740993,"name":"b"},{"id":9007199254740992,"name":"a","size":{"price":1.50}},{"id":7,"name":"c"},{"id":9007199254740995}]`;
 
   async function queried(json: string, expression: string): Promise<string | undefined> {
-    return stringifyExact((await compileJmespath(expression))(parseExactJsonOrThrow(json)));
+    return stringifyExact((await compileJmespath(expression))(parseExact(json)));
   }
 
   describe('a query that only passes numbers on leaves their digits', () => {
@@ -295,12 +290,12 @@ describe('exact numbers', () => {
   });
 
   test('rows that were chosen are the rows that were there', async () => {
-    const rows = parseExactJsonOrThrow(list);
+    const rows = parseExact(list);
     const chosen = (await compileJmespath("[?name=='b'] | [0]"))(rows);
     expect(Array.isArray(rows) && rows[0] === chosen).toBe(true);
   });
 
   test('data without such numbers needs none in their place', () => {
-    expect(replaceLosslessNumbersWithDoubles(JSON.parse('[{"id":9007199254740992,"n":1.5}]'))).toBeUndefined();
+    expect(toDoubles(JSON.parse('[{"id":9007199254740992,"n":1.5}]'))).toBeUndefined();
   });
 });

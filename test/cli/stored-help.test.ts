@@ -2,14 +2,14 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { encodeHelpTextFile, readStoredCommandDescription, readStoredHelpPage } from '../../src/cli/stored-help.ts';
+import { encodeHelp, storedCommand, storedPage } from '../../src/cli/stored-help.ts';
 import { type Bundle, bundleProgram } from '../platform/bundle.ts';
 
 let program: Bundle;
 beforeAll(async () => {
-  const text = `import { readStoredCommandDescription, readStoredHelpPage } from './src/cli/stored-help.ts';
+  const text = `import { storedCommand, storedPage } from './src/cli/stored-help.ts';
     const [kind, ...words] = process.argv.slice(2);
-    const found = kind === 'page' ? readStoredHelpPage(words)?.toString() : readStoredCommandDescription(words);
+    const found = kind === 'page' ? storedPage(words)?.toString() : storedCommand(words);
     process.stdout.write(JSON.stringify(found ?? null));`;
   program = await bundleProgram({ text }, 'esm');
 });
@@ -19,7 +19,7 @@ const description = {
   ...{ words: ['x', 'db'], summary: 'größe', synopsis: '', arguments: [], options: [], examples: [] },
   ...{ environment: [], commands: [] },
 };
-const stored = encodeHelpTextFile([
+const stored = encodeHelp([
   { words: [], page: 'root\n' },
   { words: ['db'], page: 'db, größer\n', description },
   { words: ['d'], page: 'db, größer\n', description },
@@ -65,5 +65,5 @@ test('a damaged file is like none', () => {
 });
 
 test('sources have no stored help', () => {
-  expect([readStoredHelpPage(['--help']), readStoredCommandDescription([])]).toEqual([undefined, undefined]);
+  expect([storedPage(['--help']), storedCommand([])]).toEqual([undefined, undefined]);
 });

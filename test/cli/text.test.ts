@@ -2,11 +2,11 @@ import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
-  areHyperlinksShown,
-  breakShellCommand,
-  createTextMeasurer,
-  createTextMeasurerForTexts,
+  breakCommand,
+  createMeasurer,
   hyperlink,
+  measurerFor,
+  showsHyperlinks,
   wrapForTerminal,
   wrapWords,
 } from '../../src/cli/text.ts';
@@ -79,11 +79,11 @@ describe('lines of a terminal', () => {
 
 describe('a shell command on several lines', () => {
   test('a command that fits stays as it is', () => {
-    expect(breakShellCommand("echo  'a  b'", 20)).toEqual(["echo  'a  b'"]);
+    expect(breakCommand("echo  'a  b'", 20)).toEqual(["echo  'a  b'"]);
   });
 
   test('options stay with their values, pipes and && with the command after them', () => {
-    expect(breakShellCommand('echo --size s-1vcpu-1gb --image ubuntu | cat && echo done', 30)).toEqual([
+    expect(breakCommand('echo --size s-1vcpu-1gb --image ubuntu | cat && echo done', 30)).toEqual([
       'echo --size s-1vcpu-1gb \\',
       '    --image ubuntu | cat \\',
       '    && echo done',
@@ -91,14 +91,11 @@ describe('a shell command on several lines', () => {
   });
 
   test('a redirection stays with its file', () => {
-    expect(breakShellCommand('echo one two three --flag < secret.txt', 30)).toEqual([
+    expect(breakCommand('echo one two three --flag < secret.txt', 30)).toEqual([
       'echo one two three \\',
       '    --flag < secret.txt',
     ]);
-    expect(breakShellCommand('echo one two three > secret.txt', 30)).toEqual([
-      'echo one two three \\',
-      '    > secret.txt',
-    ]);
+    expect(breakCommand('echo one two three > secret.txt', 30)).toEqual(['echo one two three \\', '    > secret.txt']);
   });
 
   test.each([
@@ -108,7 +105,7 @@ describe('a shell command on several lines', () => {
     "seq 3 | printf '%s,' one --two three --four five six seven eight",
   ])('the shell runs %s as before', (command) => {
     const run = (text: string) => execFileSync('sh', ['-c', text], { encoding: 'utf8' });
-    const lines = breakShellCommand(command, 40);
+    const lines = breakCommand(command, 40);
     expect(lines.length).toBeGreaterThan(1);
     expect(run(lines.join('\n'))).toBe(run(command));
   });
@@ -116,12 +113,12 @@ describe('a shell command on several lines', () => {
 
 describe('the width of a text', () => {
   test('wide characters take two cells, combining ones none', async () => {
-    const { measure } = await createTextMeasurer();
+    const { measure } = await createMeasurer();
     expect([measure('abc'), measure('日本'), measure('e\u0301'), measure('👩‍💻')]).toEqual([3, 4, 1, 2]);
   });
 
   test('a wide character is not cut in half', async () => {
-    const { truncate: shorten } = await createTextMeasurer();
+    const { truncate: shorten } = await createMeasurer();
     expect([
       shorten('日本語', 6),
       shorten('日本語', 5),
@@ -132,7 +129,7 @@ describe('the width of a text', () => {
   });
 
   test('what was fitted never takes more than its cells, and what was padded never fewer', async () => {
-    const { truncate: shorten, pad, measure } = await createTextMeasurer();
+    const { truncate: shorten, pad, measure } = await createMeasurer();
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), fc.nat(30), (text, cells) => {
         expect(measure(shorten(text, cells))).toBeLessThanOrEqual(cells);
@@ -142,9 +139,9 @@ describe('the width of a text', () => {
   });
 
   test('ASCII is measured, cut and filled as all text is, and other text needs no more than to be told', async () => {
-    const all = await createTextMeasurer();
+    const all = await createMeasurer();
     const check = async (text: string, cells: number): Promise<void> => {
-      const own = await createTextMeasurerForTexts([text]);
+      const own = await measurerFor([text]);
       expect([own.measure(text), own.truncate(text, cells), own.pad(text, cells)]).toEqual([
         all.measure(text),
         all.truncate(text, cells),
@@ -192,7 +189,7 @@ describe('a link of the terminal', () => {
     [{ TERM: 'xterm', FORCE_HYPERLINK: '1' }, true],
     [{ VTE_VERSION: '6800', FORCE_HYPERLINK: '0' }, false],
   ])('%j shows links: %s', (env, shown) => {
-    expect(areHyperlinksShown({ isTTY: true }, env)).toBe(shown);
-    expect(areHyperlinksShown({ isTTY: false }, env)).toBe(false);
+    expect(showsHyperlinks({ isTTY: true }, env)).toBe(shown);
+    expect(showsHyperlinks({ isTTY: false }, env)).toBe(false);
   });
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { expect, it, onTestFinished } from 'vitest';
 import { usageError } from '../../src/base/errors.ts';
-import { readFileNamedByUser, readUserInput } from '../../src/cli/user-file.ts';
+import { readInput, readUserFile } from '../../src/cli/user-file.ts';
 import { dbTestHost } from '../commands/db/test-source.ts';
 import { runCloudctl } from '../commands/run-cloudctl.ts';
 import { expectGolden } from '../fixtures/golden.ts';
@@ -17,15 +17,15 @@ function folder(): string {
 
 it('a missing file is distinguished from an empty one', () => {
   const path = join(folder(), 'f');
-  expect(readFileNamedByUser(path)).toBeUndefined();
+  expect(readUserFile(path)).toBeUndefined();
   writeFileSync(path, '');
-  expect(readFileNamedByUser(path)).toBe('');
+  expect(readUserFile(path)).toBe('');
 });
 
 it('a byte order mark is removed: OpenSSL would ignore the certificate after it', () => {
   const path = join(folder(), 'ca.pem');
   writeFileSync(path, '\uFEFF-----BEGIN CERTIFICATE-----');
-  expect(readFileNamedByUser(path)).toBe('-----BEGIN CERTIFICATE-----');
+  expect(readUserFile(path)).toBe('-----BEGIN CERTIFICATE-----');
 });
 
 it('an input that is too large is refused, also one that never ends', async () => {
@@ -34,11 +34,11 @@ it('an input that is too large is refused, also one that never ends', async () =
     readError: (reason: string) => usageError(reason),
     maxBytes: { bytes: 9, hint: 'h' },
   };
-  await expect(readUserInput({ stdin: Readable.from([]) }, '/dev/zero', description)).rejects.toMatchObject({
+  await expect(readInput({ stdin: Readable.from([]) }, '/dev/zero', description)).rejects.toMatchObject({
     code: 'usage',
   });
   const stdin = Readable.from(['0123456789']);
-  await expect(readUserInput({ stdin }, '-', description)).rejects.toMatchObject({ code: 'usage' });
+  await expect(readInput({ stdin }, '-', description)).rejects.toMatchObject({ code: 'usage' });
 });
 
 it.each([

@@ -1,16 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createParsedArgs } from '../../src/cli/command.ts';
+import { createArgs } from '../../src/cli/command.ts';
 import {
   editDistance,
   encodeDuration,
-  likelyIntendedWord,
+  intendedWord,
   nearestWord,
-  parseDurationToMilliseconds,
-  parseDurationToMillisecondsOrThrow,
-  requireNonEmptyValue,
-  requireWholeNumber,
-  shortenInputForError,
+  parseDuration,
+  requireDuration,
+  requireInteger,
+  requireValue,
+  shortenInput,
 } from '../../src/cli/values.ts';
 import { thrownText } from '../fixtures/error-text.ts';
 import { expectGolden } from '../fixtures/golden.ts';
@@ -23,18 +23,18 @@ describe('a duration', () => {
     ['30d', 2_592_000_000],
     ['0s', 0],
   ])('%s is %i ms', (text, ms) => {
-    expect(parseDurationToMilliseconds(text)).toBe(ms);
+    expect(parseDuration(text)).toBe(ms);
   });
 
   test.each(['', '30', '30 s', '1.5h', '-5m', '5M', 's', '1h30m', '9999999999s', '５m'])(
     '%j is not a duration',
     (text) => {
-      expect(parseDurationToMilliseconds(text)).toBeUndefined();
+      expect(parseDuration(text)).toBeUndefined();
     },
   );
 
   test('the error of a number without a unit names the option and shows the unit', () => {
-    const text = thrownText(() => parseDurationToMillisecondsOrThrow('90', '--timeout'));
+    const text = thrownText(() => requireDuration('90', '--timeout'));
     expect(text).toContain('`--timeout 90s`');
     expectGolden('errors', text);
   });
@@ -42,15 +42,15 @@ describe('a duration', () => {
   test('a duration below the minimum is refused', () => {
     expectGolden(
       'errors',
-      thrownText(() => parseDurationToMillisecondsOrThrow('0s', '--interval', 1000)),
+      thrownText(() => requireDuration('0s', '--interval', 1000)),
     );
-    expect(parseDurationToMillisecondsOrThrow('1s', '--interval', 1000)).toBe(1000);
+    expect(requireDuration('1s', '--interval', 1000)).toBe(1000);
   });
 
   test('an encoded duration parses to the same value', () => {
     fc.assert(
       fc.property(fc.nat(10_000_000), (seconds) => {
-        expect(parseDurationToMilliseconds(encodeDuration(seconds * 1000))).toBe(seconds * 1000);
+        expect(parseDuration(encodeDuration(seconds * 1000))).toBe(seconds * 1000);
       }),
     );
     expect([encodeDuration(120_000), encodeDuration(90_000), encodeDuration(1), encodeDuration(-5)]).toEqual([
@@ -64,18 +64,18 @@ describe('a duration', () => {
 
 describe('a whole number', () => {
   test.each(['0', '7', '+7', '200'])('%s is a whole number', (text) => {
-    expect(requireWholeNumber(text, '--limit')).toBe(Number(text));
+    expect(requireInteger(text, '--limit')).toBe(Number(text));
   });
 
   test.each(['', 'ten', '1.5', '1e3', '0x10', ' 7', '99999999999999999999'])('%j is not a whole number', (text) => {
-    expect(() => requireWholeNumber(text, '--limit')).toThrow(expect.objectContaining({ code: 'usage', exitCode: 2 }));
+    expect(() => requireInteger(text, '--limit')).toThrow(expect.objectContaining({ code: 'usage', exitCode: 2 }));
   });
 
   test('the errors name the option, the value and the bounds', () => {
     const texts = [
-      thrownText(() => requireWholeNumber('ten', '--limit')),
-      thrownText(() => requireWholeNumber('-1', '--limit')),
-      thrownText(() => requireWholeNumber('201', '--page-size', { min: 1, max: 200 })),
+      thrownText(() => requireInteger('ten', '--limit')),
+      thrownText(() => requireInteger('-1', '--limit')),
+      thrownText(() => requireInteger('201', '--page-size', { min: 1, max: 200 })),
     ];
     expectGolden('errors', texts.join('\n\n'));
   });
@@ -83,32 +83,30 @@ describe('a whole number', () => {
 
 describe('a value that must not be empty', () => {
   const wordsWith = (...typed: readonly string[]) =>
-    createParsedArgs(
+    createArgs(
       [],
       [{ name: 'tag', valueName: 'T', description: '' }],
       new Map(typed.length === 0 ? [] : [['tag', typed]]),
     );
 
   test('gives what was typed, as it was typed, and the last of several', () => {
-    expect(requireNonEmptyValue(wordsWith(), 'tag', 'web')).toBeUndefined();
-    expect(requireNonEmptyValue(wordsWith('', ' a b '), 'tag', 'web')).toBe(' a b ');
+    expect(requireValue(wordsWith(), 'tag', 'web')).toBeUndefined();
+    expect(requireValue(wordsWith('', ' a b '), 'tag', 'web')).toBe(' a b ');
   });
 
   test.each(['', ' ', '\t'])('%j is an empty value', (text) => {
     expectGolden(
       'errors',
-      thrownText(() => requireNonEmptyValue(wordsWith(text), 'tag', 'web')),
+      thrownText(() => requireValue(wordsWith(text), 'tag', 'web')),
     );
   });
 });
 
 describe('input within an error', () => {
   test('of a URL only its scheme and host are repeated', () => {
-    expect(shortenInputForError('postgres://user:secret@db.example:5432/app?password=x')).toBe(
-      'postgres://db.example:5432…',
-    );
-    expect(shortenInputForError('https://host/callback?code=abc#access_token=t')).toBe('https://host…');
-    expect(shortenInputForError('droplts')).toBe('droplts');
+    expect(shortenInput('postgres://user:secret@db.example:5432/app?password=x')).toBe('postgres://db.example:5432…');
+    expect(shortenInput('https://host/callback?code=abc#access_token=t')).toBe('https://host…');
+    expect(shortenInput('droplts')).toBe('droplts');
   });
 
   test.each([
@@ -117,7 +115,7 @@ describe('input within an error', () => {
     ['\u001b[31mred', '\\u001b[31mred'],
     ['a\u2028b\u0000', 'a\\u{2028}b\\u0000'],
   ])('an invisible character is shown: %j', (word, shown) => {
-    expect(shortenInputForError(word)).toBe(shown);
+    expect(shortenInput(word)).toBe(shown);
   });
 });
 
@@ -140,13 +138,13 @@ describe('the nearest word', () => {
   });
 
   test.each(['lst', 'lsit', 'ls', 'lisst', 'creat', 'craete', 'crate', 'List'])('%s is taken for a slip', (word) => {
-    expect(likelyIntendedWord(word, ['list', 'create'])).toBeDefined();
+    expect(intendedWord(word, ['list', 'create'])).toBeDefined();
   });
 
   test.each(['test', 'web', 'web-*', 'l*st', 'lst1', 'db', 'last-web', 'production', 'c', ''])(
     '%s is taken for a name',
     (word) => {
-      expect(likelyIntendedWord(word, ['list', 'create'])).toBeUndefined();
+      expect(intendedWord(word, ['list', 'create'])).toBeUndefined();
     },
   );
 

@@ -1,12 +1,5 @@
 import { expect, it } from 'vitest';
-import {
-  collectOutputTableRows,
-  type OutputRowPages,
-  streamCsv,
-  streamNdjson,
-  writeRowsAsJsonArray,
-  writeRowsAsYamlSequence,
-} from '../../src/cli/write-list.ts';
+import { type RowPages, streamCsv, streamNdjson, tableRows, writeJson, writeYaml } from '../../src/cli/write-list.ts';
 
 interface Row {
   readonly id: number;
@@ -16,7 +9,7 @@ const picked = [{ name: 'ID', value: ({ id }: Row) => id }];
 
 /** Two pages, and what was written before the second was asked for. */
 function listing(written: string[], seen: { first?: string }) {
-  async function* pages(): OutputRowPages<Row> {
+  async function* pages(): RowPages<Row> {
     yield { rows: () => [{ id: 1 }, { id: 2 }] };
     seen.first = written.join('');
     yield { rows: () => [{ id: 3 }] };
@@ -49,8 +42,8 @@ it('csv prints its header first and each page as it comes', async () => {
 });
 
 it.each([
-  [writeRowsAsJsonArray, '[\n  {\n    "id": 1\n  },\n  {\n    "id": 2\n  },\n  {\n    "id": 3\n  }\n]\n'],
-  [writeRowsAsYamlSequence, '- id: 1\n- id: 2\n- id: 3\n'],
+  [writeJson, '[\n  {\n    "id": 1\n  },\n  {\n    "id": 2\n  },\n  {\n    "id": 3\n  }\n]\n'],
+  [writeYaml, '- id: 1\n- id: 2\n- id: 3\n'],
 ])('%o prints one document, and nothing before its end', async (hold, document) => {
   const [written, seen]: [string[], { first?: string }] = [[], {}];
   const { pages, options } = listing(written, seen);
@@ -58,9 +51,9 @@ it.each([
   expect([seen.first, written.join('')]).toEqual(['', document]);
 });
 
-it.each([writeRowsAsJsonArray, writeRowsAsYamlSequence])('%o of nothing is an empty array', async (hold) => {
+it.each([writeJson, writeYaml])('%o of nothing is an empty array', async (hold) => {
   const written: string[] = [];
-  async function* none(): OutputRowPages<Row> {
+  async function* none(): RowPages<Row> {
     yield { rows: () => [] };
   }
   await hold(none(), listing(written, {}).options);
@@ -69,5 +62,5 @@ it.each([writeRowsAsJsonArray, writeRowsAsYamlSequence])('%o of nothing is an em
 
 it('a table keeps cells and no rows', async () => {
   const { pages, options } = listing([], {});
-  expect(await collectOutputTableRows(pages, options)).toEqual([[1], [2], [3]]);
+  expect(await tableRows(pages, options)).toEqual([[1], [2], [3]]);
 });

@@ -6,7 +6,7 @@ import type { DoctorReport } from '../../src/auth/doctor/finding.ts';
 import { encodeRecord } from '../../src/auth/session/record.ts';
 import { createFileStore } from '../../src/auth/session/store.ts';
 import { runCliCommandLine } from '../../src/main.ts';
-import { tryAcquireFileLock } from '../../src/platform/locks.ts';
+import { tryAcquire } from '../../src/platform/locks.ts';
 import { closedOrigin } from '../fixtures/fake-server.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 import { type TestHost, testHost } from '../fixtures/host.ts';
@@ -84,7 +84,7 @@ describe('cloudctl doctor', () => {
     const observed = async () => (await report(host)).findings.find(({ id }) => id === 'state-folder');
     const works = `${place.folder}: locks work`;
     expect(await observed()).toEqual({ id: 'state-folder', status: 'ok', observed: works });
-    const held = tryAcquireFileLock(place.lock);
+    const held = tryAcquire(place.lock);
     onTestFinished(() => held?.release());
     expect(await observed()).toMatchObject({
       status: 'ok',

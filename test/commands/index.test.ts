@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { createCommandDescriptionTable } from '../../src/cli/command-table.ts';
+import { describeCommands } from '../../src/cli/command-table.ts';
 import { commandTree } from '../../src/commands/index.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 import { testHost } from '../fixtures/host.ts';
 import { runCloudctl } from './run-cloudctl.ts';
 
 const root = { kind: 'group', summary: 'the cloud', children: commandTree } as const;
-const { commands, globalOptions } = await createCommandDescriptionTable('cloudctl', root);
+const { commands, globalOptions } = await describeCommands('cloudctl', root);
 
 test('every command and group has its summary, in the imperative and without a full stop', () => {
   const texts = commands.slice(1).map(({ words, summary }) => `${words.join(' ')}: ${summary}`);

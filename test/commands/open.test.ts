@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { recordStartedSandbox } from '../../src/config/sandbox-urls-and-credentials.ts';
+import { recordSandbox } from '../../src/config/sandbox-urls-and-credentials.ts';
 import { runCliCommandLine } from '../../src/main.ts';
-import { createSystemBrowser } from '../../src/platform/browser.ts';
+import { systemBrowser } from '../../src/platform/browser.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 import { type TestHost, testHost } from '../fixtures/host.ts';
 import { seedSession } from '../fixtures/session.ts';
@@ -12,7 +12,7 @@ async function onSandbox() {
   const sandbox = await sandboxFor();
   const host = testHost({ env: { DISPLAY: ':0' } });
   await seedSession(host, sandbox, { user: TOMAS });
-  recordStartedSandbox(host.folders.state, sandbox.ready);
+  recordSandbox(host.folders.state, sandbox.ready);
   return { sandbox, host, panel: sandbox.ready.panel_url };
 }
 
@@ -58,7 +58,7 @@ it('--print prints the URL in each format and sends no request', async () => {
 
 it('a browser that fails is named, and the URL is printed', async () => {
   const { host, panel } = await onSandbox();
-  const browser = createSystemBrowser({ PATH: process.env.PATH, BROWSER: 'no-such-browser' }, 'linux');
+  const browser = systemBrowser({ PATH: process.env.PATH, BROWSER: 'no-such-browser' }, 'linux');
   const here = testHost({ beside: host });
   expect(await runCliCommandLine(['open'], { ...here, browser })).toBe(0);
   expect(here.out()).toBe(`${panel}\n`);

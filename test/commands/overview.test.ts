@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { encodeRecord } from '../../src/auth/session/record.ts';
 import { createFileStore } from '../../src/auth/session/store.ts';
-import { forgetSandbox, readLastSandbox, recordStartedSandbox } from '../../src/config/sandbox-urls-and-credentials.ts';
+import { forgetSandbox, lastSandbox, recordSandbox } from '../../src/config/sandbox-urls-and-credentials.ts';
 import { pathOfRecord, writeRecord } from '../../src/db/watch/record.ts';
 import type { SandboxServers } from '../../src/sandbox/sandbox.ts';
 import { closedOrigin, reply, serverFor } from '../fixtures/fake-server.ts';
@@ -51,11 +51,11 @@ it.each([true, false])(
     await startSandboxCommand(host, ['--consent', 'approve maya@example.com']);
     if (!isRunning) {
       // As after `kill -9`: the record and the profile stay.
-      const place = readLastSandbox(host.folders.state);
+      const place = lastSandbox(host.folders.state);
       const dead = await closedOrigin();
       if (place !== undefined) {
         forgetSandbox(host.folders.state, place);
-        recordStartedSandbox(host.folders.state, { ...place, auth_url: dead, admin_url: dead });
+        recordSandbox(host.folders.state, { ...place, auth_url: dead, admin_url: dead });
       }
       host.writeConfig({ profiles: { sandbox: { auth_url: dead } } });
     }

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createCommandDescriptionTable } from '../../src/cli/command-table.ts';
+import { describeCommands } from '../../src/cli/command-table.ts';
 import { commandTree } from '../../src/commands/index.ts';
-import { readConfigFile } from '../../src/config/config-file.ts';
+import { readConfig } from '../../src/config/config-file.ts';
 import { outputSchemas } from '../../src/help-topics/guide-topics.ts';
 import { testHost } from '../fixtures/host.ts';
 import { type JsonSchema, schemaErrors } from '../fixtures/json-schema.ts';
@@ -30,7 +30,7 @@ it('`cloudctl help output` names every schema', async () => {
 
 it('a schema has the members that `--json` of its commands accepts', async () => {
   const root = { kind: 'group', summary: '', children: commandTree } as const;
-  const { commands } = await createCommandDescriptionTable('cloudctl', root);
+  const { commands } = await describeCommands('cloudctl', root);
   const named = outputSchemas.flatMap(({ file, commands: of }) => of.map((command) => ({ file, command })));
   for (const { file, command } of named.filter(({ command: one }) => !/preflight|inventory/.test(one))) {
     const fields = commands.find(({ words }) => words.slice(1).join(' ') === command)?.fields ?? [];
@@ -134,6 +134,6 @@ describe('config.json', () => {
     const config = { profiles: { default: profile } };
     expect(schemaErrors(schemas.get('config-1.json') ?? {}, config)).not.toEqual([]);
     host.writeConfig(config);
-    expect(() => readConfigFile(host.folders.config)).toThrow();
+    expect(() => readConfig(host.folders.config)).toThrow();
   });
 });

@@ -1,13 +1,7 @@
 import { chmodSync, chownSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import {
-  configPath,
-  readConfigFile,
-  removeProfile,
-  writeCurrentProfile,
-  writeProfile,
-} from '../../src/config/config-file.ts';
+import { configPath, readConfig, removeProfile, writeCurrent, writeProfile } from '../../src/config/config-file.ts';
 import { thrownText } from '../fixtures/error-text.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 import { testHost } from '../fixtures/host.ts';
@@ -19,8 +13,8 @@ function written(folder: string): unknown {
 describe('config.json', () => {
   it('that is not there is an empty configuration', () => {
     const { folders } = testHost();
-    expect(readConfigFile(folders.config)).toMatchObject({ current: undefined, raw: {} });
-    expect(readConfigFile(folders.config).profiles.size).toBe(0);
+    expect(readConfig(folders.config)).toMatchObject({ current: undefined, raw: {} });
+    expect(readConfig(folders.config).profiles.size).toBe(0);
   });
 
   it('gives the profiles decoded', () => {
@@ -31,7 +25,7 @@ describe('config.json', () => {
         work: { auth_url: 'https://Cloud.example/', pkce: false, callback_urls: ['http://127.0.0.1:1234/cb'] },
       },
     });
-    const config = readConfigFile(host.folders.config);
+    const config = readConfig(host.folders.config);
     expect(config.current).toBe('work');
     expect(config.profiles.get('work')).toEqual({
       auth_url: 'https://cloud.example',
@@ -44,8 +38,8 @@ describe('config.json', () => {
     const host = testHost();
     host.writeConfig('\uFEFF{"current": "work", "profiles": {"work": {"scope": "read"}}}');
     const { config: folder } = host.folders;
-    expect(readConfigFile(folder).profiles.get('work')).toEqual({ scope: 'read' });
-    writeCurrentProfile(folder, readConfigFile(folder), 'work');
+    expect(readConfig(folder).profiles.get('work')).toEqual({ scope: 'read' });
+    writeCurrent(folder, readConfig(folder), 'work');
     expect(written(folder)).toEqual({ current: 'work', profiles: { work: { scope: 'read' } } });
   });
 
@@ -53,8 +47,8 @@ describe('config.json', () => {
     const host = testHost();
     host.writeConfig({ version: 9, profiles: { work: { later: { deep: [1] }, scope: 'read' }, other: { later: 1 } } });
     const { config: folder } = host.folders;
-    writeProfile(folder, readConfigFile(folder), 'work', { flow: 'code' }, 'work');
-    writeCurrentProfile(folder, readConfigFile(folder), 'other');
+    writeProfile(folder, readConfig(folder), 'work', { flow: 'code' }, 'work');
+    writeCurrent(folder, readConfig(folder), 'other');
     expect(written(folder)).toEqual({
       version: 9,
       current: 'other',
@@ -66,15 +60,15 @@ describe('config.json', () => {
     const host = testHost();
     host.writeConfig({ later: 1, current: 'work', profiles: { work: {}, other: { later: 2 }, third: {} } });
     const { config: folder } = host.folders;
-    removeProfile(folder, readConfigFile(folder), 'third');
+    removeProfile(folder, readConfig(folder), 'third');
     expect(written(folder)).toEqual({ later: 1, current: 'work', profiles: { work: {}, other: { later: 2 } } });
-    removeProfile(folder, readConfigFile(folder), 'work');
+    removeProfile(folder, readConfig(folder), 'work');
     expect(written(folder)).toEqual({ later: 1, profiles: { other: { later: 2 } } });
   });
 
   it('is written for this user alone, in a folder for this user alone', () => {
     const { folders } = testHost();
-    writeProfile(folders.config, readConfigFile(folders.config), 'work', { scope: 'read' });
+    writeProfile(folders.config, readConfig(folders.config), 'work', { scope: 'read' });
     expect(statSync(configPath(folders.config)).mode & 0o777).toBe(0o600);
     expect(statSync(folders.config).mode & 0o777).toBe(0o700);
     expect(readFileSync(configPath(folders.config), 'utf8')).toMatch(/^\{\n {2}"profiles"[\s\S]*\}\n$/);
@@ -84,10 +78,10 @@ describe('config.json', () => {
     const host = testHost();
     host.writeConfig({ profiles: { work: {} } });
     const { config: folder } = host.folders;
-    const config = readConfigFile(folder);
+    const config = readConfig(folder);
     rmSync(configPath(folder));
     mkdirSync(configPath(folder));
-    expect(() => writeCurrentProfile(folder, config, 'work')).toThrow(
+    expect(() => writeCurrent(folder, config, 'work')).toThrow(
       expect.objectContaining({
         message: expect.stringContaining(configPath(folder)),
         detail: expect.stringContaining('unchanged'),
@@ -105,17 +99,17 @@ describe('config.json', () => {
       const path = configPath(folder);
       const refusal = { code: 'config_invalid', exitCode: 2, hint: expect.stringContaining(`\`chmod go-w ${path}\``) };
       chmodSync(path, mode);
-      expect(() => readConfigFile(folder)).toThrow(expect.objectContaining(refusal));
+      expect(() => readConfig(folder)).toThrow(expect.objectContaining(refusal));
       if (mode === 0o666)
         expectGolden(
           'config',
-          thrownText(() => readConfigFile(folder)),
+          thrownText(() => readConfig(folder)),
         );
       renameSync(path, `${path}.elsewhere`);
       symlinkSync(`${path}.elsewhere`, path);
-      expect(() => readConfigFile(folder)).toThrow(expect.objectContaining(refusal));
+      expect(() => readConfig(folder)).toThrow(expect.objectContaining(refusal));
       chmodSync(path, mode & ~0o022);
-      expect(readConfigFile(folder).current).toBe('work');
+      expect(readConfig(folder).current).toBe('work');
     },
   );
 
@@ -123,12 +117,12 @@ describe('config.json', () => {
     const { folders } = testHost();
     const above = join(folders.config, 'above');
     const folder = join(above, 'config');
-    writeCurrentProfile(folder, readConfigFile(folder), 'work');
+    writeCurrent(folder, readConfig(folder), 'work');
     chmodSync(above, 0o777);
-    expect(readConfigFile(folder).current).toBe('work');
+    expect(readConfig(folder).current).toBe('work');
     chownSync(configPath(folder), 65_534, 65_534);
-    expect(() => readConfigFile(folder)).toThrow(above);
+    expect(() => readConfig(folder)).toThrow(above);
     chmodSync(above, 0o755);
-    expect(readConfigFile(folder).current).toBe('work');
+    expect(readConfig(folder).current).toBe('work');
   });
 });

@@ -13,8 +13,8 @@ import {
 import { createServer } from 'node:net';
 import { dirname } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { configPath, DamagedConfigError, readConfigFile } from '../../src/config/config-file.ts';
-import { createDamagedConfigError } from '../../src/config/damaged-config-error.ts';
+import { configPath, DamagedConfigError, readConfig } from '../../src/config/config-file.ts';
+import { damagedConfig } from '../../src/config/damaged-config-error.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 import { testHost } from '../fixtures/host.ts';
 
@@ -23,10 +23,10 @@ async function reported(text: string): Promise<{ readonly message: string; reado
   const host = testHost();
   host.writeConfig(text);
   try {
-    readConfigFile(host.folders.config);
+    readConfig(host.folders.config);
   } catch (thrown) {
     if (!(thrown instanceof DamagedConfigError)) throw thrown;
-    const error = await createDamagedConfigError(thrown);
+    const error = await damagedConfig(thrown);
     expect(error).toMatchObject({ code: 'config_invalid', exitCode: 2 });
     const path = configPath(host.folders.config);
     expect(error.detail).toMatch(new RegExp(`^${path}:`));
@@ -105,7 +105,7 @@ describe.skipIf(process.platform === 'win32')('in the place of config.json', () 
   };
   const damageOf = (path: string): DamagedConfigError => {
     try {
-      readConfigFile(dirname(path));
+      readConfig(dirname(path));
     } catch (thrown) {
       if (thrown instanceof DamagedConfigError) return thrown;
       throw thrown;
@@ -116,7 +116,7 @@ describe.skipIf(process.platform === 'win32')('in the place of config.json', () 
   it.each(['', '\n', ' \t\r\n ', '\uFEFF', '\uFEFF\n'])('an empty file (%j) is an empty configuration', (text) => {
     const path = newPath();
     writeFileSync(path, text);
-    expect(readConfigFile(dirname(path))).toMatchObject({ current: undefined, raw: {} });
+    expect(readConfig(dirname(path))).toMatchObject({ current: undefined, raw: {} });
   });
 
   it.each(Object.entries(strangers))('%s is named, with the command that moves it away', async (_name, make) => {
@@ -124,7 +124,7 @@ describe.skipIf(process.platform === 'win32')('in the place of config.json', () 
     await make(path);
     // An earlier one that was moved away is kept.
     writeFileSync(`${path}.damaged`, 'earlier');
-    const error = await createDamagedConfigError(damageOf(path));
+    const error = await damagedConfig(damageOf(path));
     expect(error).toMatchObject({ code: 'config_invalid', exitCode: 2, detail: path });
     expectGolden('config', error.message);
     const command = /`(.*)`$/.exec(error.hint ?? '')?.[1] ?? '';
@@ -132,7 +132,7 @@ describe.skipIf(process.platform === 'win32')('in the place of config.json', () 
     execFileSync('sh', ['-c', command]);
     expect(lstatSync(`${path}.damaged-2`).ino).toBe(before);
     expect(readFileSync(`${path}.damaged`, 'utf8')).toBe('earlier');
-    expect(readConfigFile(dirname(path)).raw).toEqual({});
+    expect(readConfig(dirname(path)).raw).toEqual({});
   });
 
   it('a file that must not be read is named, and moved away too', async () => {
@@ -140,9 +140,9 @@ describe.skipIf(process.platform === 'win32')('in the place of config.json', () 
     writeFileSync(path, '{}');
     chmodSync(path, 0);
     for (const folder of [dirname(path), dirname(dirname(path))]) chmodSync(folder, 0o755);
-    const error = await createDamagedConfigError(withoutRoot(() => damageOf(path)));
+    const error = await damagedConfig(withoutRoot(() => damageOf(path)));
     execFileSync('sh', ['-c', /`(.*)`$/.exec(error.hint ?? '')?.[1] ?? '']);
-    expect(readConfigFile(dirname(path)).raw).toEqual({});
+    expect(readConfig(dirname(path)).raw).toEqual({});
   });
 });
 

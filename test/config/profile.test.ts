@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decodeProfile, isProfileName, isProfileSettingKey, profileSettingSpecs } from '../../src/config/profile.ts';
+import { decodeProfile, isProfileName, isSettingKey, settingSpecs } from '../../src/config/profile.ts';
 
 describe('a profile name', () => {
   it.each(['default', 'a', '0', 'work-1', 'my_team', 'x'.repeat(64)])('%s can be one', (name) => {
@@ -16,7 +16,7 @@ describe('a profile name', () => {
 
 describe('the keys of a profile', () => {
   it('are the documented ones, the output format, the days of ledgers and the token command', () => {
-    expect(Object.keys(profileSettingSpecs).sort()).toEqual(
+    expect(Object.keys(settingSpecs).sort()).toEqual(
       [
         'auth_url',
         'base_url',
@@ -33,12 +33,12 @@ describe('the keys of a profile', () => {
         'token_params',
       ].sort(),
     );
-    expect(isProfileSettingKey('client_secret')).toBe(false);
-    expect(isProfileSettingKey('toString')).toBe(false);
+    expect(isSettingKey('client_secret')).toBe(false);
+    expect(isSettingKey('toString')).toBe(false);
   });
 
   it('have the documented environment variables', () => {
-    const variables = Object.values(profileSettingSpecs).flatMap(({ variable }) => variable ?? []);
+    const variables = Object.values(settingSpecs).flatMap(({ variable }) => variable ?? []);
     expect(variables.sort()).toEqual(
       [
         'AUTH_URL',
@@ -69,7 +69,7 @@ describe('the keys of a profile', () => {
     ['credential_store', 'file', 'file'],
     ['output', 'yaml', 'yaml'],
   ] as const)('%s takes %j', (key, text, value) => {
-    expect(profileSettingSpecs[key].parse(text)).toEqual({ ok: true, value });
+    expect(settingSpecs[key].parse(text)).toEqual({ ok: true, value });
   });
 
   it.each([
@@ -94,7 +94,7 @@ describe('the keys of a profile', () => {
     ['credential_store', 'memory'],
     ['output', 'xml'],
   ] as const)('%s refuses %j', (key, text) => {
-    expect(profileSettingSpecs[key].parse(text).ok).toBe(false);
+    expect(settingSpecs[key].parse(text).ok).toBe(false);
   });
 });
 

@@ -2,17 +2,17 @@ import { chmodSync, mkdirSync, readFileSync, renameSync, statSync, symlinkSync, 
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
-  findSandboxPanelUrls,
+  adminAccess,
+  findPanelUrls,
   forgetSandbox,
-  readKnownSandboxes,
-  readLastSandbox,
-  recordStartedSandbox,
-  resolveSandboxAdminAccess,
-  type SandboxUrlsAndCredentials,
+  knownSandboxes,
+  lastSandbox,
+  recordSandbox,
+  type SandboxPlace,
 } from '../../src/config/sandbox-urls-and-credentials.ts';
 import { testHost } from '../fixtures/host.ts';
 
-const place: SandboxUrlsAndCredentials = {
+const place: SandboxPlace = {
   auth_url: 'http://127.0.0.1:1111',
   base_url: 'http://127.0.0.1:2222',
   panel_url: 'http://127.0.0.1:1111/panel',
@@ -26,32 +26,32 @@ const place: SandboxUrlsAndCredentials = {
 describe('the sandbox started last', () => {
   it('is remembered for this user alone, with nothing but its addresses and secrets', () => {
     const { state } = testHost().folders;
-    recordStartedSandbox(state, Object.assign({ users: ['maya'] }, place));
-    expect(readLastSandbox(state)).toEqual(place);
+    recordSandbox(state, Object.assign({ users: ['maya'] }, place));
+    expect(lastSandbox(state)).toEqual(place);
     expect(statSync(join(state, 'sandbox.json')).mode & 0o777).toBe(0o600);
   });
 
   it('is not read from a file that others can read, or read or written through a link', () => {
     const { state } = testHost().folders;
     const path = join(state, 'sandbox.json');
-    recordStartedSandbox(state, place);
+    recordSandbox(state, place);
     chmodSync(path, 0o644);
-    expect(() => readLastSandbox(state)).toThrow(path);
+    expect(() => lastSandbox(state)).toThrow(path);
     chmodSync(path, 0o600);
     renameSync(path, join(state, 'planted'));
     symlinkSync(join(state, 'planted'), path);
-    expect(() => readLastSandbox(state)).toThrow(path);
-    expect(() => recordStartedSandbox(state, { ...place, admin_token: 'admin-2' })).toThrow(path);
+    expect(() => lastSandbox(state)).toThrow(path);
+    expect(() => recordSandbox(state, { ...place, admin_token: 'admin-2' })).toThrow(path);
     expect(readFileSync(join(state, 'planted'), 'utf8')).not.toContain('admin-2');
   });
 
   it('is forgotten when it ends, unless another was started since', () => {
     const { state } = testHost().folders;
-    recordStartedSandbox(state, { ...place, admin_token: 'admin-2' });
+    recordSandbox(state, { ...place, admin_token: 'admin-2' });
     forgetSandbox(state, place);
-    expect(readLastSandbox(state)?.admin_token).toBe('admin-2');
+    expect(lastSandbox(state)?.admin_token).toBe('admin-2');
     forgetSandbox(state, { ...place, admin_token: 'admin-2' });
-    expect(readLastSandbox(state)).toBeUndefined();
+    expect(lastSandbox(state)).toBeUndefined();
   });
 
   it('is after its end the one started before it, however many there are and in whatever order they end', () => {
@@ -59,29 +59,29 @@ describe('the sandbox started last', () => {
     const first = { ...place, admin_url: 'http://127.0.0.1:1001' };
     const second = { ...place, admin_url: 'http://127.0.0.1:1002' };
     const third = { ...place, admin_url: 'http://127.0.0.1:1003' };
-    for (const one of [first, second, third]) recordStartedSandbox(state, one);
-    expect(readKnownSandboxes(state)).toEqual([third, second, first]);
+    for (const one of [first, second, third]) recordSandbox(state, one);
+    expect(knownSandboxes(state)).toEqual([third, second, first]);
     forgetSandbox(state, second);
-    expect(readLastSandbox(state)).toEqual(third);
+    expect(lastSandbox(state)).toEqual(third);
     forgetSandbox(state, third);
-    expect(readKnownSandboxes(state)).toEqual([first]);
+    expect(knownSandboxes(state)).toEqual([first]);
     expect(statSync(join(state, 'sandbox.json')).mode & 0o777).toBe(0o600);
     forgetSandbox(state, first);
-    expect(readKnownSandboxes(state)).toEqual([]);
+    expect(knownSandboxes(state)).toEqual([]);
   });
 
   it('that is written down once more stands there once, with its new values', () => {
     const { state } = testHost().folders;
-    recordStartedSandbox(state, place);
-    recordStartedSandbox(state, { ...place, client_id: 'other' });
-    expect(readKnownSandboxes(state)).toEqual([{ ...place, client_id: 'other' }]);
+    recordSandbox(state, place);
+    recordSandbox(state, { ...place, client_id: 'other' });
+    expect(knownSandboxes(state)).toEqual([{ ...place, client_id: 'other' }]);
   });
 
   it.each(['', '{', '[]', '{}', '{"auth_url":"x"}'])('that is written down as %j is none', (text) => {
     const { state } = testHost().folders;
     mkdirSync(state, { recursive: true });
     writeFileSync(join(state, 'sandbox.json'), text, { mode: 0o600 });
-    expect(readLastSandbox(state)).toBeUndefined();
+    expect(lastSandbox(state)).toBeUndefined();
   });
 });
 
@@ -98,21 +98,21 @@ describe('the admin of the sandbox to talk to', () => {
     ['another address in the environment', undefined, { CLOUDCTL_SANDBOX_ADMIN_URL: typed }, undefined],
   ])('is found by %s', (_how, adminUrl, environment, expected) => {
     const { state } = testHost().folders;
-    recordStartedSandbox(state, place);
-    expect(resolveSandboxAdminAccess(state, environment, adminUrl)).toEqual(expected);
+    recordSandbox(state, place);
+    expect(adminAccess(state, environment, adminUrl)).toEqual(expected);
   });
 
   it('is nobody when none was started', () => {
-    expect(resolveSandboxAdminAccess(testHost().folders.state, {}, undefined)).toBeUndefined();
+    expect(adminAccess(testHost().folders.state, {}, undefined)).toBeUndefined();
   });
 
   it.each(['http://evil.example', 'ftp://127.0.0.1', 'https://x/y', '127.0.0.1:9', ''])(
     'is not looked for at %j, and no token goes there',
     (url) => {
       const { state } = testHost().folders;
-      expect(() => resolveSandboxAdminAccess(state, env, url)).toThrow(/^--admin-url is /);
+      expect(() => adminAccess(state, env, url)).toThrow(/^--admin-url is /);
       if (url === '') return;
-      expect(() => resolveSandboxAdminAccess(state, { ...env, CLOUDCTL_SANDBOX_ADMIN_URL: url }, undefined)).toThrow(
+      expect(() => adminAccess(state, { ...env, CLOUDCTL_SANDBOX_ADMIN_URL: url }, undefined)).toThrow(
         /^CLOUDCTL_SANDBOX_ADMIN_URL is /,
       );
     },
@@ -133,8 +133,8 @@ describe('the pages of a panel', () => {
 
   it('a sandbox of this machine has pages; what is in an address is encoded', () => {
     const { state } = testHost().folders;
-    recordStartedSandbox(state, sandbox);
-    const pages = findSandboxPanelUrls(state, sandbox.auth_url);
+    recordSandbox(state, sandbox);
+    const pages = findPanelUrls(state, sandbox.auth_url);
     expect(pages?.home).toBe(sandbox.panel_url);
     expect(pages?.page('timeline')).toBe(`${sandbox.panel_url}/timeline`);
     expect(pages?.droplet('7')).toBe(`${sandbox.panel_url}/droplets?droplet=7`);
@@ -144,13 +144,13 @@ describe('the pages of a panel', () => {
 
   it('other servers, addresses that are not http and damaged records have none', () => {
     const { state } = testHost().folders;
-    expect(findSandboxPanelUrls(state, sandbox.auth_url)).toBeUndefined();
+    expect(findPanelUrls(state, sandbox.auth_url)).toBeUndefined();
     for (const panel_url of ['javascript:alert(1)', 'nonsense']) {
-      recordStartedSandbox(state, { ...sandbox, panel_url });
-      expect(findSandboxPanelUrls(state, sandbox.auth_url)).toBeUndefined();
+      recordSandbox(state, { ...sandbox, panel_url });
+      expect(findPanelUrls(state, sandbox.auth_url)).toBeUndefined();
     }
-    expect(findSandboxPanelUrls(state, 'https://cloud.example')).toBeUndefined();
+    expect(findPanelUrls(state, 'https://cloud.example')).toBeUndefined();
     writeFileSync(join(state, 'sandbox.json'), '{}', { mode: 0o644 });
-    expect(findSandboxPanelUrls(state, sandbox.auth_url)).toBeUndefined();
+    expect(findPanelUrls(state, sandbox.auth_url)).toBeUndefined();
   });
 });

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { nearestWord } from '../../src/cli/values.ts';
 import type { ConfigFile } from '../../src/config/config-file.ts';
-import { type ProfileSettingKey, profileSettingSpecs } from '../../src/config/profile.ts';
+import { type SettingKey, settingSpecs } from '../../src/config/profile.ts';
 import {
-  accessTokenSource,
-  buildProfileReference,
-  formatProfileOption,
   nameProfile,
-  normalizeEnvironmentVariableValue,
-  requireNamedProfileExists,
-  resolveProfileSettings,
+  profileReference,
+  profileWords,
+  requireNamedProfile,
+  resolveSettings,
+  tokenSource,
+  variableValue,
 } from '../../src/config/settings.ts';
 import { thrownText } from '../fixtures/error-text.ts';
 import { expectGolden } from '../fixtures/golden.ts';
@@ -19,7 +19,7 @@ function configOf(profiles: Readonly<Record<string, object>> = {}, current?: str
 }
 
 /** Three values of every key, each as text. */
-const texts: Readonly<Record<ProfileSettingKey, readonly [string, string, string]>> = {
+const texts: Readonly<Record<SettingKey, readonly [string, string, string]>> = {
   auth_url: ['https://a.example', 'https://b.example', 'https://c.example'],
   base_url: ['https://a.example', 'https://b.example', 'https://c.example'],
   client_id: ['a', 'b', 'c'],
@@ -37,40 +37,38 @@ const texts: Readonly<Record<ProfileSettingKey, readonly [string, string, string
 
 const keys = Object.entries(texts).flatMap(([key, values]) => (isKey(key) ? [[key, values] as const] : []));
 
-function isKey(key: string): key is ProfileSettingKey {
-  return key in profileSettingSpecs;
+function isKey(key: string): key is SettingKey {
+  return key in settingSpecs;
 }
 
-function parsed(key: ProfileSettingKey, text: string): unknown {
-  const result = profileSettingSpecs[key].parse(text);
+function parsed(key: SettingKey, text: string): unknown {
+  const result = settingSpecs[key].parse(text);
   return result.ok ? result.value : undefined;
 }
 
 describe.each(keys)('%s', (key, [option, env, profile]) => {
-  const { variable } = profileSettingSpecs[key];
+  const { variable } = settingSpecs[key];
   const config = configOf({ default: { [key]: parsed(key, profile) } });
   const environment = variable === undefined ? {} : { [variable]: env };
   const options = { [key]: { option: '--x', text: option } };
 
   it('comes from the option first', () => {
-    expect(resolveProfileSettings({ env: environment, config, overrides: options }).values[key]).toEqual(
-      parsed(key, option),
-    );
+    expect(resolveSettings({ env: environment, config, overrides: options }).values[key]).toEqual(parsed(key, option));
   });
 
   it('comes from the environment next, if it has a variable', () => {
     const expected = parsed(key, variable === undefined ? profile : env);
-    expect(resolveProfileSettings({ env: environment, config }).values[key]).toEqual(expected);
+    expect(resolveSettings({ env: environment, config }).values[key]).toEqual(expected);
   });
 
   it('comes from the profile last', () => {
-    expect(resolveProfileSettings({ env: {}, config }).values[key]).toEqual(parsed(key, profile));
+    expect(resolveSettings({ env: {}, config }).values[key]).toEqual(parsed(key, profile));
     const empty = variable === undefined ? {} : { [variable]: '' };
-    expect(resolveProfileSettings({ env: empty, config }).values[key]).toEqual(parsed(key, profile));
+    expect(resolveSettings({ env: empty, config }).values[key]).toEqual(parsed(key, profile));
   });
 
   it('is absent otherwise', () => {
-    expect(resolveProfileSettings({ env: {}, config: configOf() }).values).not.toHaveProperty(key);
+    expect(resolveSettings({ env: {}, config: configOf() }).values).not.toHaveProperty(key);
   });
 });
 
@@ -78,18 +76,18 @@ describe('CLOUDCTL_ACCESS_TOKEN', () => {
   const env = { CLOUDCTL_ACCESS_TOKEN: 't', CLOUDCTL_PROFILE: 'work' };
 
   it('is used, and suggested commands do not name the profile, which would replace it', () => {
-    const { accessToken, isAccessTokenIgnored, profile } = resolveProfileSettings({ env, config: configOf() });
-    expect([accessToken?.reveal(), isAccessTokenIgnored, formatProfileOption(profile)]).toEqual(['t', false, []]);
+    const { accessToken, isAccessTokenIgnored, profile } = resolveSettings({ env, config: configOf() });
+    expect([accessToken?.reveal(), isAccessTokenIgnored, profileWords(profile)]).toEqual(['t', false, []]);
   });
 
   it('is not used if an option names the profile', () => {
-    const given = resolveProfileSettings({ env, config: configOf({ work: {} }), profile: 'work' });
+    const given = resolveSettings({ env, config: configOf({ work: {} }), profile: 'work' });
     expect([given.accessToken, given.isAccessTokenIgnored]).toEqual([undefined, true]);
-    expect(formatProfileOption(given.profile)).toEqual(['--profile', 'work']);
-    expect(accessTokenSource(given)).toBe('session');
+    expect(profileWords(given.profile)).toEqual(['--profile', 'work']);
+    expect(tokenSource(given)).toBe('session');
     const config = configOf({ work: { token_command: ['true'] } });
-    expect(accessTokenSource(resolveProfileSettings({ env, config, profile: 'work' }))).toBe('command');
-    expect(accessTokenSource(resolveProfileSettings({ env, config }))).toBe('variable');
+    expect(tokenSource(resolveSettings({ env, config, profile: 'work' }))).toBe('command');
+    expect(tokenSource(resolveSettings({ env, config }))).toBe('variable');
   });
 });
 
@@ -104,19 +102,19 @@ describe('the profile in use', () => {
     [{ env: {}, config: configOf() }, 'default', false, false],
     [{ profile: 'nope', env: {}, config }, 'nope', false, true],
   ])('%# is %s', (input, profileName, isProfileStored, isProfileNamed) => {
-    expect(resolveProfileSettings(input)).toMatchObject({ profileName, isProfileStored, isProfileNamed });
+    expect(resolveSettings(input)).toMatchObject({ profileName, isProfileStored, isProfileNamed });
   });
 
   it.each(['No', 'a/../b', '', ' ', 'x'.repeat(65)])('named %j is refused', (profile) => {
     expectGolden(
       'config',
-      thrownText(() => resolveProfileSettings({ profile, env: {}, config })),
+      thrownText(() => resolveSettings({ profile, env: {}, config })),
     );
   });
 
   it('that is named but not stored is profile_unknown, with the stored ones', () => {
-    const settings = resolveProfileSettings({ profile: 'nope', env: { HOME: '/h' }, config });
-    const text = thrownText(() => requireNamedProfileExists(settings, config, nearestWord));
+    const settings = resolveSettings({ profile: 'nope', env: { HOME: '/h' }, config });
+    const text = thrownText(() => requireNamedProfile(settings, config, nearestWord));
     expect(text).toMatch(/^profile_unknown: /);
     expect(text).toContain('work, home');
     expect(text).toContain('`cloudctl auth setup --profile nope`');
@@ -124,10 +122,10 @@ describe('the profile in use', () => {
   });
 
   it('that is one slip away from a stored one is named with it', () => {
-    const settings = resolveProfileSettings({ profile: 'wrok', env: {}, config });
+    const settings = resolveSettings({ profile: 'wrok', env: {}, config });
     expectGolden(
       'config',
-      thrownText(() => requireNamedProfileExists(settings, config, nearestWord)),
+      thrownText(() => requireNamedProfile(settings, config, nearestWord)),
     );
   });
 
@@ -139,16 +137,16 @@ describe('the profile in use', () => {
     [{ CLOUDCTL_CONFIG_DIR: '/c' }, false],
   ])('that is unknown names HOME when no variable tells the folder: %j', (env, isNamed) => {
     for (const profile of ['nope', 'sandbox']) {
-      const settings = resolveProfileSettings({ profile, env, config });
-      const text = thrownText(() => requireNamedProfileExists(settings, config, nearestWord));
+      const settings = resolveSettings({ profile, env, config });
+      const text = thrownText(() => requireNamedProfile(settings, config, nearestWord));
       expect(text.includes('HOME is not set')).toBe(isNamed);
       expect(text.includes('set CLOUDCTL_CONFIG_DIR and CLOUDCTL_STATE_DIR')).toBe(isNamed);
     }
   });
 
   it('that is known, or not named at all, is fine', () => {
-    requireNamedProfileExists(resolveProfileSettings({ env: {}, config }), config, nearestWord);
-    requireNamedProfileExists(resolveProfileSettings({ env: {}, config: configOf() }), configOf(), nearestWord);
+    requireNamedProfile(resolveSettings({ env: {}, config }), config, nearestWord);
+    requireNamedProfile(resolveSettings({ env: {}, config: configOf() }), configOf(), nearestWord);
   });
 });
 
@@ -159,7 +157,7 @@ describe('a wrong value', () => {
     [{}, { CLOUDCTL_FLOW: 'x' }],
     [{}, { CLOUDCTL_ACCESS_TOKEN: 'two words' }],
   ])('is reported with its option or variable: %#', (options, env) => {
-    const text = thrownText(() => resolveProfileSettings({ env, config: configOf(), overrides: options }));
+    const text = thrownText(() => resolveSettings({ env, config: configOf(), overrides: options }));
     expect(text).toMatch(/^usage: /);
     expect(text).not.toContain('hunter2');
     expectGolden('config', text);
@@ -167,26 +165,22 @@ describe('a wrong value', () => {
 
   it('is ignored where an option has precedence', () => {
     const options = { flow: { option: '--flow', text: 'code' } };
-    expect(
-      resolveProfileSettings({ env: { CLOUDCTL_FLOW: 'x' }, config: configOf(), overrides: options }).values.flow,
-    ).toBe('code');
+    expect(resolveSettings({ env: { CLOUDCTL_FLOW: 'x' }, config: configOf(), overrides: options }).values.flow).toBe(
+      'code',
+    );
   });
 });
 
 it('secrets of the environment do not print', () => {
   const env = { CLOUDCTL_CLIENT_SECRET: 'hunter2', CLOUDCTL_ACCESS_TOKEN: 'hunter3' };
-  const settings = resolveProfileSettings({ env, config: configOf() });
+  const settings = resolveSettings({ env, config: configOf() });
   expect(settings.clientSecret?.reveal()).toBe('hunter2');
   expect(settings.accessToken?.reveal()).toBe('hunter3');
   expect(JSON.stringify(settings)).not.toContain('hunter');
 });
 
 it('an empty variable counts as not set', () => {
-  expect([
-    normalizeEnvironmentVariableValue(undefined),
-    normalizeEnvironmentVariableValue(''),
-    normalizeEnvironmentVariableValue('0'),
-  ]).toEqual([undefined, undefined, '0']);
+  expect([variableValue(undefined), variableValue(''), variableValue('0')]).toEqual([undefined, undefined, '0']);
 });
 
 it.each([
@@ -198,20 +192,20 @@ it.each([
   ['work', { CLOUDCTL_PROFILE: 'work' }, 'work', false],
   ['default', { CLOUDCTL_PROFILE: 'work' }, undefined, false],
 ] as const)('a command without --profile selects %s, with %j and current %s: %s', (name, env, current, expected) => {
-  const profile = buildProfileReference(name, env, { current });
+  const profile = profileReference(name, env, { current });
   expect(profile).toEqual({ name, isDefault: expected });
-  expect(formatProfileOption(profile)).toEqual(expected ? [] : ['--profile', name]);
+  expect(profileWords(profile)).toEqual(expected ? [] : ['--profile', name]);
 });
 
 it.each(['hunter2\n', 'hunter2\r\n'])('one line end of a variable is removed: %j', (text) => {
   const env = { CLOUDCTL_CLIENT_SECRET: text, CLOUDCTL_ACCESS_TOKEN: text, CLOUDCTL_CLIENT_ID: text };
-  const { clientSecret, accessToken, values } = resolveProfileSettings({ env, config: configOf() });
+  const { clientSecret, accessToken, values } = resolveSettings({ env, config: configOf() });
   expect([clientSecret?.reveal(), accessToken?.reveal(), values.client_id]).toEqual(['hunter2', 'hunter2', 'hunter2']);
 });
 
 it('a second line end, and a space, belong to the variable', () => {
   const env = { CLOUDCTL_CLIENT_SECRET: 'hunter2 \n\n' };
-  expect(resolveProfileSettings({ env, config: configOf() }).clientSecret?.reveal()).toBe('hunter2 \n');
+  expect(resolveSettings({ env, config: configOf() }).clientSecret?.reveal()).toBe('hunter2 \n');
 });
 
 describe('a hint names the profile', () => {

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import fc from 'fast-check';
 import { Agent, fetch } from 'undici';
 import { describe, expect, it } from 'vitest';
-import { browserBlockedPorts, parseOrigin, validateCallbackUrlSetting } from '../../src/config/urls.ts';
+import { blockedPorts, parseCallbackUrl, parseOrigin } from '../../src/config/urls.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 
 function reasonOf(parsed: { readonly ok: boolean; readonly reason?: string }): string {
@@ -84,7 +84,7 @@ describe('a callback URL', () => {
     ['http://127.0.0.1:8765', { hostname: '127.0.0.1', port: 8765, path: '/', query: '' }],
     ['http://127.0.0.1:8765/a%2Fb;c?app=1', { hostname: '127.0.0.1', port: 8765, path: '/a%2Fb;c', query: '?app=1' }],
   ])('%s is taken apart as it is written', (text, parts) => {
-    expect(validateCallbackUrlSetting(text)).toEqual({ ok: true, callback: { href: text, ...parts } });
+    expect(parseCallbackUrl(text)).toEqual({ ok: true, callback: { href: text, ...parts } });
   });
 
   it.each([
@@ -107,7 +107,7 @@ describe('a callback URL', () => {
     'http://me@127.0.0.1:8765/cb',
     '/callback',
   ])('%s is refused', (text) => {
-    const parsed = validateCallbackUrlSetting(text);
+    const parsed = parseCallbackUrl(text);
     expect(parsed.ok).toBe(false);
     expectGolden('config', reasonOf(parsed));
   });
@@ -117,7 +117,7 @@ describe('the blocked ports', () => {
   it('are those the fetch standard blocks', () => {
     // undici exports no list; this is the one its fetch compares with.
     const { badPorts } = createRequire(import.meta.url)('undici/lib/web/fetch/constants.js');
-    expect(new Set([...browserBlockedPorts].map(String))).toEqual(new Set(['0', ...badPorts]));
+    expect(new Set([...blockedPorts].map(String))).toEqual(new Set(['0', ...badPorts]));
   });
 
   it('are refused by fetch', async () => {
@@ -126,8 +126,7 @@ describe('the blocked ports', () => {
       const error = await fetch(`http://localhost:${port}/`, { dispatcher: agent }).catch((thrown: unknown) => thrown);
       return error instanceof Error && error.cause instanceof Error ? error.cause.message : undefined;
     };
-    for (const port of browserBlockedPorts)
-      if (port !== 0) expect(await failureOf(port), String(port)).toBe('bad port');
+    for (const port of blockedPorts) if (port !== 0) expect(await failureOf(port), String(port)).toBe('bad port');
     expect(await failureOf(8765)).toBe('test agent');
     await agent.destroy();
   });

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { noNames, writeNames } from '../../src/config/known-names.ts';
-import { listCompletionNames } from '../../src/context/list-completion-names.ts';
+import { completionNames } from '../../src/context/list-completion-names.ts';
 import { testHost } from '../fixtures/host.ts';
 
 const [first, second] = ['http://127.0.0.1:8081', 'https://api.example.com'];
@@ -22,7 +22,7 @@ function hostWithNames() {
 it('names are those of the profile and the server that the command line selects', async () => {
   const host = hostWithNames();
   const names = (from: string, typed: Readonly<Record<string, string>> = {}, env = {}) =>
-    listCompletionNames({ ...host, env: { ...host.env, ...env } }, from, new Map(Object.entries(typed)));
+    completionNames({ ...host, env: { ...host.env, ...env } }, from, new Map(Object.entries(typed)));
   expect(await names('profile')).toEqual([{ value: 'work' }, { value: 'home' }]);
   expect(await names('droplet')).toEqual([{ value: 'web' }]);
   expect(await names('droplet', { profile: 'home' })).toEqual([]);
@@ -33,13 +33,13 @@ it('names are those of the profile and the server that the command line selects'
 });
 
 it('the checks are those of the program', async () => {
-  const checks = await listCompletionNames(testHost(), 'check', new Map());
+  const checks = await completionNames(testHost(), 'check', new Map());
   expect(checks.map(({ value }) => value)).toContain('wal-level');
 });
 
 it('a wrong configuration suggests nothing', async () => {
   const host = hostWithNames();
-  expect(await listCompletionNames(host, 'droplet', new Map([['profile', 'A B']]))).toEqual([]);
+  expect(await completionNames(host, 'droplet', new Map([['profile', 'A B']]))).toEqual([]);
   host.writeConfig('{');
-  for (const from of ['profile', 'droplet']) expect(await listCompletionNames(host, from, new Map())).toEqual([]);
+  for (const from of ['profile', 'droplet']) expect(await completionNames(host, from, new Map())).toEqual([]);
 });

@@ -3,8 +3,8 @@ import { encodeRecord } from '../../src/auth/session/record.ts';
 import { writeClientSecret } from '../../src/auth/session/store.ts';
 import { loadSession } from '../../src/auth/session/stored.ts';
 import { Secret } from '../../src/base/secret.ts';
-import { resolveProfileSettings } from '../../src/config/settings.ts';
-import { createProfileServices, type ServicesOfCommand } from '../../src/context/profile-services.ts';
+import { resolveSettings } from '../../src/config/settings.ts';
+import { type CommandParts, createServices } from '../../src/context/profile-services.ts';
 import type { Keychain } from '../../src/platform/host.ts';
 import { memoryKeychain, testHost } from '../fixtures/host.ts';
 import { beginRefresh, bindingTo, seedSession, sessionRun } from '../fixtures/session.ts';
@@ -39,7 +39,7 @@ async function servicesFor({ interactive = false, tokenParams = 'query', format 
   const { grant, record } = await seedSession(host, sandbox, {
     values: { token_params: tokenParams, credential_store: 'keychain' },
   });
-  const command: ServicesOfCommand = {
+  const command: CommandParts = {
     host,
     output: {
       format,
@@ -65,8 +65,8 @@ async function servicesFor({ interactive = false, tokenParams = 'query', format 
     requireSafe: () => undefined,
     timeout: 5_000,
   };
-  const settings = resolveProfileSettings({ env, config: host.readConfig() });
-  const services = createProfileServices(command);
+  const settings = resolveSettings({ env, config: host.readConfig() });
+  const services = createServices(command);
   const store = await services.store(settings);
   await store.withItems((items) => items.write('credential', encodeRecord(record)));
   await writeClientSecret(store, bindingTo(sandbox), new Secret(sandbox.ready.client_secret));

@@ -17,7 +17,7 @@ import { createLane } from '../../src/droplets/lane.ts';
 import { readBatchDroplets } from '../../src/droplets/show.ts';
 import { createState } from '../../src/droplets/state.ts';
 import { defaultTimeLimits } from '../../src/droplets/times.ts';
-import { HttpSendError } from '../../src/platform/http-sender.ts';
+import { SendError } from '../../src/platform/http-sender.ts';
 import { apiOf } from '../api/api-of.ts';
 import { workLoginHints } from '../api/login-hints.ts';
 import { commandIo } from '../fixtures/command-io.ts';
@@ -233,8 +233,8 @@ describe('delete droplet by id', () => {
   const gone = batchResponse(404, { id: 'not_found', message: 'no' });
   const exists = batchResponse(200, { droplet: { id: '7', name: 'a' } });
   const broken = batchResponse(503);
-  const lost = new CliError('unreachable', 'lost', { cause: new HttpSendError('connection', true, 'lost') });
-  const unsent = new CliError('unreachable', 'refused', { cause: new HttpSendError('refused', false, 'refused') });
+  const lost = new CliError('unreachable', 'lost', { cause: new SendError('connection', true, 'lost') });
+  const unsent = new CliError('unreachable', 'refused', { cause: new SendError('refused', false, 'refused') });
 
   describe('the deletion of one droplet', () => {
     it.each<[string, readonly Step[], string, number, number]>([

@@ -27,7 +27,7 @@ import {
 } from '../../src/droplets/ledger.ts';
 import { ensureFolder } from '../../src/platform/files.ts';
 import type { Clock } from '../../src/platform/host.ts';
-import { tryAcquireFileLock } from '../../src/platform/locks.ts';
+import { tryAcquire } from '../../src/platform/locks.ts';
 import { batchOf, ledgerFor, testLedgerPath, testMachine } from './batch-fixtures.ts';
 
 describe('batch ledger', () => {
@@ -372,7 +372,7 @@ describe('batch ledger lock', () => {
 
   it('a run waits while a listing holds the lock for a moment', async () => {
     const path = await closedLedger();
-    const listing = tryAcquireFileLock(lockPathOf(path));
+    const listing = tryAcquire(lockPathOf(path));
     const { clock, total } = sleeplessClock(() => listing?.release());
     const ledger = await openLedger(path, { ...testMachine, clock });
     expect(total()).toBeLessThan(1000);
@@ -381,7 +381,7 @@ describe('batch ledger lock', () => {
 
   it('a run that waited for 1 s is told that another process runs the batch', async () => {
     const path = await closedLedger();
-    const other = tryAcquireFileLock(lockPathOf(path));
+    const other = tryAcquire(lockPathOf(path));
     const { clock, total } = sleeplessClock();
     await expect(openLedger(path, { ...testMachine, clock })).rejects.toMatchObject({
       code: 'busy',
@@ -393,7 +393,7 @@ describe('batch ledger lock', () => {
 
   it('a ledger that is deleted during the wait is a missing one, and leaves no lock file', async () => {
     const path = await closedLedger();
-    const other = tryAcquireFileLock(lockPathOf(path));
+    const other = tryAcquire(lockPathOf(path));
     const { clock } = sleeplessClock(() => {
       rmSync(path);
       rmSync(`${path}.lock`);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { quietForJson } from '../../src/cli/command-io.ts';
 import type { OutputFormat } from '../../src/cli/print.ts';
-import { createProgressReporter } from '../../src/cli/progress.ts';
+import { createProgress } from '../../src/cli/progress.ts';
 import { crossesTenth, formatBar, formatProgress, startNotice, startReporter } from '../../src/droplets/report.ts';
 import { createState } from '../../src/droplets/state.ts';
 import { createWaitResults } from '../../src/droplets/wait.ts';
@@ -77,7 +77,7 @@ describe('batch waiting notice printer', () => {
   function setUp({ quiet = false, terminal = false, format = 'table' as OutputFormat } = {}) {
     const clock = steppedClock();
     const host = { ...testHost(terminal ? { terminal: 80 } : {}), clock: { ...clock, advance: () => {} } };
-    const io = { ...commandIo(host, format), progress: createProgressReporter({ stderr: host.stderr, clock, quiet }) };
+    const io = { ...commandIo(host, format), progress: createProgress({ stderr: host.stderr, clock, quiet }) };
     const notice = startNotice(quietForJson(io));
     const lines = () => host.err().split('\n').filter(Boolean);
     return { notice, lines, clock, io };

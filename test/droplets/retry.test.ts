@@ -5,7 +5,7 @@ import type { Ledger } from '../../src/droplets/ledger.ts';
 import { createRetry, reasonToRetry, repeatStep } from '../../src/droplets/retry.ts';
 import { type RunOptions, runBatch } from '../../src/droplets/run.ts';
 import { createState } from '../../src/droplets/state.ts';
-import { HttpSendError } from '../../src/platform/http-sender.ts';
+import { SendError } from '../../src/platform/http-sender.ts';
 import { workLoginHints } from '../api/login-hints.ts';
 import { argsFrom, commandIo } from '../fixtures/command-io.ts';
 import { expectGolden } from '../fixtures/golden.ts';
@@ -24,7 +24,7 @@ import {
 
 const unreachable = (): never => {
   throw new CliError('unreachable', 'no route', {
-    cause: new HttpSendError('connection', false, 'refused'),
+    cause: new SendError('connection', false, 'refused'),
   });
 };
 const emptyList = () => batchResponse(200, { droplets: [], meta: { total: 0 } });

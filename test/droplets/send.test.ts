@@ -8,7 +8,7 @@ import { expandNames } from '../../src/droplets/names.ts';
 import { detectLateResponses, type LateResponses, sendMissing } from '../../src/droplets/send.ts';
 import type { Row } from '../../src/droplets/state.ts';
 import { defaultTimeLimits } from '../../src/droplets/times.ts';
-import { HttpSendError } from '../../src/platform/http-sender.ts';
+import { SendError } from '../../src/platform/http-sender.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 import {
   apiOf,
@@ -70,7 +70,7 @@ describe('create missing droplets', () => {
   }
 
   function lost(sent: boolean): Promise<never> {
-    return Promise.reject(new CliError('unreachable', 'cut', { cause: new HttpSendError('connection', sent, 'cut') }));
+    return Promise.reject(new CliError('unreachable', 'cut', { cause: new SendError('connection', sent, 'cut') }));
   }
 
   /** A list of droplets like those of the batch, created with it. */

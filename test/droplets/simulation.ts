@@ -10,7 +10,7 @@ import { noOthers } from '../../src/droplets/running.ts';
 import { sendMissing } from '../../src/droplets/send.ts';
 import { type BatchState, createState } from '../../src/droplets/state.ts';
 import type { Clock } from '../../src/platform/host.ts';
-import { HttpSendError } from '../../src/platform/http-sender.ts';
+import { SendError } from '../../src/platform/http-sender.ts';
 import { testResponse } from '../api/test-response.ts';
 import { testRun } from './batch-fixtures.ts';
 
@@ -350,7 +350,7 @@ function view({ id, name, at, tags }: Made): object {
 }
 
 function lost(sent: boolean): CliError {
-  return new CliError('unreachable', 'cut', { cause: new HttpSendError('connection', sent, 'cut') });
+  return new CliError('unreachable', 'cut', { cause: new SendError('connection', sent, 'cut') });
 }
 
 function never(): Promise<never> {

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
-import { createCommandDescriptionTable } from '../../src/cli/command-table.ts';
+import { describeCommands } from '../../src/cli/command-table.ts';
 import { commandTree } from '../../src/commands/index.ts';
 import { helpTopics } from '../../src/help-topics/help-topics.ts';
 import { topLevelCommandAliases } from '../../src/help-topics/similar-tools.ts';
@@ -9,7 +9,7 @@ import { makeFolders } from '../fixtures/folders.ts';
 import { testHost } from '../fixtures/host.ts';
 
 const root = { kind: 'group', summary: '', children: commandTree, aliases: topLevelCommandAliases } as const;
-const { commands } = await createCommandDescriptionTable('cloudctl', root);
+const { commands } = await describeCommands('cloudctl', root);
 const folders = makeFolders();
 afterAll(() => folders.remove());
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { exitCodes } from '../../src/base/errors.ts';
-import { renderHelpTopic } from '../../src/cli/help.ts';
+import { renderTopic } from '../../src/cli/help.ts';
 import { cliErrorCodeMeanings } from '../../src/help-topics/cli-error-code-meanings.ts';
 import * as guides from '../../src/help-topics/guide-topics.ts';
 import { helpTopics } from '../../src/help-topics/help-topics.ts';
@@ -14,7 +14,7 @@ const style = { columns: 80, color: false };
 test.each(Object.entries(helpTopics))('help %s', async (name, { load }) => {
   const page = await load();
   expect([...Object.values(guides), ...Object.values(references)]).toContain(page);
-  const text = await renderHelpTopic(page, style);
+  const text = await renderTopic(page, style);
   // Examples are one line, so that they can be pasted.
   const wide = text.split('\n').filter((line) => line.length > 80 && !line.startsWith('  $ '));
   expect(wide).toEqual([]);

@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createSystemBrowser, detectBrowserEnvironment, findOpener, isCi } from '../../src/platform/browser.ts';
+import { detectBrowser, findOpener, isCi, systemBrowser } from '../../src/platform/browser.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 
 describe('opening a browser', () => {
@@ -37,7 +37,7 @@ describe('opening a browser', () => {
   }
 
   const browser = (variables: Record<string, string>) =>
-    createSystemBrowser({ PATH: process.env.PATH, ...variables }, 'linux');
+    systemBrowser({ PATH: process.env.PATH, ...variables }, 'linux');
 
   describe.skipIf(process.platform === 'win32')('the browser', () => {
     it('named by BROWSER gets the address as one argument, without a shell', async () => {
@@ -118,7 +118,7 @@ describe('opening a browser', () => {
 
     it('that still runs counts as open, and its failure is reported when it comes', async () => {
       const failures: string[] = [];
-      const slow = createSystemBrowser({ PATH: process.env.PATH, BROWSER: `sh -c 'sleep 0.4; exit 3'` }, 'linux', {
+      const slow = systemBrowser({ PATH: process.env.PATH, BROWSER: `sh -c 'sleep 0.4; exit 3'` }, 'linux', {
         waitMs: 100,
       });
       expect(await slow.open(url, (one) => failures.push(one))).toBe(true);
@@ -131,7 +131,7 @@ describe('opening a browser', () => {
       const at = process.cwd();
       process.chdir(folder);
       try {
-        expect(await createSystemBrowser({ PATH: '.:', BROWSER: 'opener' }, 'linux').open(url)).toBe(false);
+        expect(await systemBrowser({ PATH: '.:', BROWSER: 'opener' }, 'linux').open(url)).toBe(false);
         expect(findOpener({ PATH: '.:', DISPLAY: ':0' }, 'linux')).toBeUndefined();
       } finally {
         process.chdir(at);
@@ -151,29 +151,29 @@ describe('opening a browser', () => {
       it('is xdg-open of PATH, as a container of toolbox replaces it', async () => {
         const path = install('xdg-open');
         expect(findOpener(system(), 'linux')).toBe(path);
-        expect(await createSystemBrowser(system(), 'linux').open(url)).toBe(true);
+        expect(await systemBrowser(system(), 'linux').open(url)).toBe(true);
         expect(await opened()).toEqual(['xdg-open', url]);
       });
 
       it('is reported when it fails', async () => {
         install('xdg-open', 'exit 4');
         const failures: string[] = [];
-        expect(await createSystemBrowser(system(), 'linux').open(url, (one) => failures.push(one))).toBe(false);
+        expect(await systemBrowser(system(), 'linux').open(url, (one) => failures.push(one))).toBe(false);
         expect(failures).toEqual([expect.stringMatching(/ 4$/)]);
       });
 
       it('is wslview under WSL, else xdg-open, and the other one when it fails', async () => {
         const wsl = { runtime: { wsl: true, display: false } };
         install('xdg-open');
-        expect(await createSystemBrowser(system(), 'linux', wsl).open(url)).toBe(true);
+        expect(await systemBrowser(system(), 'linux', wsl).open(url)).toBe(true);
         expect(await opened()).toEqual(['xdg-open', url]);
         rmSync(join(folder, 'words'));
         install('wslview');
-        expect(await createSystemBrowser(system(), 'linux', wsl).open(url)).toBe(true);
+        expect(await systemBrowser(system(), 'linux', wsl).open(url)).toBe(true);
         expect(await opened()).toEqual(['wslview', url]);
         rmSync(join(folder, 'words'));
         install('wslview', 'exit 1');
-        expect(await createSystemBrowser(system(), 'linux', wsl).open(url)).toBe(true);
+        expect(await systemBrowser(system(), 'linux', wsl).open(url)).toBe(true);
         expect(await opened()).toEqual(['xdg-open', url]);
       });
 
@@ -185,7 +185,7 @@ describe('opening a browser', () => {
         for (const tool of tools) install(tool, `PATH=/usr/bin:/bin exec ${tool} "$@"`);
         const env = { PATH: programs(), DISPLAY: ':0', CLOUDCTL_ACCESS_TOKEN: 'a-canary' };
         expect(findOpener(env, 'linux')).toBe(join(programs(), 'x-www-browser'));
-        expect(await createSystemBrowser(env, 'linux').open(url)).toBe(true);
+        expect(await systemBrowser(env, 'linux').open(url)).toBe(true);
         expect(await opened()).toEqual([url]);
         for (let tries = 0; tries < 100 && !existsSync(join(folder, 'env')); tries++) await sleep(20);
         await sleep(50);
@@ -208,7 +208,7 @@ describe('the environment of a browser', () => {
 
   describe('the surroundings', () => {
     it('of a plain terminal are nothing special', () => {
-      expect(detectBrowserEnvironment({}, 'linux', nothing)).toEqual({
+      expect(detectBrowser({}, 'linux', nothing)).toEqual({
         wsl: false,
         ssh: undefined,
         container: false,
@@ -224,7 +224,7 @@ describe('the environment of a browser', () => {
       [{}, { ...wslKernel, exists: dockerFile.exists }, false],
       [{}, nothing, false],
     ])('are WSL by its variable or kernel, and not in a container on it: %j', (env, readers, wsl) => {
-      expect(detectBrowserEnvironment(env, 'linux', readers).wsl).toBe(wsl);
+      expect(detectBrowser(env, 'linux', readers).wsl).toBe(wsl);
     });
 
     it.each([
@@ -232,17 +232,15 @@ describe('the environment of a browser', () => {
       [{ KUBERNETES_SERVICE_HOST: '10.0.0.1' }, nothing],
       [{}, dockerFile],
     ])('are a container: %j', (env, readers) => {
-      expect(detectBrowserEnvironment(env, 'linux', readers).container).toBe(true);
+      expect(detectBrowser(env, 'linux', readers).container).toBe(true);
     });
 
     it('are SSH, with the address the user reached this machine by', () => {
-      expect(
-        detectBrowserEnvironment({ SSH_CONNECTION: '10.0.0.2 51000 10.0.0.9 2222' }, 'linux', nothing).ssh,
-      ).toEqual({
+      expect(detectBrowser({ SSH_CONNECTION: '10.0.0.2 51000 10.0.0.9 2222' }, 'linux', nothing).ssh).toEqual({
         server: '10.0.0.9',
         port: 2222,
       });
-      expect(detectBrowserEnvironment({ SSH_TTY: '/dev/pts/1' }, 'linux', nothing).ssh).toEqual({
+      expect(detectBrowser({ SSH_TTY: '/dev/pts/1' }, 'linux', nothing).ssh).toEqual({
         server: undefined,
         port: 22,
       });
@@ -256,11 +254,11 @@ describe('the environment of a browser', () => {
       ['darwin', { SSH_TTY: '/dev/ttys1' }, false],
       ['win32', {}, true],
     ] as const)('on %s with %j have a display: %s', (platform, env, display) => {
-      expect(detectBrowserEnvironment(env, platform, nothing).display).toBe(display);
+      expect(detectBrowser(env, platform, nothing).display).toBe(display);
     });
 
     it('are Codespaces by its variable', () => {
-      expect(detectBrowserEnvironment({ CODESPACES: 'true' }, 'linux', nothing).codespaces).toBe(true);
+      expect(detectBrowser({ CODESPACES: 'true' }, 'linux', nothing).codespaces).toBe(true);
     });
   });
 

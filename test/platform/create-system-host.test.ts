@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createSystemHost } from '../../src/platform/create-system-host.ts';
+import { systemHost } from '../../src/platform/create-system-host.ts';
 import { type Bundle, bundleProgram } from './bundle.ts';
 
 describe('this machine', () => {
@@ -12,7 +12,7 @@ describe('this machine', () => {
   afterAll(() => bundle.remove());
 
   it('has time, chance and folders', async () => {
-    const host = createSystemHost();
+    const host = systemHost();
     const before = host.clock.now();
     await host.clock.sleep(20);
     expect(host.clock.now() - before).toBeGreaterThanOrEqual(15);
@@ -24,7 +24,7 @@ describe('this machine', () => {
 
   it('tells of the network when requests can be sent, and not before', async () => {
     let told = 0;
-    const host = createSystemHost({
+    const host = systemHost({
       onNetwork: async () => {
         told += 1;
       },
@@ -63,13 +63,13 @@ describe('this machine', () => {
 /** Prints which of the standard streams were made, which Node does when they are first touched. */
 const program = `
   import { writeSync } from 'node:fs';
-  import { createSystemHost } from './src/platform/create-system-host.ts';
+  import { systemHost } from './src/platform/create-system-host.ts';
   const made = [];
   for (const name of ['stdin', 'stdout', 'stderr']) {
     const { get } = Object.getOwnPropertyDescriptor(process, name);
     Object.defineProperty(process, name, { configurable: true, get() { made.push(name); return get.call(process); } });
   }
-  createSystemHost();
+  systemHost();
   writeSync(1, JSON.stringify(made));
 `;
 

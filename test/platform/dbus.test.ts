@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { decodeDbusMessage, encodeDbusCall, openSessionBus } from '../../src/platform/dbus.ts';
-import { readSecretServiceItem } from '../../src/platform/secret-service.ts';
+import { decodeMessage, encodeCall, openBus } from '../../src/platform/dbus.ts';
+import { readServiceItem } from '../../src/platform/secret-service.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 
 describe('a connection', () => {
@@ -53,7 +53,7 @@ describe('a connection', () => {
 
   /** What a call of the bus at this address ends with. */
   async function call(address: string): Promise<'a reply' | 'an error'> {
-    const bus = openSessionBus({ DBUS_SESSION_BUS_ADDRESS: address });
+    const bus = openBus({ DBUS_SESSION_BUS_ADDRESS: address });
     if (bus === undefined) throw new Error('the address was not read');
     try {
       await bus.call({ destination: 'org.example', path: '/', interface: 'org.example', member: 'Any' });
@@ -66,7 +66,7 @@ describe('a connection', () => {
   }
 
   async function reasonAt(address: string): Promise<string> {
-    const found = await readSecretServiceItem(
+    const found = await readServiceItem(
       { DBUS_SESSION_BUS_ADDRESS: address },
       { service: 'nothing' },
       AbortSignal.timeout(5_000),
@@ -150,7 +150,7 @@ describe('a connection', () => {
     it('is checked for the bus of XDG_RUNTIME_DIR too', async () => {
       const { path } = await fakeBus(`OK ${guid}`);
       giveToOtherUser(path, chownSync);
-      const bus = openSessionBus({ XDG_RUNTIME_DIR: join(path, '..') });
+      const bus = openBus({ XDG_RUNTIME_DIR: join(path, '..') });
       await expect(
         bus?.call({ destination: 'org.example', path: '/', interface: 'org.example', member: 'Any' }),
       ).rejects.toThrow();
@@ -197,14 +197,14 @@ describe('the wire', () => {
         'l\x01\x00\x01\x00\x00\x00\x00\x01\x00\x00\x00m\x00\x00\x00\x01\x01o\x00\x15\x00\x00\x00/org/freedesktop/DBus\x00\x00\x00' +
         '\x02\x01s\x00\x14\x00\x00\x00org.freedesktop.DBus\x00\x00\x00\x00\x03\x01s\x00\x05\x00\x00\x00Hello\x00\x00\x00' +
         '\x06\x01s\x00\x14\x00\x00\x00org.freedesktop.DBus\x00\x00\x00\x00';
-      const sent = encodeDbusCall(hello);
+      const sent = encodeCall(hello);
       expect(sent.toString('latin1')).toBe(expected);
     });
 
     it('of a reply is read with its serial, signature and body, and only when it is whole', () => {
       for (let length = 0; length < reply.length; length++)
-        expect(decodeDbusMessage(reply.subarray(0, length))).toBeUndefined();
-      const message = decodeDbusMessage(Buffer.concat([reply, Buffer.from('more')]));
+        expect(decodeMessage(reply.subarray(0, length))).toBeUndefined();
+      const message = decodeMessage(Buffer.concat([reply, Buffer.from('more')]));
       expect(message).toMatchObject({ length: reply.length, reply: { serial: 7, error: undefined, signature: 's' } });
       expect(message?.reply?.body.string()).toBe('ok');
       expect(() => message?.reply?.body.string()).toThrow(RangeError);
@@ -215,7 +215,7 @@ describe('the wire', () => {
         fc.property(fc.uint8Array({ minLength: 16, maxLength: 200 }), (bytes) => {
           const message = Buffer.concat([Buffer.from('l\x02\x00\x01'), bytes]);
           try {
-            decodeDbusMessage(message);
+            decodeMessage(message);
           } catch (error) {
             expect(error).toBeInstanceOf(Error);
           }

@@ -3,16 +3,16 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { runPasswordCommand } from '../../src/db/inventory/run-password-command.ts';
-import { createSystemBrowser } from '../../src/platform/browser.ts';
-import { childEnvironment, runExternalProgram, runPrintingProgram } from '../../src/platform/external-program.ts';
-import { startKeychainHelper } from '../../src/platform/keychain-helper.ts';
-import { tryLockOpenFileWithFlockProgram } from '../../src/platform/locks.ts';
+import { systemBrowser } from '../../src/platform/browser.ts';
+import { childEnvironment, runPrinting, runProgram } from '../../src/platform/external-program.ts';
+import { startHelper } from '../../src/platform/keychain-helper.ts';
+import { tryFlock } from '../../src/platform/locks.ts';
 import { startPager } from '../../src/platform/pager.ts';
 import { listLockKinds } from '../../src/sandbox/state/state-folder.ts';
 import { makeFolders } from '../fixtures/folders.ts';
 
 const node = (script: string, more: { readonly signal?: AbortSignal; readonly most?: number } = {}) =>
-  runExternalProgram(process.execPath, ['-e', script], {
+  runProgram(process.execPath, ['-e', script], {
     env: { ONLY: 'this' },
     signal: more.signal ?? new AbortController().signal,
     maxOutputBytes: more.most ?? 1000,
@@ -44,7 +44,7 @@ test('a program that writes without end is ended', async () => {
 
 test('a program that is not there is told', async () => {
   const options = { env: {}, signal: new AbortController().signal, maxOutputBytes: 1 };
-  await expect(runExternalProgram('/no/such/program', [], options)).rejects.toThrow('ENOENT');
+  await expect(runProgram('/no/such/program', [], options)).rejects.toThrow('ENOENT');
 });
 
 /** Each value has the word `canary`, which no child may receive. */
@@ -97,12 +97,12 @@ const url = 'http://127.0.0.1:1/x';
 const children: Readonly<Record<string, () => Promise<string>>> = {
   BROWSER: async () => {
     const { path, env, seen } = spy('browser');
-    await createSystemBrowser({ ...env, BROWSER: path }, 'linux').open(url);
+    await systemBrowser({ ...env, BROWSER: path }, 'linux').open(url);
     return seen();
   },
   'xdg-open': async () => {
     const { env, seen } = spy('xdg-open');
-    await createSystemBrowser({ ...env, DISPLAY: ':0' }, 'linux').open(url);
+    await systemBrowser({ ...env, DISPLAY: ':0' }, 'linux').open(url);
     return seen();
   },
   'the package `open`': async () => {
@@ -114,7 +114,7 @@ const children: Readonly<Record<string, () => Promise<string>>> = {
       writeFileSync(join(tools, tool), `#!/bin/sh\nPATH=/usr/bin:/bin exec ${tool} "$@"\n`, { mode: 0o755 });
     }
     const PATH = `${env.PATH.split(':')[0]}:${tools}`;
-    await createSystemBrowser({ ...env, PATH, DISPLAY: ':0' }, 'linux', { runtime }).open(url);
+    await systemBrowser({ ...env, PATH, DISPLAY: ':0' }, 'linux', { runtime }).open(url);
     return seen();
   },
   PAGER: async () => {
@@ -124,14 +124,14 @@ const children: Readonly<Record<string, () => Promise<string>>> = {
   },
   'the keychain helper': async () => {
     const { path, env, seen } = spy('keychain');
-    const helper = startKeychainHelper({ env, node: path, script: '/nothing' });
+    const helper = startHelper({ env, node: path, script: '/nothing' });
     await helper.end();
     return seen();
   },
   flock: async () => {
     const { env, seen } = spy('flock');
     for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
-    tryLockOpenFileWithFlockProgram(openSync('/dev/null', 'r'));
+    tryFlock(openSync('/dev/null', 'r'));
     return seen();
   },
   'flock of the sandbox': async () => {
@@ -142,7 +142,7 @@ const children: Readonly<Record<string, () => Promise<string>>> = {
   },
   'an external program, as pg_dump': async () => {
     const { path, env, seen } = spy('program');
-    await runExternalProgram(path, [], { env, signal, maxOutputBytes: 10_000 });
+    await runProgram(path, [], { env, signal, maxOutputBytes: 10_000 });
     return seen();
   },
 };
@@ -157,7 +157,7 @@ const fetching: Readonly<Record<string, () => Promise<string>>> = {
   },
   'a token command': async () => {
     const { path, env, seen } = spy('token', 'echo token');
-    await runPrintingProgram([path], { env, signal, limit: 10_000, maxOutputBytes: 10_000 });
+    await runPrinting([path], { env, signal, limit: 10_000, maxOutputBytes: 10_000 });
     return seen();
   },
 };

@@ -15,14 +15,14 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { extractFileToPrivateFolder, findInstalledFile } from '../../src/platform/extract-file-to-private-folder.ts';
+import { extractFile, installedFile } from '../../src/platform/extract-file-to-private-folder.ts';
 
 const bytes = Buffer.from('a library');
 
-describe('extractFileToPrivateFolder', () => {
+describe('extractFile', () => {
   it('writes the file, and its folder for the user alone', () => {
     const folder = join(emptyFolder(), 'state', 'native');
-    const path = extractFileToPrivateFolder(folder, 'a.node', bytes);
+    const path = extractFile(folder, 'a.node', bytes);
     expect(readFileSync(path)).toEqual(bytes);
     expect(statSync(folder).mode & 0o777).toBe(0o700);
     expect(statSync(path).mode & 0o777).toBe(0o600);
@@ -31,16 +31,16 @@ describe('extractFileToPrivateFolder', () => {
 
   it('leaves a file with the same bytes as it is', () => {
     const folder = privateFolder();
-    const { ino } = statSync(extractFileToPrivateFolder(folder, 'a.node', bytes));
-    expect(statSync(extractFileToPrivateFolder(folder, 'a.node', bytes)).ino).toBe(ino);
+    const { ino } = statSync(extractFile(folder, 'a.node', bytes));
+    expect(statSync(extractFile(folder, 'a.node', bytes)).ino).toBe(ino);
   });
 
   it.skipIf(process.platform === 'win32')('refuses a folder that others can replace, however deep', () => {
     const above = emptyFolder();
     const folder = join(above, 'a', 'state', 'native');
-    extractFileToPrivateFolder(folder, 'a.node', bytes);
+    extractFile(folder, 'a.node', bytes);
     chmodSync(join(above, 'a'), 0o777);
-    expect(() => extractFileToPrivateFolder(folder, 'a.node', bytes)).toThrow(join(above, 'a'));
+    expect(() => extractFile(folder, 'a.node', bytes)).toThrow(join(above, 'a'));
   });
 
   it.each([
@@ -50,7 +50,7 @@ describe('extractFileToPrivateFolder', () => {
   ])('replaces %s', (_, create) => {
     const folder = privateFolder();
     create(join(folder, 'a.node'));
-    expect(readFileSync(extractFileToPrivateFolder(folder, 'a.node', bytes))).toEqual(bytes);
+    expect(readFileSync(extractFile(folder, 'a.node', bytes))).toEqual(bytes);
     expect(readdirSync(folder)).toEqual(['a.node']);
   });
 
@@ -60,7 +60,7 @@ describe('extractFileToPrivateFolder', () => {
       const target = join(emptyFolder(), 'target');
       writeFileSync(target, content);
       symlinkSync(target, join(folder, 'a.node'));
-      const path = extractFileToPrivateFolder(folder, 'a.node', bytes);
+      const path = extractFile(folder, 'a.node', bytes);
       expect(lstatSync(path).isFile()).toBe(true);
       expect(readFileSync(path)).toEqual(bytes);
       expect(readFileSync(target, 'utf8')).toBe(content);
@@ -86,14 +86,14 @@ describe('extractFileToPrivateFolder', () => {
   ])('refuses %s', (_, create) => {
     const folder = join(emptyFolder(), 'native');
     create(folder);
-    expect(() => extractFileToPrivateFolder(folder, 'a.node', bytes)).toThrow(folder);
+    expect(() => extractFile(folder, 'a.node', bytes)).toThrow(folder);
   });
 
   it('refuses a folder of another user', () => {
     const folder = privateFolder();
     const own = vi.spyOn(process, 'geteuid').mockReturnValue(4711);
     onTestFinished(() => own.mockRestore());
-    expect(() => extractFileToPrivateFolder(folder, 'a.node', bytes)).toThrow(folder);
+    expect(() => extractFile(folder, 'a.node', bytes)).toThrow(folder);
     expect(readdirSync(folder)).toEqual([]);
   });
 });
@@ -110,13 +110,13 @@ function privateFolder(): string {
   return folder;
 }
 
-describe.skipIf(process.getuid?.() !== 0)('findInstalledFile', () => {
+describe.skipIf(process.getuid?.() !== 0)('installedFile', () => {
   it('finds a file of root with exactly these bytes', () => {
     const folder = privateFolder();
-    expect(findInstalledFile(folder, 'a.node', bytes)).toBeUndefined();
+    expect(installedFile(folder, 'a.node', bytes)).toBeUndefined();
     writeFileSync(join(folder, 'a.node'), bytes);
-    expect(findInstalledFile(folder, 'a.node', bytes)).toBe(join(folder, 'a.node'));
-    expect(findInstalledFile(folder, 'a.node', Buffer.from('a LIBRARY'))).toBeUndefined();
+    expect(installedFile(folder, 'a.node', bytes)).toBe(join(folder, 'a.node'));
+    expect(installedFile(folder, 'a.node', Buffer.from('a LIBRARY'))).toBeUndefined();
   });
 
   it.each([
@@ -130,7 +130,7 @@ describe.skipIf(process.getuid?.() !== 0)('findInstalledFile', () => {
     const path = join(folder, 'a.node');
     writeFileSync(path, bytes);
     change(path);
-    expect(findInstalledFile(folder, 'a.node', bytes)).toBeUndefined();
+    expect(installedFile(folder, 'a.node', bytes)).toBeUndefined();
   });
 
   it('finds none where files have no user IDs, as on Windows', () => {
@@ -138,7 +138,7 @@ describe.skipIf(process.getuid?.() !== 0)('findInstalledFile', () => {
     writeFileSync(join(folder, 'a.node'), bytes);
     vi.stubGlobal('process', { ...process, geteuid: undefined });
     try {
-      expect(findInstalledFile(folder, 'a.node', bytes)).toBeUndefined();
+      expect(installedFile(folder, 'a.node', bytes)).toBeUndefined();
     } finally {
       vi.unstubAllGlobals();
     }

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createFailpointHandler } from '../../src/platform/failpoint-actions.ts';
+import { failpointHandler } from '../../src/platform/failpoint-actions.ts';
 
 let folder = '';
 beforeEach(() => {
@@ -26,7 +26,7 @@ describe('the hook of a test build', () => {
   ])('with %j acts where it is meant to, once', (env, expected) => {
     const acts: unknown[] = [];
     let step = 0;
-    const reached = createFailpointHandler(env, (signal) => acts.push([signal, step]));
+    const reached = failpointHandler(env, (signal) => acts.push([signal, step]));
     for (const point of ['a', 'b', 'c', 'b', 'c']) {
       step += 1;
       reached(point);
@@ -38,7 +38,7 @@ describe('the hook of a test build', () => {
     const [points, widths] = [join(folder, 'points'), join(folder, 'widths')];
     let now = 0;
     const env = { CLOUDCTL_TEST_POINTS: points, CLOUDCTL_TEST_WIDTHS: widths };
-    const reached = createFailpointHandler(
+    const reached = failpointHandler(
       env,
       () => undefined,
       () => now,
@@ -58,7 +58,7 @@ describe('the hook of a test build', () => {
   it('CLOUDCTL_TEST_COMMITS has how long the credential store took', () => {
     const commits = join(folder, 'commits');
     let now = 0;
-    const reached = createFailpointHandler(
+    const reached = failpointHandler(
       { CLOUDCTL_TEST_COMMITS: commits },
       () => undefined,
       () => now,
@@ -75,7 +75,7 @@ describe('the hook of a test build', () => {
   });
 
   it('writes nothing unless it is asked', () => {
-    createFailpointHandler({}, () => undefined)('K8-sealed');
+    failpointHandler({}, () => undefined)('K8-sealed');
     expect(existsSync(join(folder, 'widths'))).toBe(false);
   });
 });

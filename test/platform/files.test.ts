@@ -18,17 +18,17 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
-  createFileWithReservedSpace,
   ensureFolder,
-  formatMoveCommand,
-  openAppendableTextFile,
-  readBytesIfPresent,
-  readTextIfPresent,
-  readTextIfReadable,
-  removeFileDurably,
-  renameFileDurably,
+  moveCommand,
+  openAppendable,
+  readBytes,
+  readText,
+  removeDurably,
+  renameDurably,
+  reserveFile,
+  tryReadText,
   UnusableFileError,
-  writeFileAtomically,
+  writeAtomically,
 } from '../../src/platform/files.ts';
 import { requireReplaceable, writeSecretFile } from '../../src/platform/secret-file.ts';
 import { bundleProgram } from './bundle.ts';
@@ -60,46 +60,42 @@ describe('files', () => {
     });
 
     it('a missing file has no text, and a folder in its place is an error', () => {
-      expect(readTextIfPresent(path)).toBeUndefined();
-      expect(readTextIfPresent(join(folder, 'no', 'folder'))).toBeUndefined();
-      expect(() => readTextIfPresent(folder)).toThrow(UnusableFileError);
-      expect(readTextIfReadable(folder)).toBeUndefined();
+      expect(readText(path)).toBeUndefined();
+      expect(readText(join(folder, 'no', 'folder'))).toBeUndefined();
+      expect(() => readText(folder)).toThrow(UnusableFileError);
+      expect(tryReadText(folder)).toBeUndefined();
     });
 
     it.skipIf(process.platform === 'win32')('what may never end, or is too large, is refused at once', () => {
       execFileSync('mkfifo', [path]);
       symlinkSync('/dev/zero', join(folder, 'zero'));
       writeFileSync(join(folder, 'text'), '12345');
-      expect(readBytesIfPresent(join(folder, 'text'), 5)?.toString()).toBe('12345');
-      expect(() => readBytesIfPresent(join(folder, 'text'), 4)).toThrow(UnusableFileError);
+      expect(readBytes(join(folder, 'text'), 5)?.toString()).toBe('12345');
+      expect(() => readBytes(join(folder, 'text'), 4)).toThrow(UnusableFileError);
       for (const name of ['config.json', 'zero']) {
-        expect(() => readTextIfPresent(join(folder, name))).toThrow(UnusableFileError);
-        expect(readTextIfReadable(join(folder, name))).toBeUndefined();
+        expect(() => readText(join(folder, name))).toThrow(UnusableFileError);
+        expect(tryReadText(join(folder, name))).toBeUndefined();
       }
       // A file of /proc says that it has 0 bytes.
-      if (process.platform === 'linux') expect(readTextIfPresent('/proc/self/status')).toContain('Pid:');
+      if (process.platform === 'linux') expect(readText('/proc/self/status')).toContain('Pid:');
     });
   });
 
   describe('writing atomically', () => {
     it('replaces the text, for the user alone, and leaves nothing else behind', () => {
-      writeFileAtomically(path, 'a first text that is longer');
+      writeAtomically(path, 'a first text that is longer');
       expect(modeOf(path)).toBe(0o600);
       chmodSync(path, 0o644);
-      writeFileAtomically(path, 'second ✓\n');
-      expect([readTextIfPresent(path), modeOf(path), readdirSync(folder)]).toEqual([
-        'second ✓\n',
-        0o600,
-        ['config.json'],
-      ]);
+      writeAtomically(path, 'second ✓\n');
+      expect([readText(path), modeOf(path), readdirSync(folder)]).toEqual(['second ✓\n', 0o600, ['config.json']]);
     });
 
     it('never shows a reader half a text', () => {
-      writeFileAtomically(path, 'old');
+      writeAtomically(path, 'old');
       const { fsyncSync } = fs;
       const seen = new Set<string | undefined>();
       vi.spyOn(fs, 'fsyncSync').mockImplementation((descriptor) => {
-        seen.add(readTextIfPresent(path));
+        seen.add(readText(path));
         fsyncSync(descriptor);
       });
       onTestFinished(() => {
@@ -107,29 +103,29 @@ describe('files', () => {
         syncBuiltinESMExports();
       });
       syncBuiltinESMExports();
-      writeFileAtomically(path, 'new');
+      writeAtomically(path, 'new');
       expect([...seen].filter((text) => text !== 'old' && text !== 'new')).toEqual([]);
       expect(seen).toContain('old');
-      expect(readTextIfPresent(path)).toBe('new');
+      expect(readText(path)).toBe('new');
     });
 
     it('that fails leaves the old text and nothing else', () => {
       mkdirSync(path);
-      expect(() => writeFileAtomically(path, 'new')).toThrow(path);
+      expect(() => writeAtomically(path, 'new')).toThrow(path);
       expect(readdirSync(folder)).toEqual(['config.json']);
-      expect(() => writeFileAtomically(join(folder, 'no', 'folder'), 'x')).toThrow('ENOENT');
+      expect(() => writeAtomically(join(folder, 'no', 'folder'), 'x')).toThrow('ENOENT');
     });
 
     it.skipIf(process.platform === 'win32')('never takes the place of a device or a pipe', () => {
       execFileSync('mkfifo', [path]);
-      expect(() => writeFileAtomically(path, 'new')).toThrow(path);
+      expect(() => writeAtomically(path, 'new')).toThrow(path);
       expect(lstatSync(path).isFIFO()).toBe(true);
     });
 
     it('goes past a temporary file that a killed process of the same number left', () => {
       for (let i = 0; i < 2000; i += 100) writeFileSync(join(folder, `.config.json.${process.pid}.${i}.tmp`), 'left');
-      for (let i = 0; i < 120; i++) writeFileAtomically(path, String(i));
-      expect(readTextIfPresent(path)).toBe('119');
+      for (let i = 0; i < 120; i++) writeAtomically(path, String(i));
+      expect(readText(path)).toBe('119');
       expect(readFileSync(join(folder, `.config.json.${process.pid}.100.tmp`), 'utf8')).toBe('left');
     });
 
@@ -145,7 +141,7 @@ describe('files', () => {
           symlinkSync(join('dotfiles', 'between.json'), path);
         } else symlinkSync(kind === 'absolute' ? real : join('dotfiles', 'real.json'), path);
         const link = readlinkSync(path);
-        writeFileAtomically(path, 'new');
+        writeAtomically(path, 'new');
         expect([readFileSync(real, 'utf8'), lstatSync(path).isSymbolicLink(), readlinkSync(path)]).toEqual([
           'new',
           true,
@@ -158,13 +154,13 @@ describe('files', () => {
 
     it('a link that leads to itself is an error', () => {
       symlinkSync(path, path);
-      expect(() => writeFileAtomically(path, 'x')).toThrow(expect.objectContaining({ code: 'ELOOP' }));
+      expect(() => writeAtomically(path, 'x')).toThrow(expect.objectContaining({ code: 'ELOOP' }));
     });
   });
 
   describe('a file with room', () => {
     it('has its head and zeros on the disk before anything else, and is filled in place', () => {
-      const file = createFileWithReservedSpace(path, '{"op":"refresh"}\n', 64);
+      const file = reserveFile(path, '{"op":"refresh"}\n', 64);
       expect(readFileSync(path)).toEqual(Buffer.concat([Buffer.from('{"op":"refresh"}\n'), Buffer.alloc(64)]));
       const { ino } = statSync(path);
       file.fill(Buffer.from('sealed'));
@@ -179,17 +175,17 @@ describe('files', () => {
 
     it('is never made over one that is there', () => {
       writeFileSync(path, 'older');
-      expect(() => createFileWithReservedSpace(path, 'head', 8)).toThrow('EEXIST');
-      expect(readTextIfPresent(path)).toBe('older');
+      expect(() => reserveFile(path, 'head', 8)).toThrow('EEXIST');
+      expect(readText(path)).toBe('older');
     });
   });
 
   describe('removing', () => {
     it('removes, and what is not there is removed as well', () => {
       writeFileSync(path, 'x');
-      removeFileDurably(path);
-      removeFileDurably(path);
-      removeFileDurably(join(folder, 'no', 'folder'));
+      removeDurably(path);
+      removeDurably(path);
+      removeDurably(join(folder, 'no', 'folder'));
       expect(readdirSync(folder)).toEqual([]);
     });
   });
@@ -200,18 +196,18 @@ describe('files', () => {
   describe.skipIf(!canMount)('a disk', () => {
     const program = `
     import { readdirSync, writeFileSync } from 'node:fs';
-    import { createFileWithReservedSpace, readTextIfPresent, writeFileAtomically } from './src/platform/files.ts';
+    import { reserveFile, readText, writeAtomically } from './src/platform/files.ts';
     import { requireReplaceable, writeSecretFile } from './src/platform/secret-file.ts';
     const [mode] = process.argv.slice(2);
     const code = (work) => { try { work(); return 'done'; } catch (error) { return error.code; } };
     const results = mode === 'full' ? (() => {
-      writeFileAtomically('record', 'old');
-      const journal = createFileWithReservedSpace('journal', 'head', 4096);
+      writeAtomically('record', 'old');
+      const journal = reserveFile('journal', 'head', 4096);
       const filler = code(() => writeFileSync('filler', Buffer.alloc(100_000)));
-      return [filler, code(() => writeFileAtomically('record', 'n'.repeat(5000))), code(() => createFileWithReservedSpace('wal', 'head', 4096)),
-        code(() => requireReplaceable('record', 4096, 'probe')), code(() => writeSecretFile('record', 'n'.repeat(5000))), readTextIfPresent('record'),
-        code(() => journal.fill(Buffer.alloc(4096, 'x'))), readTextIfPresent('journal') === 'head' + 'x'.repeat(4096)];
-    })() : [code(() => writeFileAtomically('record', 'new')), code(() => createFileWithReservedSpace('wal', 'head', 4096))];
+      return [filler, code(() => writeAtomically('record', 'n'.repeat(5000))), code(() => reserveFile('wal', 'head', 4096)),
+        code(() => requireReplaceable('record', 4096, 'probe')), code(() => writeSecretFile('record', 'n'.repeat(5000))), readText('record'),
+        code(() => journal.fill(Buffer.alloc(4096, 'x'))), readText('journal') === 'head' + 'x'.repeat(4096)];
+    })() : [code(() => writeAtomically('record', 'new')), code(() => reserveFile('wal', 'head', 4096))];
     console.log(JSON.stringify([...results, readdirSync('.').sort()]));
   `;
     const run = async (mode: string, mount: string): Promise<unknown> => {
@@ -246,7 +242,7 @@ describe('files', () => {
     const folder = mkdtempSync(join(tmpdir(), 'cloudctl-loop-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     symlinkSync(join(folder, 'loop'), join(folder, 'loop'));
-    expect(formatMoveCommand(join(folder, 'loop', 'config.json'))).toContain('config.json.damaged');
+    expect(moveCommand(join(folder, 'loop', 'config.json'))).toContain('config.json.damaged');
   });
 });
 
@@ -307,24 +303,24 @@ describe('durable files', () => {
   });
 
   it('a file with room is on the disk, and its folder after it, before anything is written into it', () => {
-    const deeds = deedsOf(() => createFileWithReservedSpace(join(folder, 'wal'), 'head', 8).close());
+    const deeds = deedsOf(() => reserveFile(join(folder, 'wal'), 'head', 8).close());
     expect(deeds).toEqual(['sync wal', ...folderSynced]);
   });
 
   it('a file that is renamed keeps its new name after a power cut', () => {
     writeFileSync(join(folder, 'draft'), '');
-    const deeds = deedsOf(() => renameFileDurably(join(folder, 'draft'), join(folder, 'wal')));
+    const deeds = deedsOf(() => renameDurably(join(folder, 'draft'), join(folder, 'wal')));
     expect(deeds).toEqual(['rename draft to wal', ...folderSynced]);
   });
 
   it('a file that is removed stays removed after a power cut', () => {
     writeFileSync(join(folder, 'wal'), '');
-    const deeds = deedsOf(() => removeFileDurably(join(folder, 'wal')));
+    const deeds = deedsOf(() => removeDurably(join(folder, 'wal')));
     expect(deeds).toEqual(['remove wal', ...folderSynced]);
   });
 
   it('where nothing was removed the disk is not waited for', () => {
-    expect(deedsOf(() => removeFileDurably(join(folder, 'wal')))).toEqual([]);
+    expect(deedsOf(() => removeDurably(join(folder, 'wal')))).toEqual([]);
   });
 });
 
@@ -337,12 +333,12 @@ describe('a file that is appended to', () => {
 
   it('lines stay in their order, for this user alone, and half a line is cut off', () => {
     const path = place();
-    const first = openAppendableTextFile(path, (lines) => lines);
+    const first = openAppendable(path, (lines) => lines);
     first.append('one');
     first.append('zwei é');
     first.close();
     appendFileSync(path, 'half');
-    const second = openAppendableTextFile(path, (lines) => lines);
+    const second = openAppendable(path, (lines) => lines);
     expect(second.lines).toEqual(['one', 'zwei é']);
     second.append('three');
     second.close();
@@ -352,10 +348,10 @@ describe('a file that is appended to', () => {
 
   it('lines that are not kept are gone when it is open', () => {
     const path = place();
-    const first = openAppendableTextFile(path, (lines) => lines);
+    const first = openAppendable(path, (lines) => lines);
     for (const line of ['a', 'b', 'c']) first.append(line);
     first.close();
-    openAppendableTextFile(path, (lines) => lines.filter((line) => line !== 'b')).close();
+    openAppendable(path, (lines) => lines.filter((line) => line !== 'b')).close();
     expect(readFileSync(path, 'utf8')).toBe('a\nc\n');
   });
 });

@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { resolveConfigAndStateFolders } from '../../src/platform/folders.ts';
+import { resolveFolders } from '../../src/platform/folders.ts';
 
 describe('the folders', () => {
   it.each([
@@ -30,16 +30,16 @@ describe('the folders', () => {
     ['linux', { HOME: '/h', CLOUDCTL_CONFIG_DIR: '/x', CLOUDCTL_STATE_DIR: '/y' }, '/x', '/y'],
     ['linux', { HOME: '/h', CLOUDCTL_CONFIG_DIR: '', CLOUDCTL_STATE_DIR: '/y' }, '/h/.config/cloudctl', '/y'],
   ] as const)('on %s with %j are %s and %s', (platform, env, config, state) => {
-    expect(resolveConfigAndStateFolders(env, platform)).toEqual({ config, state });
+    expect(resolveFolders(env, platform)).toEqual({ config, state });
   });
 
   it.each([['home'], ['.'], ['']])('are never in the working directory: HOME=%j', (HOME) => {
-    const { config, state } = resolveConfigAndStateFolders({ HOME }, 'linux');
+    const { config, state } = resolveFolders({ HOME }, 'linux');
     for (const folder of [config, state]) expect(folder.startsWith(`${userInfo().homedir}/.`)).toBe(true);
   });
 
   it('are told from the root, so that what is printed of them holds in every other folder', () => {
-    const { config, state } = resolveConfigAndStateFolders(
+    const { config, state } = resolveFolders(
       { HOME: '/h', CLOUDCTL_CONFIG_DIR: 'c', CLOUDCTL_STATE_DIR: '../s' },
       'linux',
     );

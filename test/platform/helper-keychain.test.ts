@@ -7,9 +7,9 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { createHelperKeychain } from '../../src/platform/helper-keychain.ts';
+import { helperKeychain } from '../../src/platform/helper-keychain.ts';
 import type { KeychainOptions, ProcessEnvironment } from '../../src/platform/host.ts';
-import { tryAcquireFileLock } from '../../src/platform/locks.ts';
+import { tryAcquire } from '../../src/platform/locks.ts';
 import { canStartSecretService, type SecretService, startSecretService } from '../fixtures/secret-service.ts';
 import { type Bundle, bundleProgram } from './bundle.ts';
 
@@ -33,7 +33,7 @@ beforeEach(() => {
 });
 
 const open = (env: ProcessEnvironment, options: KeychainOptions = patient) =>
-  createHelperKeychain({ env, script }).open(options);
+  helperKeychain({ env, script }).open(options);
 
 async function timed<T>(work: () => Promise<T>): Promise<readonly [T, number]> {
   const start = performance.now();
@@ -155,9 +155,9 @@ describe.skipIf(!canStartSecretService())('a running Secret Service', () => {
 });
 
 const writing = `
-  import { createHelperKeychain } from './src/platform/helper-keychain.ts';
+  import { helperKeychain } from './src/platform/helper-keychain.ts';
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => {});
-  const session = createHelperKeychain({ env: process.env, script: process.argv[2] }).open({ timeoutMs: 3000 });
+  const session = helperKeychain({ env: process.env, script: process.argv[2] }).open({ timeoutMs: 3000 });
   console.log('writing');
   session.write('default#1nt3rrup', 'written').then(async (outcome) => {
     console.log(JSON.stringify(outcome));
@@ -184,8 +184,8 @@ describe('a helper that was given a lock', () => {
       const here = join(folder, 'here');
       const signs = `require('node:fs').writeFileSync(${JSON.stringify(here)}, ''); console.log('begun');`;
       writeFileSync(silent, `${signs} process.stdin.resume();`);
-      const lock = tryAcquireFileLock(path);
-      const helper = createHelperKeychain({ env: {}, script: silent }).open({
+      const lock = tryAcquire(path);
+      const helper = helperKeychain({ env: {}, script: silent }).open({
         timeoutMs: 5_000,
         lockDescriptor: lock?.descriptor,
       });
@@ -193,9 +193,9 @@ describe('a helper that was given a lock', () => {
       while (!existsSync(here)) await sleep(10);
       // As the death of this process would free it.
       lock?.release();
-      expect(tryAcquireFileLock(path)).toBeUndefined();
+      expect(tryAcquire(path)).toBeUndefined();
       expect(await reading).toMatchObject({ why: 'hung' });
-      const freed = tryAcquireFileLock(path);
+      const freed = tryAcquire(path);
       expect(freed).toBeDefined();
       freed?.release();
       await helper.close();
@@ -211,7 +211,7 @@ it('a helper that starts slowly is not taken for a keychain that does not answer
     const slow = join(folder, 'slow.cjs');
     const answer = `console.log('begun'); console.log('{"kind":"absent"}');`;
     writeFileSync(slow, `setTimeout(() => process.stdin.on('data', () => { ${answer} }), 700);`);
-    const helper = createHelperKeychain({ env: {}, script: slow }).open({ timeoutMs: 300 });
+    const helper = helperKeychain({ env: {}, script: slow }).open({ timeoutMs: 300 });
     expect(await helper.read(account)).toEqual({ kind: 'absent' });
     await helper.close();
   } finally {
@@ -230,7 +230,7 @@ it('a keychain is not given up sooner because this process hardly comes to run',
     const late = join(folder, 'late.cjs');
     const answer = `console.log('begun'); setTimeout(() => console.log('{"kind":"absent"}'), 600);`;
     writeFileSync(late, `process.stdin.on('data', () => { ${answer} });`);
-    const helper = createHelperKeychain({ env: {}, script: late }).open({ timeoutMs: 300 });
+    const helper = helperKeychain({ env: {}, script: late }).open({ timeoutMs: 300 });
     rest();
     expect(await helper.read(account)).toEqual({ kind: 'absent' });
     await helper.close();
@@ -250,19 +250,19 @@ describe('without any keychain', () => {
   });
 
   it('a helper that cannot start says so', async () => {
-    const session = createHelperKeychain({ env: bare, script: `${script}.nowhere` }).open(patient);
+    const session = helperKeychain({ env: bare, script: `${script}.nowhere` }).open(patient);
     const reply = await session.read(account);
     expect(reply).toMatchObject({ kind: 'unavailable', why: 'failed' });
     expect(reply).toHaveProperty('reason', expect.stringContaining('Cannot find module'));
     await session.close();
-    const nodeless = createHelperKeychain({ env: bare, script, node: '/nonexistent/node' }).open(patient);
+    const nodeless = helperKeychain({ env: bare, script, node: '/nonexistent/node' }).open(patient);
     expect(await nodeless.read(account)).toMatchObject({ kind: 'unavailable', why: 'failed' });
     await nodeless.close();
   });
 
   it('a helper that never comes to ask the keychain is given up, and killed', async () => {
     const silent = scriptOf('setInterval(() => {}, 1000);');
-    const session = createHelperKeychain({ env: bare, script: silent, starting: 300 }).open({ timeoutMs: 100 });
+    const session = helperKeychain({ env: bare, script: silent, starting: 300 }).open({ timeoutMs: 100 });
     const reason = 'the keychain helper did not start in time';
     expect(await session.read(account)).toEqual({ kind: 'unavailable', why: 'hung', reason });
     expect(await helpers(silent)).toEqual([]);
@@ -271,7 +271,7 @@ describe('without any keychain', () => {
 
   it('a helper that was killed says by what', async () => {
     const killed = scriptOf("process.kill(process.pid, 'SIGKILL');");
-    const session = createHelperKeychain({ env: bare, script: killed }).open(patient);
+    const session = helperKeychain({ env: bare, script: killed }).open(patient);
     const reply = await session.read(account);
     expect(reply).toMatchObject({ why: 'failed', reason: expect.stringContaining('SIGKILL') });
     await session.close();

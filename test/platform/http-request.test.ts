@@ -2,9 +2,9 @@ import { getEventListeners, once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { brotliCompressSync, constants, deflateSync, gzipSync } from 'node:zlib';
 import { expect, it, onTestFinished } from 'vitest';
-import { HttpSendError, readResponseBodyText } from '../../src/platform/http-sender.ts';
+import { readBody, SendError } from '../../src/platform/http-sender.ts';
 
-import { createUndiciSender } from '../../src/platform/undici-sender.ts';
+import { undiciSender } from '../../src/platform/undici-sender.ts';
 import { serverFor } from '../fixtures/fake-server.ts';
 
 const get = () => ({ method: 'GET', headers: {}, signal: AbortSignal.timeout(5_000), redirect: 'manual' as const });
@@ -14,7 +14,7 @@ it('a compressed body arrives as it was before', async () => {
   const { origin, seen } = await serverFor((_, response) =>
     response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(text)),
   );
-  const send = await createUndiciSender({ env: {} });
+  const send = await undiciSender({ env: {} });
   expect(await (await send(origin, get())).text()).toBe(text);
   expect(seen[0]?.headers).toMatchObject({
     'accept-encoding': 'gzip',
@@ -26,11 +26,11 @@ it('a compressed body that breaks off is a failure, not a shorter body', async (
   const { origin } = await serverFor((_, response) =>
     response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('x'.repeat(10_000)).subarray(0, 20)),
   );
-  const send = await createUndiciSender({ env: {} });
+  const send = await undiciSender({ env: {} });
   const failure = await send(origin, get())
     .then((answer) => answer.text())
     .catch((error: unknown) => error);
-  expect(failure).toBeInstanceOf(HttpSendError);
+  expect(failure).toBeInstanceOf(SendError);
   expect(failure).toMatchObject({ kind: 'connection', sent: true });
 });
 
@@ -44,8 +44,8 @@ it.each([
   const { origin } = await serverFor((_, response) =>
     response.writeHead(200, { 'content-encoding': name }).end(pack('{"refresh_token":"the only one"}')),
   );
-  const send = await createUndiciSender({ env: {} });
-  expect(await readResponseBodyText(await send(origin, get()), 1_000)).toBe('{"refresh_token":"the only one"}');
+  const send = await undiciSender({ env: {} });
+  expect(await readBody(await send(origin, get()), 1_000)).toBe('{"refresh_token":"the only one"}');
 });
 
 it('the connection of what is no gzip at all is closed, though its answer does not end', async () => {
@@ -58,7 +58,7 @@ it('the connection of what is no gzip at all is closed, though its answer does n
     response.writeHead(200, { 'content-encoding': 'gzip' }).write('this is no gzip at all');
   });
   // As a request of a batch has it: no deadline ends it.
-  const answer = await (await createUndiciSender({ env: {} }))(origin, {
+  const answer = await (await undiciSender({ env: {} }))(origin, {
     ...get(),
     signal: new AbortController().signal,
   });
@@ -68,7 +68,7 @@ it('the connection of what is no gzip at all is closed, though its answer does n
 
 it('a header that came twice is one, and one that did not come is null', async () => {
   const { origin } = await serverFor((_, response) => response.setHeader('warning', ['a', 'b']).end());
-  const { headers } = await (await createUndiciSender({ env: {} }))(origin, get());
+  const { headers } = await (await undiciSender({ env: {} }))(origin, get());
   expect([headers.get('Warning'), headers.get('retry-after')]).toEqual(['a, b', null]);
 });
 
@@ -83,7 +83,7 @@ it('what follows the end of a compressed body does not keep its reader or its co
       .writeHead(200, { 'content-encoding': 'gzip' })
       .write(Buffer.concat([gzipSync('all'), Buffer.alloc(2_000)]));
   });
-  const send = await createUndiciSender({ env: {} });
+  const send = await undiciSender({ env: {} });
   const answer = await send(origin, { ...get(), signal: new AbortController().signal });
   expect(await answer.text()).toBe('all');
   await isClosed;
@@ -116,7 +116,7 @@ it('a request that is given up while its connection is made fails at once, and i
     });
     socket.write('HTTP/1.1 200 OK\r\n\r\n');
   });
-  const send = await createUndiciSender({ env: { HTTP_PROXY: `http://${proxy}`, HTTPS_PROXY: `http://${proxy}` } });
+  const send = await undiciSender({ env: { HTTP_PROXY: `http://${proxy}`, HTTPS_PROXY: `http://${proxy}` } });
   const control = new AbortController();
   // Another request, so that the connection is made to its end.
   const other = send('http://api.example.test/other', { ...get(), signal: AbortSignal.timeout(500) });
@@ -141,7 +141,7 @@ it.each([false, true])('a request that is given up does not use a connection (se
     control.abort();
   }, sockets);
   if (!isSent) control.abort();
-  const send = await createUndiciSender({ env: {} });
+  const send = await undiciSender({ env: {} });
   const request = send(`http://${host}/`, { ...get(), signal: control.signal });
   await expect(request).rejects.toMatchObject({ kind: 'aborted', sent: isSent });
   // undici opens the next connection when it closes this one.
@@ -153,7 +153,7 @@ it('an informational response is not the answer', async () => {
   const host = await rawServer((socket) =>
     socket.end('HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'),
   );
-  const answer = await (await createUndiciSender({ env: {} }))(`http://${host}/`, get());
+  const answer = await (await undiciSender({ env: {} }))(`http://${host}/`, get());
   expect([answer.status, await answer.text()]).toEqual([200, 'ok']);
 });
 
@@ -165,7 +165,7 @@ it('a server that is faster than its reader has to wait', async () => {
       if (!response.write(chunk)) await once(response, 'drain');
     response.end();
   });
-  const { body } = await (await createUndiciSender({ env: {} }))(origin, get());
+  const { body } = await (await undiciSender({ env: {} }))(origin, get());
   for (let before = -1; before < written; ) {
     before = written;
     await new Promise((resolve) => setTimeout(resolve, 500));
@@ -184,7 +184,7 @@ it('requests of one signal give no warning and leave no listener', async () => {
   onTestFinished(() => void process.off('warning', listen));
   const { origin } = await serverFor((_, response) => void setTimeout(() => response.end('x'), 50));
   const { signal } = new AbortController();
-  const send = await createUndiciSender({ env: {} });
+  const send = await undiciSender({ env: {} });
   const answers = Array.from({ length: 32 }, async () => (await send(origin, { ...get(), signal })).text());
   expect(getEventListeners(signal, 'abort').length).toBeGreaterThan(10);
   expect(await Promise.all(answers)).toEqual(answers.map(() => 'x'));
@@ -200,7 +200,7 @@ it.each(['identity', 'gzip'])(
       setTimeout(() => socket.resetAndDestroy(), 20);
     });
     const { signal } = new AbortController();
-    const answer = await (await createUndiciSender({ env: {} }))(`http://${host}/`, { ...get(), signal });
+    const answer = await (await undiciSender({ env: {} }))(`http://${host}/`, { ...get(), signal });
     await new Promise((resolve) => setTimeout(resolve, 100));
     expect(getEventListeners(signal, 'abort')).toEqual([]);
     await expect(answer.text()).rejects.toMatchObject({ name: 'SendError', kind: 'connection', sent: true });
@@ -224,7 +224,7 @@ it.each([
     for (const part of parts) socket.write(part);
     socket.end();
   });
-  const answer = await (await createUndiciSender({ env: {} }))(`http://${host}/`, get());
+  const answer = await (await undiciSender({ env: {} }))(`http://${host}/`, get());
   // A reader that is late, as one that writes a journal before.
   await new Promise((resolve) => setTimeout(resolve, 100));
   const chunks: Uint8Array[] = [];
@@ -243,7 +243,7 @@ it('what is decompressed of a gzip without its end is read before the failure', 
   const { origin } = await serverFor((_, response) =>
     response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(text).subarray(0, -8)),
   );
-  const { body } = await (await createUndiciSender({ env: {} }))(origin, get());
+  const { body } = await (await undiciSender({ env: {} }))(origin, get());
   let size = 0;
   const reading = async (): Promise<void> => {
     for await (const chunk of body ?? []) {
@@ -257,6 +257,6 @@ it('what is decompressed of a gzip without its end is read before the failure', 
 
 it.each(['HEAD', 'DELETE'])('the answer to %s without a body has none to read', async (method) => {
   const { origin } = await serverFor((_, response) => response.writeHead(method === 'HEAD' ? 200 : 204).end());
-  const answer = await (await createUndiciSender({ env: {} }))(origin, { ...get(), method });
+  const answer = await (await undiciSender({ env: {} }))(origin, { ...get(), method });
   expect([answer.body, await answer.text()]).toEqual([null, '']);
 });

@@ -1,9 +1,9 @@
 import { Agent } from 'undici';
 import PartialAgent from 'undici/lib/dispatcher/agent.js';
 import { describe, expect, it } from 'vitest';
-import { createBufferedResponseBody, type HttpResponse, readResponseBodyText } from '../../src/platform/http-sender.ts';
-import { createUndiciSender } from '../../src/platform/undici-sender.ts';
-import { createHttpSenderWithRequestTimeout } from '../../src/platform/waiting.ts';
+import { bufferedBody, type HttpResponse, readBody } from '../../src/platform/http-sender.ts';
+import { undiciSender } from '../../src/platform/undici-sender.ts';
+import { limitedSender } from '../../src/platform/waiting.ts';
 import { reply, serverFor } from '../fixtures/fake-server.ts';
 
 function answering(body: AsyncIterable<Uint8Array> | null): HttpResponse {
@@ -16,8 +16,8 @@ describe('the body of an answer', () => {
     const pieces = async function* () {
       for (const byte of bytes) yield Uint8Array.of(byte);
     };
-    expect(await readResponseBodyText(answering(pieces()), bytes.length)).toBe('a ✓ b');
-    expect(await readResponseBodyText(answering(null), 0)).toBe('');
+    expect(await readBody(answering(pieces()), bytes.length)).toBe('a ✓ b');
+    expect(await readBody(answering(null), 0)).toBe('');
   });
 
   it.each([
@@ -27,7 +27,7 @@ describe('the body of an answer', () => {
     [['ab', '', 'cdef'], 3, 'def'],
     [[], 3, ''],
   ])('in the pieces %j has as its last %i bytes %j', (pieces, length, end) => {
-    const body = createBufferedResponseBody(pieces.map((piece) => Buffer.from(piece)));
+    const body = bufferedBody(pieces.map((piece) => Buffer.from(piece)));
     expect(body.end(length).toString()).toBe(end);
     expect(body.bytes().toString()).toBe(pieces.join(''));
     expect(body.size).toBe(pieces.join('').length);
@@ -47,7 +47,7 @@ describe('the body of an answer', () => {
         left = true;
       }
     };
-    expect(await readResponseBodyText(answering(endless()), 1000)).toBeUndefined();
+    expect(await readBody(answering(endless()), 1000)).toBeUndefined();
     expect([given, left]).toEqual([1100, true]);
   });
 });
@@ -61,7 +61,7 @@ describe('the time limit of a request', () => {
 
   it('a request ends at the bound, though its own deadline is far away', async () => {
     const { origin } = await serverFor(() => undefined);
-    const send = createHttpSenderWithRequestTimeout(await createUndiciSender({ env: {}, fresh: true }), 100);
+    const send = limitedSender(await undiciSender({ env: {}, fresh: true }), 100);
     await expect(send(origin, { ...call, signal: AbortSignal.timeout(60_000) })).rejects.toMatchObject({
       kind: 'timeout',
     });
@@ -70,7 +70,7 @@ describe('the time limit of a request', () => {
   it('an own deadline that is nearer counts, and an answer in time is an answer', async () => {
     const silent = await serverFor(() => undefined);
     const quick = await serverFor((_, response) => reply(response, 200, 'x'));
-    const send = createHttpSenderWithRequestTimeout(await createUndiciSender({ env: {}, fresh: true }), 30_000);
+    const send = limitedSender(await undiciSender({ env: {}, fresh: true }), 30_000);
     await expect(send(silent.origin, { ...call, signal: AbortSignal.timeout(50) })).rejects.toMatchObject({
       kind: 'timeout',
     });

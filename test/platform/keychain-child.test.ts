@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { keychainOperationStartedLine } from '../../src/platform/keychain-wire.ts';
+import { startedLine } from '../../src/platform/keychain-wire.ts';
 import { type Bundle, bundleProgram } from './bundle.ts';
 
 describe.skipIf(process.platform !== 'linux')('the helper process of the keychain', () => {
@@ -26,11 +26,8 @@ describe.skipIf(process.platform !== 'linux')('the helper process of the keychai
     child.stdin.write('{"operation":"read","account":"a#1"}\n{"operation":"write","account":"a#1",');
     child.stdin.end('"value":"x"}\n{"operation":"remove","account":"a#1"}\n');
     expect(await once(child, 'close')).toEqual([0, null]);
-    expect([lines[0], lines.filter((line) => line === keychainOperationStartedLine).length]).toEqual([
-      keychainOperationStartedLine,
-      3,
-    ]);
-    expect(lines.filter((line) => line !== keychainOperationStartedLine).map((line) => JSON.parse(line))).toEqual([
+    expect([lines[0], lines.filter((line) => line === startedLine).length]).toEqual([startedLine, 3]);
+    expect(lines.filter((line) => line !== startedLine).map((line) => JSON.parse(line))).toEqual([
       expect.objectContaining({ kind: 'unavailable', why: 'missing' }),
       expect.objectContaining({ kind: 'unavailable', why: 'missing' }),
       expect.objectContaining({ kind: 'unavailable', why: 'missing' }),

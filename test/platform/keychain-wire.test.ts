@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { classifyKeychainError, decodeKeychainHelperReply } from '../../src/platform/keychain-wire.ts';
+import { classifyError, decodeReply } from '../../src/platform/keychain-wire.ts';
 
 it.each([
   { kind: 'found', value: 'x' },
@@ -7,7 +7,7 @@ it.each([
   { kind: 'done' },
   { kind: 'unavailable', why: 'locked', reason: 'because' },
 ])('a reply of the helper is decoded: %j', (reply) => {
-  expect(decodeKeychainHelperReply(JSON.stringify({ ...reply, more: 1 }))).toEqual(reply);
+  expect(decodeReply(JSON.stringify({ ...reply, more: 1 }))).toEqual(reply);
 });
 
 it.each([
@@ -20,7 +20,7 @@ it.each([
   '{"kind":"new"}',
   'Segmentation fault',
 ])('what is no reply is never taken for absent: %s', (line) => {
-  expect(decodeKeychainHelperReply(line)).toBeUndefined();
+  expect(decodeReply(line)).toBeUndefined();
 });
 
 describe('the kind of an error', () => {
@@ -53,11 +53,11 @@ describe('the kind of an error', () => {
       ],
       ['something nobody has seen yet', 'failed'],
     ])('%s: %s', (reason, why) => {
-      expect(classifyKeychainError(new Error(reason))).toEqual({ kind: 'unavailable', why, reason });
+      expect(classifyError(new Error(reason))).toEqual({ kind: 'unavailable', why, reason });
     });
 
     it('are cleaned before a person reads them', () => {
-      expect(classifyKeychainError(new Error(`bad\u001b[31m\n\u202eword${'x'.repeat(400)}`)).reason).toMatch(
+      expect(classifyError(new Error(`bad\u001b[31m\n\u202eword${'x'.repeat(400)}`)).reason).toMatch(
         /^bad wordx{200,300}…$/,
       );
     });

@@ -16,12 +16,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { CliError } from '../../src/base/errors.ts';
-import {
-  acquireFileLock,
-  listAvailableFileLockMechanisms,
-  tryAcquireFileLock,
-  tryLockOpenFileWithFlockProgram,
-} from '../../src/platform/locks.ts';
+import { acquireLock, listMechanisms, tryAcquire, tryFlock } from '../../src/platform/locks.ts';
 import { systemClock } from '../../src/platform/waiting.ts';
 import { type Bundle, bundleProgram } from './bundle.ts';
 
@@ -54,11 +49,11 @@ describe('the lock of a file', () => {
   /** Takes the lock, says so, and keeps it until its standard input ends; or adds one to a number under the lock. */
   const holder = `
   import { readFileSync, writeFileSync } from 'node:fs';
-  import { acquireFileLock } from './src/platform/locks.ts';
+  import { acquireLock } from './src/platform/locks.ts';
   import { systemClock } from './src/platform/waiting.ts';
   const [path, number] = process.argv.slice(2);
   const random = (bytes) => crypto.getRandomValues(new Uint8Array(bytes));
-  acquireFileLock(path, { waitMs: 20_000, clock: systemClock, random }).then(async (held) => {
+  acquireLock(path, { waitMs: 20_000, clock: systemClock, random }).then(async (held) => {
     if (number === undefined) {
       console.log('held');
       process.stdin.resume().once('end', () => { held.release(); console.log('released'); });
@@ -79,7 +74,7 @@ describe('the lock of a file', () => {
   }
 
   async function busyError(waitMs: number): Promise<unknown> {
-    return acquireFileLock(path, { ...options, waitMs }).catch((error: unknown) => error);
+    return acquireLock(path, { ...options, waitMs }).catch((error: unknown) => error);
   }
 
   describe('the lock of a profile', () => {
@@ -91,22 +86,22 @@ describe('the lock of a file', () => {
     });
 
     it('is not taken through a symbolic link or on a pipe that somebody planted', () => {
-      tryAcquireFileLock(path)?.release();
+      tryAcquire(path)?.release();
       const victim = join(folder, 'victim');
       writeFileSync(victim, 'text');
       unlinkSync(path);
       symlinkSync(victim, path);
-      expect(() => tryAcquireFileLock(path)).toThrow(CliError);
+      expect(() => tryAcquire(path)).toThrow(CliError);
       expect(readFileSync(victim, 'utf8')).toBe('text');
       unlinkSync(path);
       execFileSync('mkfifo', [path]);
-      expect(() => tryAcquireFileLock(path)).toThrow(CliError);
+      expect(() => tryAcquire(path)).toThrow(CliError);
     });
 
     it('is not given away while its holder lives, and waiting ends with busy', async () => {
       const child = start();
       expect(await child.line()).toBe('held');
-      expect(tryAcquireFileLock(path)).toBeUndefined();
+      expect(tryAcquire(path)).toBeUndefined();
       const from = Date.now();
       const error = await busyError(300);
       expect(error).toBeInstanceOf(CliError);
@@ -114,7 +109,7 @@ describe('the lock of a file', () => {
       expect(Date.now() - from).toBeGreaterThanOrEqual(295);
       child.stdin?.end();
       expect(await child.line()).toBe('released');
-      tryAcquireFileLock(path)?.release();
+      tryAcquire(path)?.release();
     });
 
     it('is free as soon as its holder was killed', async () => {
@@ -122,7 +117,7 @@ describe('the lock of a file', () => {
       await child.line();
       child.kill('SIGKILL');
       await once(child, 'close');
-      const held = tryAcquireFileLock(path);
+      const held = tryAcquire(path);
       expect(held).toBeDefined();
       held?.release();
     });
@@ -134,21 +129,21 @@ describe('the lock of a file', () => {
       expect(await busyError(400)).toMatchObject({ code: 'busy' });
       child.kill('SIGCONT');
       child.stdin?.end();
-      (await acquireFileLock(path, options)).release();
+      (await acquireLock(path, options)).release();
     });
 
     it('excludes within one process as well, and can be taken again after release', () => {
-      const held = tryAcquireFileLock(path);
-      expect(tryAcquireFileLock(path)).toBeUndefined();
+      const held = tryAcquire(path);
+      expect(tryAcquire(path)).toBeUndefined();
       held?.release();
-      const again = tryAcquireFileLock(path);
+      const again = tryAcquire(path);
       expect(again).toBeDefined();
       again?.release();
     });
 
     it('is a permanent file of the user alone that contains only the kind of its lock', () => {
-      tryAcquireFileLock(path)?.release();
-      tryAcquireFileLock(path)?.release();
+      tryAcquire(path)?.release();
+      tryAcquire(path)?.release();
       expect([readFileSync(path, 'utf8'), statSync(path).mode & 0o777]).toEqual(['fcntl\n', 0o600]);
       expect(statSync(join(folder, 'locks')).mode & 0o777).toBe(0o700);
     });
@@ -160,14 +155,14 @@ describe('the lock of a file', () => {
         removed = true;
         return native.tryLock(descriptor);
       };
-      const held = tryAcquireFileLock(path, [{ name: 'fcntl', lock: removing }]);
+      const held = tryAcquire(path, [{ name: 'fcntl', lock: removing }]);
       expect(held).toBeDefined();
-      expect(tryAcquireFileLock(path)).toBeUndefined();
+      expect(tryAcquire(path)).toBeUndefined();
       held?.release();
     });
 
     it('is waited for with pauses of 25 to 75 ms, which a signal ends', async () => {
-      const held = tryAcquireFileLock(path);
+      const held = tryAcquire(path);
       const pauses: number[] = [];
       let now = 0;
       const clock = {
@@ -179,12 +174,12 @@ describe('the lock of a file', () => {
       };
       const bytes = [0, 255, 128, 51, 204];
       const random = () => Uint8Array.of(bytes[pauses.length % bytes.length] ?? 0);
-      await expect(acquireFileLock(path, { waitMs: 1000, clock, random })).rejects.toMatchObject({ code: 'busy' });
+      await expect(acquireLock(path, { waitMs: 1000, clock, random })).rejects.toMatchObject({ code: 'busy' });
       expect(Math.min(...pauses.slice(0, -1))).toBeGreaterThanOrEqual(25);
       expect(Math.max(...pauses)).toBeLessThanOrEqual(75);
       expect(new Set(pauses).size).toBeGreaterThan(3);
       const given = new AbortController();
-      const waiting = acquireFileLock(path, { ...options, signal: given.signal });
+      const waiting = acquireLock(path, { ...options, signal: given.signal });
       setTimeout(() => given.abort(), 30);
       await expect(waiting).rejects.toMatchObject({ name: 'AbortError' });
       held?.release();
@@ -193,7 +188,7 @@ describe('the lock of a file', () => {
     it.each([-3_600_000, 3_600_000])(
       'is waited for as long although the clock is set by %d ms meanwhile',
       async (step) => {
-        const held = tryAcquireFileLock(path);
+        const held = tryAcquire(path);
         let [now, slept] = [0, 0];
         const clock = {
           now: () => now,
@@ -203,7 +198,7 @@ describe('the lock of a file', () => {
             now += ms + step;
           },
         };
-        await expect(acquireFileLock(path, { ...options, waitMs: 1000, clock })).rejects.toMatchObject({
+        await expect(acquireLock(path, { ...options, waitMs: 1000, clock })).rejects.toMatchObject({
           code: 'busy',
         });
         expect(slept).toBeCloseTo(1000);
@@ -213,8 +208,8 @@ describe('the lock of a file', () => {
 
     it('that cannot be made names the folder', () => {
       writeFileSync(join(folder, 'locks'), 'a file where the folder should be');
-      expect(() => tryAcquireFileLock(path)).toThrow(CliError);
-      expect(() => tryAcquireFileLock(path)).toThrow(join(folder, 'locks'));
+      expect(() => tryAcquire(path)).toThrow(CliError);
+      expect(() => tryAcquire(path)).toThrow(join(folder, 'locks'));
       rmSync(join(folder, 'locks'));
     });
 
@@ -222,21 +217,21 @@ describe('the lock of a file', () => {
       const lockless = () => {
         throw Object.assign(new Error('No locks available'), { code: 'ENOLCK' });
       };
-      expect(() => tryAcquireFileLock(path, [{ name: 'fcntl', lock: lockless }])).toThrow(
+      expect(() => tryAcquire(path, [{ name: 'fcntl', lock: lockless }])).toThrow(
         `${join(folder, 'locks')}: No locks available`,
       );
     });
   });
 
-  const flock = [{ name: 'flock', lock: tryLockOpenFileWithFlockProgram }] as const;
+  const flock = [{ name: 'flock', lock: tryFlock }] as const;
 
   describe.skipIf(process.platform !== 'linux')('the flock program in place of the library', () => {
     it('excludes, and its lock lasts until it is released', () => {
-      const held = tryAcquireFileLock(path, flock);
+      const held = tryAcquire(path, flock);
       expect(held).toBeDefined();
-      expect(tryAcquireFileLock(path, flock)).toBeUndefined();
+      expect(tryAcquire(path, flock)).toBeUndefined();
       held?.release();
-      const again = tryAcquireFileLock(path, flock);
+      const again = tryAcquire(path, flock);
       expect(again).toBeDefined();
       again?.release();
     });
@@ -245,7 +240,7 @@ describe('the lock of a file', () => {
       const { PATH } = process.env;
       process.env.PATH = '/nonexistent';
       try {
-        expect(() => tryAcquireFileLock(path, flock)).toThrow(/\bflock program\b/);
+        expect(() => tryAcquire(path, flock)).toThrow(/\bflock program\b/);
       } finally {
         process.env.PATH = PATH;
       }
@@ -262,12 +257,12 @@ describe('the kind of a lock', () => {
     return path;
   }
 
-  const only = (name: string) => listAvailableFileLockMechanisms().filter((kind) => kind.name === name);
+  const only = (name: string) => listMechanisms().filter((kind) => kind.name === name);
 
   it.each(['Bun', 'Deno'])('%s has the locks of the flock program only', (runtime) => {
     vi.stubGlobal(runtime, {});
     onTestFinished(() => void vi.unstubAllGlobals());
-    expect(listAvailableFileLockMechanisms().map(({ name }) => name)).toEqual(['flock']);
+    expect(listMechanisms().map(({ name }) => name)).toEqual(['flock']);
   });
 
   describe.skipIf(process.platform !== 'linux')('locks of two kinds', () => {
@@ -276,40 +271,38 @@ describe('the kind of a lock', () => {
       ['flock', 'fcntl'],
     ])('of which the first was %s: one that can only take %s refuses', (first, second) => {
       const path = newLock();
-      const held = tryAcquireFileLock(path, only(first));
+      const held = tryAcquire(path, only(first));
       expect(held).toBeDefined();
-      expect(() => tryAcquireFileLock(path, only(second))).toThrow(
-        first === 'fcntl' ? /fs-native-extensions/ : /flock/,
-      );
+      expect(() => tryAcquire(path, only(second))).toThrow(first === 'fcntl' ? /fs-native-extensions/ : /flock/);
       held?.release();
-      expect(() => tryAcquireFileLock(path, only(second))).toThrow(expect.objectContaining({ code: 'storage' }));
+      expect(() => tryAcquire(path, only(second))).toThrow(expect.objectContaining({ code: 'storage' }));
     });
 
     it('one that can take both takes the recorded one, and is excluded by it', () => {
       const path = newLock();
-      const held = tryAcquireFileLock(path, only('flock'));
-      expect(tryAcquireFileLock(path)).toBeUndefined();
+      const held = tryAcquire(path, only('flock'));
+      expect(tryAcquire(path)).toBeUndefined();
       held?.release();
-      const again = tryAcquireFileLock(path);
-      expect(tryAcquireFileLock(path, only('flock'))).toBeUndefined();
+      const again = tryAcquire(path);
+      expect(tryAcquire(path, only('flock'))).toBeUndefined();
       again?.release();
     });
 
     it('an empty file gets the kind of the first process', () => {
       const path = newLock('');
-      tryAcquireFileLock(path, only('fcntl'))?.release();
-      expect(() => tryAcquireFileLock(path, only('flock'))).toThrow(/fs-native-extensions/);
+      tryAcquire(path, only('fcntl'))?.release();
+      expect(() => tryAcquire(path, only('flock'))).toThrow(/fs-native-extensions/);
     });
 
     it('taken at the same time in an empty file: the first that recorded its kind has the lock', () => {
       const path = newLock('');
       const { readSync } = fs;
-      let [reads, held] = [0, undefined as ReturnType<typeof tryAcquireFileLock>];
+      let [reads, held] = [0, undefined as ReturnType<typeof tryAcquire>];
       const spy = vi.spyOn(fs, 'readSync').mockImplementation(((...given: Parameters<typeof readSync>) => {
         const read = readSync(...given);
         reads += 1;
         // The second read is that between the lock and the record of its kind.
-        if (reads === 2) held = tryAcquireFileLock(path, only('fcntl'));
+        if (reads === 2) held = tryAcquire(path, only('fcntl'));
         return read;
       }) as typeof readSync);
       onTestFinished(() => {
@@ -317,7 +310,7 @@ describe('the kind of a lock', () => {
         syncBuiltinESMExports();
       });
       syncBuiltinESMExports();
-      expect(() => tryAcquireFileLock(path, only('flock'))).toThrow(/fs-native-extensions/);
+      expect(() => tryAcquire(path, only('flock'))).toThrow(/fs-native-extensions/);
       expect(held).toBeDefined();
       held?.release();
     });
@@ -326,9 +319,9 @@ describe('the kind of a lock', () => {
       'a damaged file (%j) is recorded anew, and does not grow',
       (content) => {
         const path = newLock(content);
-        tryAcquireFileLock(path, only('fcntl'))?.release();
+        tryAcquire(path, only('fcntl'))?.release();
         expect(readFileSync(path, 'utf8')).toBe('fcntl\n');
-        expect(() => tryAcquireFileLock(path, only('flock'))).toThrow(/fs-native-extensions/);
+        expect(() => tryAcquire(path, only('flock'))).toThrow(/fs-native-extensions/);
       },
     );
 
@@ -339,11 +332,9 @@ describe('the kind of a lock', () => {
         lock: () => true,
         unlock: (descriptor: number) => calls.push(`unlock ${fstatSync(descriptor).isFile()}`),
       } as const;
-      tryAcquireFileLock(newLock(), [kind])?.release();
+      tryAcquire(newLock(), [kind])?.release();
       expect(calls).toEqual(['unlock true']);
-      expect(listAvailableFileLockMechanisms().some(({ unlock }) => unlock !== undefined)).toBe(
-        process.platform === 'win32',
-      );
+      expect(listMechanisms().some(({ unlock }) => unlock !== undefined)).toBe(process.platform === 'win32');
     });
   });
 });

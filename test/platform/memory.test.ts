@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { describe, expect, it } from 'vitest';
-import { createDatabaseResponseMemoryLimit } from '../../src/platform/memory.ts';
+import { createLimit } from '../../src/platform/memory.ts';
 
 describe('flags of V8', () => {
   const module = fileURLToPath(new URL('../../src/platform/memory.ts', import.meta.url));
@@ -10,7 +10,7 @@ describe('flags of V8', () => {
   /** What a program prints that does some work, after one of the functions of the module or none. */
   async function printed(call: string, work: string, ...words: readonly string[]): Promise<string> {
     const options = { bundle: true, write: false, format: 'esm', platform: 'node', logLevel: 'silent' } as const;
-    const contents = `import { disableWasmRecompilation, limitYoungGeneration, limitHeapGrowth, tuneV8ForClient, resetV8Flags } from ${JSON.stringify(module)};${call}${work}`;
+    const contents = `import { disableWasmRecompilation, limitYoungGeneration, limitHeapGrowth, tuneClient, resetFlags } from ${JSON.stringify(module)};${call}${work}`;
     const { outputFiles } = await build({ ...options, stdin: { contents, resolveDir: '/', loader: 'js' } });
     const program = outputFiles[0]?.text ?? '';
     return execFileSync(process.execPath, [...words, '--input-type=module', '-e', program], { encoding: 'utf8' });
@@ -66,11 +66,11 @@ console.log(isAsFirstCompiled(f));
   it('flags are reset to those of V8, so that compiled code can be kept', async () => {
     const work = `
 import { cachedDataVersionTag } from 'node:v8';
-const [before, hasReset] = [cachedDataVersionTag(), resetV8Flags()];
+const [before, hasReset] = [cachedDataVersionTag(), resetFlags()];
 console.log(before !== cachedDataVersionTag(), hasReset);
 `;
-    expect(await printed('tuneV8ForClient();', work)).toBe('true true\n');
-    expect(await printed('tuneV8ForClient();limitHeapGrowth();', work)).toBe('true true\n');
+    expect(await printed('tuneClient();', work)).toBe('true true\n');
+    expect(await printed('tuneClient();limitHeapGrowth();', work)).toBe('true true\n');
     expect(await printed('', work)).toBe('false true\n');
   });
 });
@@ -79,13 +79,13 @@ describe('memory of responses', () => {
   const half = 40 * 2 ** 20;
 
   it('a session whose responses are too large alone will not do better later', () => {
-    const use = createDatabaseResponseMemoryLimit('statement').open();
+    const use = createLimit('statement').open();
     use.add(half);
     expect(() => use.add(half)).toThrow(expect.objectContaining({ code: 'PROTOCOL' }));
   });
 
   it('sessions that are too large together may succeed one after the other', () => {
-    const memory = createDatabaseResponseMemoryLimit('session');
+    const memory = createLimit('session');
     const [first, second] = [memory.open(), memory.open()];
     first.add(half);
     expect(() => second.add(half)).toThrow(expect.objectContaining({ code: 'MEMORY' }));
@@ -108,7 +108,7 @@ describe('memory of responses', () => {
         return false;
       }
     };
-    const memory = createDatabaseResponseMemoryLimit(kept);
+    const memory = createLimit(kept);
     const use = memory.open();
     use.add(half);
     use.nextStatement();

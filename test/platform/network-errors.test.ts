@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import {
-  buildNetworkHttpSendError,
-  buildTlsHttpSendError,
-  describeConnectionErrorCode,
+  describeCode,
+  networkSendError,
   readErrorCode,
   tlsErrorReason,
+  tlsSendError,
 } from '../../src/platform/network-errors.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 
@@ -20,7 +20,7 @@ describe('a connection that did not come about', () => {
     [{ code: 'EWHATEVER' }, 'connection'],
     [{}, 'connection'],
   ])('%j is described without the message of the library', (parts, kind) => {
-    const failure = buildNetworkHttpSendError(failed(parts), 'x');
+    const failure = networkSendError(failed(parts), 'x');
     expect(failure).toMatchObject({ kind, sent: false });
     expectGolden('errors', failure.message);
   });
@@ -30,15 +30,15 @@ describe('a connection that did not come about', () => {
     ['ERR_SSL_PACKET_LENGTH_TOO_LONG', true],
     ['ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION', false],
   ])('by TLS with %s is told as a port without TLS, or is not: %s', (code, noTls) => {
-    const failure = buildTlsHttpSendError(failed({ code }), 'x');
+    const failure = tlsSendError(failed({ code }), 'x');
     expect(failure).toMatchObject({ kind: 'tls', sent: false });
     expect(failure.noTls).toBe(noTls);
   });
 
   it('by TLS is told in the short words of OpenSSL, cleaned', () => {
-    expect(buildTlsHttpSendError(failed({ reason: 'bad record mac' }), 'x').message).toBe('x: bad record mac');
-    expectGolden('errors', buildTlsHttpSendError(failed({ code: 'ECONNRESET' }), 'x').message);
-    expect(buildTlsHttpSendError(new Error('other altnames: DNS:\u001b[2Jy'), 'x')).toMatchObject({
+    expect(tlsSendError(failed({ reason: 'bad record mac' }), 'x').message).toBe('x: bad record mac');
+    expectGolden('errors', tlsSendError(failed({ code: 'ECONNRESET' }), 'x').message);
+    expect(tlsSendError(new Error('other altnames: DNS:\u001b[2Jy'), 'x')).toMatchObject({
       kind: 'tls',
       sent: false,
       message: 'x: other altnames: DNS:y',
@@ -53,7 +53,7 @@ it('only a code of text counts as one', () => {
     readErrorCode('E1'),
     readErrorCode(undefined),
   ]).toEqual(['E1', undefined, undefined, undefined]);
-  expect(describeConnectionErrorCode('UND_ERR_SOCKET')).toBe(describeConnectionErrorCode('ECONNRESET'));
+  expect(describeCode('UND_ERR_SOCKET')).toBe(describeCode('ECONNRESET'));
 });
 
 it.each([

@@ -12,7 +12,7 @@ import {
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { CliError } from '../../src/base/errors.ts';
-import { requireFileOfUser, requireOwnFolder } from '../../src/platform/own-folder.ts';
+import { requireOwnFolder, requireUserFile } from '../../src/platform/own-folder.ts';
 import { errorText } from '../fixtures/error-text.ts';
 import { makeFolders } from '../fixtures/folders.ts';
 import { expectGolden } from '../fixtures/golden.ts';
@@ -146,7 +146,7 @@ describe.skipIf(process.platform === 'win32')('a file from which a command is ru
 
   function fileErrorOf(path: string): string {
     try {
-      requireFileOfUser(path);
+      requireUserFile(path);
       return 'none';
     } catch (error) {
       return errorText(error);

@@ -5,9 +5,9 @@ import { type AddressInfo, connect, createServer as createTcp, type Socket } fro
 import { inspect } from 'node:util';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { CliError } from '../../src/base/errors.ts';
-import { HttpSendError } from '../../src/platform/http-sender.ts';
+import { SendError } from '../../src/platform/http-sender.ts';
 import { proxyFor } from '../../src/platform/proxy.ts';
-import { createUndiciSender } from '../../src/platform/undici-sender.ts';
+import { undiciSender } from '../../src/platform/undici-sender.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 import { type Certificates, makeCertificates, trusting } from './certificates.ts';
 
@@ -228,7 +228,7 @@ describe('a request through a proxy', () => {
   it.each([false, true])('is one CONNECT, then TLS with the server itself (proxy over TLS: %s)', async (secure) => {
     const proxy = await startProxy(await startTarget(), { secure });
     const env = { HTTPS_PROXY: `${secure ? 'https' : 'http'}://us%40er:pass@localhost:${proxy.port}` };
-    const send = await createUndiciSender({ env, trust: trusting(certificates.ca) });
+    const send = await undiciSender({ env, trust: trusting(certificates.ca) });
     const answer = await send('https://api.example.test/v1/oauth/token?code=hidden', post());
     expect(await answer.text()).toBe('seen /v1/oauth/token?code=hidden');
     expect(proxy.asked).toEqual([
@@ -239,7 +239,7 @@ describe('a request through a proxy', () => {
   it('is a CONNECT for plain http as well', async () => {
     const target = await listening(createHttp((request, response) => response.end(`seen ${request.url}`)));
     const proxy = await startProxy(target);
-    const send = await createUndiciSender({ env: { HTTP_PROXY: `http://127.0.0.1:${proxy.port}` } });
+    const send = await undiciSender({ env: { HTTP_PROXY: `http://127.0.0.1:${proxy.port}` } });
     const answer = await send('http://api.example.test/x?secret=1', post());
     expect(await answer.text()).toBe('seen /x?secret=1');
     expect(proxy.asked).toEqual([{ line: 'CONNECT api.example.test:80', authorization: undefined }]);
@@ -247,7 +247,7 @@ describe('a request through a proxy', () => {
 
   it('to a server whose certificate is wrong fails as it does without one', async () => {
     const proxy = await startProxy(await startTarget());
-    const send = await createUndiciSender({
+    const send = await undiciSender({
       env: { HTTPS_PROXY: `http://127.0.0.1:${proxy.port}` },
       trust: trusting(certificates.ca),
     });
@@ -258,11 +258,11 @@ describe('a request through a proxy', () => {
     });
   });
 
-  async function refused(credentials: string, status: string, headers?: string): Promise<HttpSendError> {
+  async function refused(credentials: string, status: string, headers?: string): Promise<SendError> {
     const proxy = await startProxy(0, { status, ...(headers === undefined ? {} : { headers }) });
-    const send = await createUndiciSender({ env: { HTTPS_PROXY: `http://${credentials}127.0.0.1:${proxy.port}` } });
+    const send = await undiciSender({ env: { HTTPS_PROXY: `http://${credentials}127.0.0.1:${proxy.port}` } });
     const error: unknown = await send('https://api.example.test/', post()).catch((reason: unknown) => reason);
-    if (!(error instanceof HttpSendError)) throw new Error(`no SendError but ${inspect(error)}`);
+    if (!(error instanceof SendError)) throw new Error(`no SendError but ${inspect(error)}`);
     expect(error).toMatchObject({ kind: 'connection', sent: false, atProxy: true });
     expect(inspect(error)).not.toMatch(/hunter2|dXNlcjpodW50ZXIy/);
     expect(proxy.asked.length).toBe(1);
@@ -301,19 +301,19 @@ describe('a request through a proxy', () => {
         socket.on('error', () => {}).once('data', () => socket.destroy());
       }),
     );
-    const send = await createUndiciSender({ env: { HTTPS_PROXY: `http://127.0.0.1:${port}` } });
+    const send = await undiciSender({ env: { HTTPS_PROXY: `http://127.0.0.1:${port}` } });
     await expect(send('https://api.example.test/', post())).rejects.toMatchObject({ kind: 'connection', sent: false });
     expect(connections).toBe(1);
   });
 
   it('that says nothing is given up at the limit', async () => {
     const port = await listening(createTcp((socket) => void socket.on('error', () => {}).resume()));
-    const send = await createUndiciSender({ env: { HTTPS_PROXY: `http://127.0.0.1:${port}` }, connectLimit: 200 });
+    const send = await undiciSender({ env: { HTTPS_PROXY: `http://127.0.0.1:${port}` }, connectLimit: 200 });
     await expect(send('https://api.example.test/', post())).rejects.toMatchObject({ kind: 'timeout', sent: false });
   });
 
   it('that is not there: refused, not sent', async () => {
-    const send = await createUndiciSender({ env: { HTTPS_PROXY: 'http://127.0.0.1:9' } });
+    const send = await undiciSender({ env: { HTTPS_PROXY: 'http://127.0.0.1:9' } });
     const error = await send('https://api.example.test/', post()).catch((caught) => caught);
     expect(error).toMatchObject({ kind: 'refused', sent: false, atProxy: true });
     expectGolden('errors', error.message);

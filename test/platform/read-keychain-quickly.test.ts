@@ -5,23 +5,22 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { createHelperKeychain } from '../../src/platform/helper-keychain.ts';
+import { helperKeychain } from '../../src/platform/helper-keychain.ts';
 import type { ProcessEnvironment } from '../../src/platform/host.ts';
-import { keychainServiceName as serviceName } from '../../src/platform/keychain-wire.ts';
-import { readKeychainQuickly } from '../../src/platform/read-keychain-quickly.ts';
-import { readSecretServiceItem } from '../../src/platform/secret-service.ts';
+import { serviceName } from '../../src/platform/keychain-wire.ts';
+import { readQuickly } from '../../src/platform/read-keychain-quickly.ts';
+import { readServiceItem } from '../../src/platform/secret-service.ts';
 import { canStartSecretService, type SecretService, startSecretService } from '../fixtures/secret-service.ts';
 import { type Bundle, bundleProgram } from './bundle.ts';
 
 const account = 'default#qu1ckr3d';
-const read = (env: ProcessEnvironment, name = account) =>
-  readKeychainQuickly(name, { env, platform: 'linux', limit: 1000 });
+const read = (env: ProcessEnvironment, name = account) => readQuickly(name, { env, platform: 'linux', limit: 1000 });
 
 describe.skipIf(!canStartSecretService())('the quick read of the Secret Service', () => {
   let service: SecretService;
   let helper: Bundle;
   const write = async (value: string, name = account) => {
-    const session = createHelperKeychain({ env: service.env, script: helper.script }).open({ timeoutMs: 3000 });
+    const session = helperKeychain({ env: service.env, script: helper.script }).open({ timeoutMs: 3000 });
     expect(await session.write(name, value)).toEqual({ kind: 'done' });
     await session.close();
   };
@@ -46,12 +45,12 @@ describe.skipIf(!canStartSecretService())('the quick read of the Secret Service'
   it('asks for the item by the service and the account, both of them', async () => {
     await write('the first');
     const ask = (attributes: Readonly<Record<string, string>>) =>
-      readSecretServiceItem(service.env, attributes, new AbortController().signal);
+      readServiceItem(service.env, attributes, new AbortController().signal);
     expect(serviceName).toBe('cloudctl');
     expect(await ask({ service: serviceName, username: account })).toEqual({ kind: 'found', value: 'the first' });
     expect(await ask({ service: 'another', username: account })).toEqual({ kind: 'absent' });
     expect(await ask({ service: serviceName, username: 'another' })).toEqual({ kind: 'absent' });
-    const session = createHelperKeychain({ env: service.env, script: helper.script }).open({ timeoutMs: 3000 });
+    const session = helperKeychain({ env: service.env, script: helper.script }).open({ timeoutMs: 3000 });
     await session.write('default#an0th3r1', 'a second one');
     await session.close();
     expect(await ask({ service: serviceName })).toMatchObject({ kind: 'unavailable', why: 'failed' });
@@ -98,8 +97,8 @@ describe.skipIf(!canStartSecretService())('the quick read of the Secret Service'
 });
 
 const reader = `
-  import { readKeychainQuickly } from './src/platform/read-keychain-quickly.ts';
-  readKeychainQuickly(process.argv[2], { env: process.env, platform: 'linux', limit: 500 }).then((outcome) => {
+  import { readQuickly } from './src/platform/read-keychain-quickly.ts';
+  readQuickly(process.argv[2], { env: process.env, platform: 'linux', limit: 500 }).then((outcome) => {
     console.log(JSON.stringify(outcome));
     process.exitCode = 1;
   });
@@ -129,8 +128,7 @@ describe.skipIf(process.platform === 'win32')('the quick read', () => {
   });
 
   it('that blocks a thread of the process does not keep it from ending', async () => {
-    const words =
-      "import { exitDespiteBlockedThread } from './src/platform/read-keychain-quickly.ts'; exitDespiteBlockedThread(1);";
+    const words = "import { exitBlocked } from './src/platform/read-keychain-quickly.ts'; exitBlocked(1);";
     const program = await bundleProgram({ text: words }, 'cjs');
     onTestFinished(() => program.remove());
     const child = spawn(process.execPath, [program.script], { stdio: 'inherit' });

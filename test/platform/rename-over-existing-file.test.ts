@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { renameOverExistingFile } from '../../src/platform/rename-over-existing-file.ts';
+import { renameOver } from '../../src/platform/rename-over-existing-file.ts';
 
 /** A system on which the rename fails `failures` times with an error code. */
 function failingSystem(platform: NodeJS.Platform, code: string, failures: number) {
@@ -26,21 +26,21 @@ it('replaces an existing file', () => {
   const [from, to] = [join(folder, 'new'), join(folder, 'old')];
   writeFileSync(from, 'new');
   writeFileSync(to, 'old');
-  renameOverExistingFile(from, to);
+  renameOver(from, to);
   expect(readFileSync(to, 'utf8')).toBe('new');
 });
 
 describe('a file that another program has open', () => {
   it.each(['EPERM', 'EACCES', 'EBUSY'])('on Windows is replaced when it is closed (%s)', (code) => {
     const system = failingSystem('win32', code, 3);
-    renameOverExistingFile('from', 'to', system);
+    renameOver('from', 'to', system);
     expect(system.renames()).toBe(4);
     expect(system.pauses).toHaveLength(3);
   });
 
   it('on Windows is given up after two seconds', () => {
     const system = failingSystem('win32', 'EPERM', 1000);
-    expect(() => renameOverExistingFile('from', 'to', system)).toThrow('EPERM');
+    expect(() => renameOver('from', 'to', system)).toThrow('EPERM');
     expect(system.pauses.reduce((sum, pause) => sum + pause)).toBe(2000);
   });
 
@@ -51,7 +51,7 @@ describe('a file that another program has open', () => {
     ['win32', 'ENOSPC'],
   ] as const)('is an error at once on %s with %s', (platform, code) => {
     const system = failingSystem(platform, code, 1);
-    expect(() => renameOverExistingFile('from', 'to', system)).toThrow(code);
+    expect(() => renameOver('from', 'to', system)).toThrow(code);
     expect(system.renames()).toBe(1);
   });
 });

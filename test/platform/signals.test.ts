@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { deferSignals, interruptOwnProcess, systemSignals } from '../../src/platform/signals.ts';
+import { deferSignals, interruptSelf, systemSignals } from '../../src/platform/signals.ts';
 import { testHost } from '../fixtures/host.ts';
 
 describe('the signals of the system', () => {
@@ -98,7 +98,7 @@ describe('an interrupt of the own process', () => {
     ['win32', false, ['emit SIGINT', 'exit 130']],
   ] as const)('on %s, with a listener: %s', (platform, hasListener, calls) => {
     const target = processWith(platform, hasListener);
-    interruptOwnProcess(target);
+    interruptSelf(target);
     expect(target.calls).toEqual(calls);
   });
 });

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { readTcpPeerUserId } from '../../src/platform/socket-owner.ts';
+import { peerUser } from '../../src/platform/socket-owner.ts';
 
 const header = '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode';
 const row = (local: string, remote: string, state: string, uid: number, inode: number) =>
@@ -12,7 +12,7 @@ const there = '0100007F:9C40';
 const mapped = (key: string) => `0000000000000000FFFF0000${key}`;
 
 function ownerIn(tables: { readonly tcp?: string[]; readonly tcp6?: string[] }, of = addresses) {
-  return readTcpPeerUserId(of, (name) => [header, ...(tables[name] ?? [])].join('\n'));
+  return peerUser(of, (name) => [header, ...(tables[name] ?? [])].join('\n'));
 }
 
 describe('the owner of the other end', () => {
@@ -45,7 +45,7 @@ describe('the owner of the other end', () => {
       const address = server.address();
       const client = connect({ host, port: typeof address === 'object' ? (address?.port ?? 0) : 0 });
       const [socket] = await accepted;
-      expect(readTcpPeerUserId(socket ?? {})).toBe(process.getuid?.());
+      expect(peerUser(socket ?? {})).toBe(process.getuid?.());
       client.destroy();
       socket?.destroy();
       server.close();

@@ -3,13 +3,13 @@ import { once } from 'node:events';
 import { closeSync, existsSync, openSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { canDescriptorBeTerminal, streamSink } from '../../src/platform/stream-sink.ts';
+import { maybeTerminal, streamSink } from '../../src/platform/stream-sink.ts';
 import { type Bundle, bundleProgram } from './bundle.ts';
 
 /** Writes lines for ever and counts them on standard error; `listen` keeps a signal listener for 300 ms. */
 const program = `
-  import { createSystemHost } from './src/platform/create-system-host.ts';
-  const host = createSystemHost();
+  import { systemHost } from './src/platform/create-system-host.ts';
+  const host = systemHost();
   const [mode] = process.argv.slice(2);
   const run = async () => {
     const stop = mode === 'listen' ? host.signals.listen(() => {}) : undefined;
@@ -116,7 +116,7 @@ describe('whether a descriptor can be a terminal', () => {
   ])('$path: $candidate', ({ path, candidate }) => {
     const descriptor = openSync(path, 'r');
     try {
-      expect(canDescriptorBeTerminal(descriptor)).toBe(candidate);
+      expect(maybeTerminal(descriptor)).toBe(candidate);
     } finally {
       closeSync(descriptor);
     }
@@ -125,6 +125,6 @@ describe('whether a descriptor can be a terminal', () => {
   it('a closed descriptor is left to the stream of the process', () => {
     const descriptor = openSync('package.json', 'r');
     closeSync(descriptor);
-    expect(canDescriptorBeTerminal(descriptor)).toBe(true);
+    expect(maybeTerminal(descriptor)).toBe(true);
   });
 });

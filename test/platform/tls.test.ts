@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { connect, createServer } from 'node:tls';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createHttpConnector } from '../../src/platform/connector.ts';
-import { readTlsInfoOfSocket } from '../../src/platform/network-errors.ts';
+import { createConnector } from '../../src/platform/connector.ts';
+import { readTlsInfo } from '../../src/platform/network-errors.ts';
 import { makeCertificates } from '../fixtures/certificates.ts';
 import { trusting } from './certificates.ts';
 
@@ -18,7 +18,7 @@ describe.skipIf(!hasIpv6)('the certificate of an origin with an IPv6 address', (
     onTestFinished(() => void server.close());
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
-    const connector = createHttpConnector({ proxyFor: () => undefined, limit: 5_000, trust: trusting(ca) });
+    const connector = createConnector({ proxyFor: () => undefined, limit: 5_000, trust: trusting(ca) });
     const socket = await connector.connect(new URL(`https://[::1]:${port}`));
     const { remoteAddress } = socket;
     socket.destroy();
@@ -48,7 +48,7 @@ it('what was agreed is told with the dates and names of the certificate', async 
     server.close();
   });
   await once(socket, 'secureConnect');
-  const { version, certificate: seen } = readTlsInfoOfSocket(socket);
+  const { version, certificate: seen } = readTlsInfo(socket);
   expect(version).toBe('TLSv1.3');
   expect(seen?.selfSigned).toBe(false);
   expect(seen?.issuer).not.toBe(seen?.subject);

@@ -8,10 +8,10 @@ import { join } from 'node:path';
 import { rootCertificates } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { CliError } from '../../src/base/errors.ts';
-import { createHttpConnector, probeOrigin } from '../../src/platform/connector.ts';
-import { HttpSendError } from '../../src/platform/http-sender.ts';
+import { createConnector, probeOrigin } from '../../src/platform/connector.ts';
+import { SendError } from '../../src/platform/http-sender.ts';
 import { Trust, trustOf } from '../../src/platform/trust.ts';
-import { createUndiciSender } from '../../src/platform/undici-sender.ts';
+import { undiciSender } from '../../src/platform/undici-sender.ts';
 import { makeCertificates as makeOther } from '../fixtures/certificates.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 import { type Certificates, makeCertificates } from './certificates.ts';
@@ -57,16 +57,16 @@ async function server(cert = certificates.cert): Promise<Counted> {
 const post = () => ({ method: 'POST', headers: {}, redirect: 'manual', signal: AbortSignal.timeout(5000) }) as const;
 
 async function ask({ origin }: Pick<Counted, 'origin'>, env: Record<string, string>, bundles: string[] = []) {
-  const send = await createUndiciSender({ env, trust: new Trust(env, bundles), fresh: true });
+  const send = await undiciSender({ env, trust: new Trust(env, bundles), fresh: true });
   return (await send(`${origin}/v1/oauth/token`, post())).text();
 }
 
-async function failureOf(attempt: Promise<unknown>): Promise<CliError | HttpSendError> {
+async function failureOf(attempt: Promise<unknown>): Promise<CliError | SendError> {
   const error: unknown = await attempt.then(
     () => undefined,
     (reason: unknown) => reason,
   );
-  if (error instanceof CliError || error instanceof HttpSendError) return error;
+  if (error instanceof CliError || error instanceof SendError) return error;
   throw new Error(`no error but ${String(error)}`);
 }
 
@@ -80,7 +80,7 @@ describe('a certificate of an unknown issuer', () => {
   it('costs one handshake of a process: the next connection begins with what was found', async () => {
     const target = await server();
     const trust = new Trust({}, [at('ca.pem')]);
-    const send = await createUndiciSender({ env: {}, trust, fresh: true });
+    const send = await undiciSender({ env: {}, trust, fresh: true });
     for (let i = 0; i < 3; i++) await (await send(target.origin, post())).text();
     expect(target).toMatchObject({ connections: 4, requests: { length: 3 } });
     expect(trust.added).toEqual({ source: at('ca.pem'), count: 1 });
@@ -88,7 +88,7 @@ describe('a certificate of an unknown issuer', () => {
 
   it('is accepted on ten connections at once', async () => {
     const target = await server();
-    const send = await createUndiciSender({ env: {}, trust: new Trust({}, [at('ca.pem')]), fresh: true });
+    const send = await undiciSender({ env: {}, trust: new Trust({}, [at('ca.pem')]), fresh: true });
     const answers = Array.from({ length: 10 }, async () => (await send(target.origin, post())).text());
     expect(new Set(await Promise.all(answers))).toEqual(new Set(['over TLS']));
     expect(target.requests.length).toBe(10);
@@ -125,7 +125,7 @@ describe('a certificate of an unknown issuer', () => {
 
   it('leaves the time limit of the connection as it is', async () => {
     const target = await server();
-    const connector = createHttpConnector({
+    const connector = createConnector({
       proxyFor: () => undefined,
       limit: 1,
       trust: new Trust({}, [at('ca.pem')]),
@@ -266,9 +266,9 @@ describe('SSL_CERT_FILE', () => {
 
   it('is not read for http, and for https of a proxy alone is', async () => {
     const env = { SSL_CERT_FILE: at('missing.pem') };
-    const send = await createUndiciSender({ env });
+    const send = await undiciSender({ env });
     await expect(send('http://127.0.0.1:9/', post())).rejects.toMatchObject({ kind: 'refused' });
-    const proxied = await createUndiciSender({ env: { ...env, HTTP_PROXY: 'https://127.0.0.1:9' } });
+    const proxied = await undiciSender({ env: { ...env, HTTP_PROXY: 'https://127.0.0.1:9' } });
     await expect(proxied('http://api.example.test/', post())).rejects.toMatchObject({ code: 'config_invalid' });
   });
 

@@ -5,8 +5,8 @@ import { createServer as createHttps } from 'node:https';
 import { type AddressInfo, createServer as createTcp, type Socket } from 'node:net';
 import { inspect } from 'node:util';
 import { afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { type HttpRequestInit, HttpSendError } from '../../src/platform/http-sender.ts';
-import { createFetchSender, createUndiciSender } from '../../src/platform/undici-sender.ts';
+import { type HttpInit, SendError } from '../../src/platform/http-sender.ts';
+import { fetchSender, undiciSender } from '../../src/platform/undici-sender.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 import { bundleProgram } from './bundle.ts';
 import { type Certificates, makeCertificates, trusting } from './certificates.ts';
@@ -56,7 +56,7 @@ function portOf(server: { address(): AddressInfo | string | null }): number {
   return address.port;
 }
 
-const post = (parts: Partial<HttpRequestInit> = {}): HttpRequestInit => ({
+const post = (parts: Partial<HttpInit> = {}): HttpInit => ({
   method: 'POST',
   headers: {},
   redirect: 'manual',
@@ -64,12 +64,12 @@ const post = (parts: Partial<HttpRequestInit> = {}): HttpRequestInit => ({
   ...parts,
 });
 
-async function failure(request: Promise<unknown>): Promise<HttpSendError> {
+async function failure(request: Promise<unknown>): Promise<SendError> {
   const error = await request.then(
     () => undefined,
     (reason: unknown) => reason,
   );
-  if (!(error instanceof HttpSendError)) throw new Error(`no SendError but ${inspect(error)}`);
+  if (!(error instanceof SendError)) throw new Error(`no SendError but ${inspect(error)}`);
   expect(inspect(error, { depth: 9 })).not.toContain(secret);
   expect(error.cause).toBeUndefined();
   return error;
@@ -84,7 +84,7 @@ describe('a request', () => {
       for await (const chunk of request) body += chunk;
       response.writeHead(201, { 'x-request-id': 'r1' }).end(`got ${body} ✓`);
     });
-    const send = await createUndiciSender({ env: {} });
+    const send = await undiciSender({ env: {} });
     const answer = await send(`http://${host}/a?b=c`, post({ headers: { 'x-mine': 'yes' }, body: 'text' }));
     expect([answer.status, answer.headers.get('X-Request-Id'), await answer.text()]).toEqual([201, 'r1', 'got text ✓']);
     expect(seen[0]).toMatchObject({ method: 'POST', url: '/a?b=c', headers: { 'x-mine': 'yes' } });
@@ -96,7 +96,7 @@ describe('a request', () => {
       requests += 1;
       response.writeHead(307, { location: '/elsewhere' }).end();
     });
-    const send = await createUndiciSender({ env: {} });
+    const send = await undiciSender({ env: {} });
     const answer = await send(`http://${host}/`, post({ body: secret }));
     expect([answer.status, answer.headers.get('location'), requests]).toEqual([307, '/elsewhere', 1]);
   });
@@ -107,7 +107,7 @@ describe('a request', () => {
       requests += 1;
       response.writeHead(status, { 'retry-after': '0' }).end('{}');
     });
-    const send = await createUndiciSender({ env: {}, fresh: true });
+    const send = await undiciSender({ env: {}, fresh: true });
     const answer = await send(`http://${host}/`, post());
     expect([answer.status, await answer.text()]).toEqual([status, '{}']);
     expect(requests).toBe(1);
@@ -121,7 +121,7 @@ describe('a request', () => {
     });
     for (const fresh of [false, true]) {
       sockets.clear();
-      const send = await createUndiciSender({ env: {}, fresh });
+      const send = await undiciSender({ env: {}, fresh });
       for (let i = 0; i < 3; i++) await (await send(`http://${host}/`, post())).text();
       // One that has just ended may not count as free yet, so a second one is opened at times.
       if (fresh) expect(sockets.size).toBe(3);
@@ -142,7 +142,7 @@ describe('a request', () => {
           .at(-1)
           ?.once('connection', (socket) => socket.on('error', () => {}).once('close', () => resolve(Date.now())));
       });
-      const send = await createUndiciSender({ env: {}, fresh: true });
+      const send = await undiciSender({ env: {}, fresh: true });
       const { body } = await send(`http://${host}/`, post());
       if (body !== null) for await (const chunk of body) if (how === 'broken off' && chunk.length > 0) break;
       const done = Date.now();
@@ -156,14 +156,14 @@ describe('what is known of a failure', () => {
   it('nobody listens: refused, not sent', async () => {
     const host = await raw(() => {});
     rawServers[0]?.close();
-    const send = await createUndiciSender({ env: {} });
+    const send = await undiciSender({ env: {} });
     const error = await failure(send(`http://${host}/?code=${secret}`, post()));
     expect(error).toMatchObject({ kind: 'refused', sent: false });
     expectGolden('errors', error.message.replaceAll(host, 'HOST'));
   });
 
   it('the name is unknown: name, not sent', async () => {
-    const send = await createUndiciSender({ env: {} });
+    const send = await undiciSender({ env: {} });
     expect(await failure(send(`http://no-such-host.invalid/?code=${secret}`, post()))).toMatchObject({
       kind: 'name',
       sent: false,
@@ -173,7 +173,7 @@ describe('what is known of a failure', () => {
   it('the connection takes too long: timeout, not sent', async () => {
     // A server that accepts and never shakes hands.
     const host = await raw(() => {});
-    const send = await createUndiciSender({ env: {}, connectLimit: 200 });
+    const send = await undiciSender({ env: {}, connectLimit: 200 });
     const start = Date.now();
     expect(await failure(send(`https://${host}/`, post()))).toMatchObject({ kind: 'timeout', sent: false });
     expect(Date.now() - start).toBeLessThan(1000);
@@ -182,7 +182,7 @@ describe('what is known of a failure', () => {
   it('the server closes after the request, with half an answer or none: connection, sent', async () => {
     for (const words of ['', 'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{"access']) {
       const host = await raw((socket) => socket.end(words));
-      const send = await createUndiciSender({ env: {}, fresh: true });
+      const send = await undiciSender({ env: {}, fresh: true });
       const request = send(`http://${host}/?code=${secret}`, post()).then((answer) => answer.text());
       expect(await failure(request)).toMatchObject({ kind: 'connection', sent: true });
     }
@@ -190,14 +190,14 @@ describe('what is known of a failure', () => {
 
   it('the server resets: connection, sent', async () => {
     const host = await raw((socket) => socket.resetAndDestroy());
-    const send = await createUndiciSender({ env: {}, fresh: true });
+    const send = await undiciSender({ env: {}, fresh: true });
     expect(await failure(send(`http://${host}/`, post()))).toMatchObject({ kind: 'connection', sent: true });
   });
 
   it('the deadline passes before the answer or within it: timeout, sent', async () => {
     for (const words of ['', 'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{"access']) {
       const host = await raw((socket) => void socket.write(words));
-      const send = await createUndiciSender({ env: {}, fresh: true });
+      const send = await undiciSender({ env: {}, fresh: true });
       const request = send(`http://${host}/`, post({ signal: AbortSignal.timeout(150) })).then((answer) =>
         answer.text(),
       );
@@ -207,7 +207,7 @@ describe('what is known of a failure', () => {
 
   it('given up before it left: aborted, not sent', async () => {
     const host = await http((_, response) => response.end());
-    const send = await createUndiciSender({ env: {} });
+    const send = await undiciSender({ env: {} });
     expect(await failure(send(`http://${host}/`, post({ signal: AbortSignal.abort() })))).toMatchObject({
       kind: 'aborted',
       sent: false,
@@ -215,7 +215,7 @@ describe('what is known of a failure', () => {
   });
 
   it('no error of a library gets out with an address, a header or a body in it', async () => {
-    const send = await createUndiciSender({ env: {} });
+    const send = await undiciSender({ env: {} });
     const host = await http((_, response) => response.end());
     expect(await failure(send(`nonsense ${secret}`, post()))).toMatchObject({ sent: false });
     expect(await failure(send(`http://user:${secret}@${host}/`, post()))).toMatchObject({ sent: false });
@@ -225,7 +225,7 @@ describe('what is known of a failure', () => {
     expect(await failure(send(`http://${host}/`, post({ method: 'GET', body: secret })))).toMatchObject({
       sent: false,
     });
-    const given = createFetchSender(globalThis.fetch);
+    const given = fetchSender(globalThis.fetch);
     expect(await failure(given(`nonsense ${secret}`, post()))).toMatchObject({ sent: false });
     expect(await failure(given(`http://user:${secret}@${host}/`, post()))).toMatchObject({ sent: true });
   });
@@ -233,7 +233,7 @@ describe('what is known of a failure', () => {
   it('a given fetch cannot tell, so its failures count as sent', async () => {
     const host = await raw(() => {});
     rawServers[0]?.close();
-    expect(await failure(createFetchSender(globalThis.fetch)(`http://${host}/`, post()))).toMatchObject({
+    expect(await failure(fetchSender(globalThis.fetch)(`http://${host}/`, post()))).toMatchObject({
       kind: 'connection',
       sent: true,
     });
@@ -242,7 +242,7 @@ describe('what is known of a failure', () => {
 
 describe('TLS', () => {
   const send = async (port: number, ca: string | undefined, env = {}, host = 'localhost') => {
-    const answer = await (await createUndiciSender({ env, ...(ca === undefined ? {} : { trust: trusting(ca) }) }))(
+    const answer = await (await undiciSender({ env, ...(ca === undefined ? {} : { trust: trusting(ca) }) }))(
       `https://${host}:${port}/`,
       post(),
     );
@@ -292,7 +292,7 @@ describe('the trace', () => {
     const lines: string[] = [];
     const host = await http((_, response) => response.writeHead(204).end());
     let now = 0;
-    const send = await createUndiciSender({ env: {}, trace: (line) => lines.push(line), now: () => (now += 40) });
+    const send = await undiciSender({ env: {}, trace: (line) => lines.push(line), now: () => (now += 40) });
     await send(
       `http://${host}/v1/oauth/token?grant_type=code&code=${secret}&x%20y=1`,
       post({ headers: { authorization: secret } }),
@@ -307,10 +307,10 @@ describe('the trace', () => {
 
 describe('a program', () => {
   const program = `
-    import { createUndiciSender } from './src/platform/undici-sender.ts';
+    import { undiciSender } from './src/platform/undici-sender.ts';
     const [url, limit, env] = process.argv.slice(2);
     const run = async () => {
-      const send = await createUndiciSender({ env: JSON.parse(env) });
+      const send = await undiciSender({ env: JSON.parse(env) });
       const signal = AbortSignal.timeout(Number(limit));
       const wait = setTimeout(() => {}, Number(limit));
       await send(url, { method: 'GET', headers: {}, redirect: 'manual', signal }).then((answer) => answer.text(), (error) => console.log(error.kind));
@@ -344,7 +344,7 @@ describe('an answer that does not come whole is told by what was seen', () => {
     'HTTP/1.1 200 OK\r\nconten',
   ])('%j', async (said) => {
     const at = await raw((socket) => socket.end(said));
-    const send = await createUndiciSender({ env: {} });
+    const send = await undiciSender({ env: {} });
     const init = { method: 'GET', headers: {}, signal: AbortSignal.timeout(5_000), redirect: 'manual' } as const;
     const error = await failure(send(`http://${at}/`, init));
     expect(error).toMatchObject({ sent: true });

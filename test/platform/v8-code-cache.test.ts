@@ -13,8 +13,8 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { openV8CodeCache, type V8CodeCache } from '../../src/platform/v8-code-cache.ts';
-import { writeV8CodeCache } from '../../src/platform/write-v8-code-cache.ts';
+import { type CodeCache, openCache } from '../../src/platform/v8-code-cache.ts';
+import { writeCache } from '../../src/platform/write-v8-code-cache.ts';
 
 interface Bundle {
   readonly state: string;
@@ -36,7 +36,7 @@ function bundleInFolder(): Bundle {
   mkdirSync(state, { mode: 0o700 });
   const pack = join(folder, 'one.cjs');
   writeFileSync(pack, source);
-  const open = (env: Record<string, string>): { readonly cache: V8CodeCache | undefined; readonly result: unknown } => {
+  const open = (env: Record<string, string>): { readonly cache: CodeCache | undefined; readonly result: unknown } => {
     let load: (name: string) => unknown = () => createRequire(pack)(pack);
     const packs = {
       ...{ folder, digest: 'digest', require: createRequire(pack), moduleNames: () => ['m1'] },
@@ -44,7 +44,7 @@ function bundleInFolder(): Bundle {
         load = next;
       },
     };
-    const cache = openV8CodeCache(packs, { CLOUDCTL_STATE_DIR: state, ...env });
+    const cache = openCache(packs, { CLOUDCTL_STATE_DIR: state, ...env });
     return { cache, result: load('one') };
   };
   return {
@@ -56,7 +56,7 @@ function bundleInFolder(): Bundle {
     },
     fill(env = {}) {
       const { cache } = open(env);
-      if (cache !== undefined) writeV8CodeCache(cache, ['m1']);
+      if (cache !== undefined) writeCache(cache, ['m1']);
     },
     setSource: (text) => writeFileSync(pack, text),
   };

@@ -3,12 +3,7 @@ import { createServer } from 'node:net';
 import { setTimeout as after } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import {
-  createDeferred,
-  createRunningTimeTimeoutSignal,
-  systemClock,
-  timeoutSignal,
-} from '../../src/platform/waiting.ts';
+import { createDeferred, runningTimeout, systemClock, timeoutSignal } from '../../src/platform/waiting.ts';
 import { dbTestHost } from '../commands/db/test-source.ts';
 import { startCloudctl } from '../commands/run-cloudctl.ts';
 
@@ -135,7 +130,7 @@ describe('a limit of running time', () => {
 
   describe('a limit of running time', () => {
     it('aborts with the error of AbortSignal.timeout', async () => {
-      const signal = createRunningTimeTimeoutSignal(30, 10);
+      const signal = runningTimeout(30, 10);
       expect(signal.aborted).toBe(false);
       // The timers of the signal do not keep a process alive, the test's own do.
       while (!signal.aborted) await after(5);
@@ -147,7 +142,7 @@ describe('a limit of running time', () => {
       [20_000, 1_000],
       [50, 50],
     ])('of %i ms is not over because the process was stopped for longer', async (ms, tick) => {
-      const signal = createRunningTimeTimeoutSignal(ms, tick);
+      const signal = runningTimeout(ms, tick);
       stopFor(Math.min(ms, 250) + 2 * tick);
       await new Promise((resolve) => setImmediate(resolve));
       expect(signal.aborted).toBe(false);

@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Script } from 'node:vm';
 import { expect, onTestFinished, test } from 'vitest';
-import { writeV8CodeCache } from '../../src/platform/write-v8-code-cache.ts';
+import { writeCache } from '../../src/platform/write-v8-code-cache.ts';
 
 function stateFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'cloudctl-code-cache-'));
@@ -26,7 +26,7 @@ function write(state: string, name = 'one-0000000f'): void {
   const folder = join(state, 'code-cache');
   const script = new Script('1 + 1');
   const pack = { script, path: join(folder, name), head: 'head ', cachedModules: new Set<string>() };
-  writeV8CodeCache({ folder, incompletePacks: () => [pack] }, ['m1']);
+  writeCache({ folder, incompletePacks: () => [pack] }, ['m1']);
 }
 
 function filesIn(state: string): readonly string[] {

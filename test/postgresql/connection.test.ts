@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { Secret } from '../../src/base/secret.ts';
-import { DatabaseConnectError } from '../../src/platform/network-errors.ts';
+import { ConnectError } from '../../src/platform/network-errors.ts';
 import { connectPostgresql, startupParameters } from '../../src/postgresql/connection.ts';
 import type { PostgresqlEndpoint } from '../../src/postgresql/endpoint.ts';
 import { QueryError } from '../../src/postgresql/query-error.ts';
@@ -34,7 +34,7 @@ const failing = (source: PostgresqlEndpoint, more = {}) =>
       throw new Error('it connected');
     },
     (error: unknown) => {
-      if (error instanceof DatabaseConnectError) return error;
+      if (error instanceof ConnectError) return error;
       throw error;
     },
   );

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createDatabaseResponseMemoryLimit } from '../../src/platform/memory.ts';
+import { createLimit } from '../../src/platform/memory.ts';
 import { type CopyDelivery, createMessageReader } from '../../src/postgresql/message-reader.ts';
 import { hello, int32, message, ready, row } from './wire.ts';
 
@@ -9,7 +9,7 @@ function delivered(bytes: Buffer, size = bytes.length, copy?: CopyDelivery): rea
   const reader = createMessageReader(
     (messages) => found.push(...splitMessages(Buffer.from(messages))),
     () => {},
-    createDatabaseResponseMemoryLimit('statement'),
+    createLimit('statement'),
   );
   reader.read(hello);
   found.length = 0;
@@ -33,7 +33,7 @@ function readerOf(onAuthentication: (code: number, body: Buffer) => void = () =>
   const reader = createMessageReader(
     (messages) => found.push(Buffer.from(messages)),
     onAuthentication,
-    createDatabaseResponseMemoryLimit('statement'),
+    createLimit('statement'),
   );
   return { ...reader, received: () => Buffer.concat(found) };
 }

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { DatabaseConnectError } from '../../src/platform/network-errors.ts';
+import { ConnectError } from '../../src/platform/network-errors.ts';
 import { createMessageStream } from '../../src/postgresql/message-reader.ts';
 
 function streamWith(read: (chunk: Buffer, deliver: (messages: Buffer) => void) => void) {
@@ -26,7 +26,7 @@ test('data passes through the reader, and other events do not', () => {
 });
 
 test('an error of the reader or of the listener ends the connection', () => {
-  const refused = new DatabaseConnectError('startup', 'PROTOCOL', 'no');
+  const refused = new ConnectError('startup', 'PROTOCOL', 'no');
   const reading = streamWith(() => {
     throw refused;
   });

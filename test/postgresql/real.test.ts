@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Secret } from '../../src/base/secret.ts';
-import { DatabaseConnectError } from '../../src/platform/network-errors.ts';
+import { ConnectError } from '../../src/platform/network-errors.ts';
 import { connectPostgresql, startupParameters } from '../../src/postgresql/connection.ts';
 import type { PostgresqlEndpoint } from '../../src/postgresql/endpoint.ts';
 import { quoteIdentifier, quoteLiteral } from '../../src/postgresql/quote.ts';
@@ -107,7 +107,7 @@ describe.each([14, 18] as const)('PostgreSQL %d', (version) => {
     const failing = (into: PostgresqlEndpoint) =>
       enter(into).then(
         () => undefined,
-        (error: unknown) => (error instanceof DatabaseConnectError ? [error.phase, error.code, error.message] : error),
+        (error: unknown) => (error instanceof ConnectError ? [error.phase, error.code, error.message] : error),
       );
     expect(
       await failing({ ...source, host: 'source.example', address: '127.0.0.1', verify: { what: 'full', ca } }),

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { clientSideDatabaseErrorCodes, DatabaseConnectError } from '../../src/platform/network-errors.ts';
+import { ConnectError, clientErrorCodes } from '../../src/platform/network-errors.ts';
 import { connectPostgresql, isStartupRefusal, startupParameters } from '../../src/postgresql/connection.ts';
 
 import * as wire from './wire.ts';
@@ -9,12 +9,12 @@ test.each([
   { phase: 'startup', code: '42704', again: true },
   { phase: 'startup', code: '28P01', again: false },
   { phase: 'startup', code: '3D000', again: false },
-  { phase: 'startup', code: clientSideDatabaseErrorCodes.closed, again: false },
+  { phase: 'startup', code: clientErrorCodes.closed, again: false },
   { phase: 'tls', code: '08P01', again: false },
 ] as const)(
   'a login that failed with $code ($phase) is tried without the settings: $again',
   ({ phase, code, again }) => {
-    expect(isStartupRefusal(new DatabaseConnectError(phase, code, 'no'))).toBe(again);
+    expect(isStartupRefusal(new ConnectError(phase, code, 'no'))).toBe(again);
   },
 );
 

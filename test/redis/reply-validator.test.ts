@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { createDatabaseResponseMemoryLimit } from '../../src/platform/memory.ts';
+import { createLimit } from '../../src/platform/memory.ts';
 import { createReplyValidator } from '../../src/redis/connection.ts';
 
 function reading(text: string | Buffer, size = text.length) {
-  const reader = createReplyValidator(createDatabaseResponseMemoryLimit('statement'));
+  const reader = createReplyValidator(createLimit('statement'));
   const bytes = Buffer.from(text);
   return () => {
     for (let at = 0; at < bytes.length; at += size) reader.read(bytes.subarray(at, at + size));
@@ -48,7 +48,7 @@ describe('what no server sends is refused', () => {
 });
 
 test('each reply has its own limit', () => {
-  const reader = createReplyValidator(createDatabaseResponseMemoryLimit('statement'));
+  const reader = createReplyValidator(createLimit('statement'));
   const large = Buffer.from(`$15000000\r\n${'x'.repeat(15_000_000)}\r\n`);
   for (let at = 0; at < 10; at++) {
     reader.read(large);

@@ -4,7 +4,7 @@ import { commandFor, type ProfileReference } from '../../config/settings.ts';
 import type { BrowserEnvironment } from '../../platform/browser.ts';
 import { findPrograms, pathEntries } from '../../platform/external-program.ts';
 import type { ProcessEnvironment } from '../../platform/host.ts';
-import type { UnsafeEnvironmentVariable } from '../../platform/unsafe-environment-variable.ts';
+import type { UnsafeVariable } from '../../platform/unsafe-environment-variable.ts';
 import type { Finding } from './finding.ts';
 
 export interface BrowserFacts {
@@ -128,7 +128,7 @@ function startedBy(path: string, text: string): string | undefined {
 
 /** Checks the environment variables that prevent a login or change how requests are sent. */
 export function checkEnvironment(
-  hazard: UnsafeEnvironmentVariable | undefined,
+  hazard: UnsafeVariable | undefined,
   accessToken: boolean,
   proxies: readonly { readonly origin: string; readonly proxy: string }[],
 ): readonly Finding[] {

@@ -1,25 +1,25 @@
 import { CliError } from '../../base/errors.ts';
 import { toCliError } from '../../cli/error-output.ts';
-import type { CommandOutputWriter } from '../../cli/output.ts';
+import type { OutputWriter } from '../../cli/output.ts';
 import type { ProgressReporter } from '../../cli/progress.ts';
 import { nearestWord } from '../../cli/values.ts';
 import { type ConfigFile, configPath, DamagedConfigError } from '../../config/config-file.ts';
-import { createDamagedConfigError } from '../../config/damaged-config-error.ts';
+import { damagedConfig } from '../../config/damaged-config-error.ts';
 import {
   commandFor,
   findBinding,
-  type ProfileSettingsFromOptions,
-  type ResolvedProfileSettings,
-  requireNamedProfileExists,
-  resolveProfileSettings,
+  type ProfileSettings,
+  requireNamedProfile,
+  resolveSettings,
+  type TypedSettings,
 } from '../../config/settings.ts';
-import { detectBrowserEnvironment, findOpener } from '../../platform/browser.ts';
+import { detectBrowser, findOpener } from '../../platform/browser.ts';
 
 import { requireHome } from '../../platform/folders.ts';
 import { requireOwnFolder } from '../../platform/own-folder.ts';
 import { proxyFor } from '../../platform/proxy.ts';
 import { trustOf } from '../../platform/trust.ts';
-import { findUnsafeEnvironmentVariable } from '../../platform/unsafe-environment-variable.ts';
+import { unsafeVariable } from '../../platform/unsafe-environment-variable.ts';
 import { parseCallback } from '../loopback/index.ts';
 import {
   type CommandOfSessions,
@@ -38,7 +38,7 @@ import { checkStateFolder, probeFolder, probeKeychain } from './stores.ts';
 
 /** What the checks use of the command. */
 export interface DoctorCommand extends Sessions, Pick<CommandOfSessions, 'host' | 'config' | 'prompts' | 'send'> {
-  readonly output: Pick<CommandOutputWriter, 'show'>;
+  readonly output: Pick<OutputWriter, 'show'>;
   readonly progress: Pick<ProgressReporter, 'show'>;
   /** Time limit of one HTTP request, in milliseconds. */
   readonly timeout: number;
@@ -52,15 +52,15 @@ export interface DoctorCommand extends Sessions, Pick<CommandOfSessions, 'host' 
 export async function* diagnose(
   context: DoctorCommand,
   profile: string | undefined,
-  overrides: ProfileSettingsFromOptions,
+  overrides: TypedSettings,
 ): AsyncGenerator<readonly Finding[]> {
   const { host, progress } = context;
   const config = await readConfig(context);
   const variables = checkVariables(host.env, overrides);
   yield [config.finding, ...variables.findings, checkPath(host.program, host.env, host.platform)];
   // Wrong arguments of `cloudctl doctor` are reported as errors, as for every command.
-  const settings = resolveProfileSettings({ env: variables.valid, config: config.value, profile, overrides });
-  const runtime = detectBrowserEnvironment(host.env, host.platform);
+  const settings = resolveSettings({ env: variables.valid, config: config.value, profile, overrides });
+  const runtime = detectBrowser(host.env, host.platform);
   const stateFolder = () => [
     checkStateFolder(host.folders.state, profilePaths(host.folders.state, settings.profileName)),
   ];
@@ -114,10 +114,7 @@ async function attempt(id: string, check: () => Checked): Promise<readonly Findi
   }
 }
 
-async function* checkEndpoints(
-  context: DoctorCommand,
-  settings: ResolvedProfileSettings,
-): AsyncGenerator<readonly Finding[]> {
+async function* checkEndpoints(context: DoctorCommand, settings: ProfileSettings): AsyncGenerator<readonly Finding[]> {
   const endpoints = profileEndpoints(settings);
   for (const endpoint of endpoints) {
     const { id, origin } = endpoint;
@@ -143,7 +140,7 @@ async function* checkEndpoints(
 }
 
 /** Runs the program of `token_command`. Its token is not sent. */
-async function runTokenCommand(context: DoctorCommand, settings: ResolvedProfileSettings): Promise<Finding> {
+async function runTokenCommand(context: DoctorCommand, settings: ProfileSettings): Promise<Finding> {
   const id = 'token-command';
   const { clock } = context.host;
   const program = settings.values.token_command?.[0];
@@ -174,7 +171,7 @@ async function readConfig(context: DoctorCommand): Promise<{ readonly finding: F
     requireHome(folder);
     return { finding: { id, status: 'ok', observed: configPath(folder) }, value: config };
   } catch (error) {
-    const reported = error instanceof DamagedConfigError ? await createDamagedConfigError(error) : error;
+    const reported = error instanceof DamagedConfigError ? await damagedConfig(error) : error;
     const [finding] = await attempt(id, () => Promise.reject(reported));
     if (finding === undefined) throw error;
     return { finding, value };
@@ -182,13 +179,9 @@ async function readConfig(context: DoctorCommand): Promise<{ readonly finding: F
 }
 
 /** A profile that CLOUDCTL_PROFILE or config.json names. One that an option names is an argument, so it is an error. */
-function unknownProfile(
-  settings: ResolvedProfileSettings,
-  config: ConfigFile,
-  typed: string | undefined,
-): Finding | undefined {
+function unknownProfile(settings: ProfileSettings, config: ConfigFile, typed: string | undefined): Finding | undefined {
   try {
-    requireNamedProfileExists(settings, config, nearestWord);
+    requireNamedProfile(settings, config, nearestWord);
     return undefined;
   } catch (error) {
     if (typed !== undefined || !(error instanceof CliError)) throw error;
@@ -196,7 +189,7 @@ function unknownProfile(
   }
 }
 
-function environmentFindings({ host }: DoctorCommand, settings: ResolvedProfileSettings): readonly Finding[] {
+function environmentFindings({ host }: DoctorCommand, settings: ProfileSettings): readonly Finding[] {
   const { auth_url, base_url } = settings.values;
   const invalid = new Map<string, Finding>();
   const proxies = [...new Set([auth_url, base_url])].flatMap((origin) => {
@@ -210,11 +203,11 @@ function environmentFindings({ host }: DoctorCommand, settings: ResolvedProfileS
       return [];
     }
   });
-  const hazard = findUnsafeEnvironmentVariable(host.env);
+  const hazard = unsafeVariable(host.env);
   return [...checkEnvironment(hazard, settings.accessToken !== undefined, proxies), ...invalid.values()];
 }
 
-async function probeCredentialStore(context: DoctorCommand, settings: ResolvedProfileSettings): Promise<Finding> {
+async function probeCredentialStore(context: DoctorCommand, settings: ProfileSettings): Promise<Finding> {
   const { host, prompts, output } = context;
   const value = Buffer.from(host.random(16)).toString('hex');
   if (settings.values.credential_store === 'file') {
@@ -239,7 +232,7 @@ async function probeCredentialStore(context: DoctorCommand, settings: ResolvedPr
 /** Checks the client secret and the session; both checks are skipped if the credential store is not available. */
 async function checkSession(
   context: DoctorCommand,
-  settings: ResolvedProfileSettings,
+  settings: ProfileSettings,
   storeAnswers: boolean,
 ): Promise<readonly Finding[]> {
   const binding = findBinding(settings);
@@ -278,7 +271,7 @@ const sessionStateText = {
   unavailable: 'the credential store is not available',
 } as const;
 
-function profileEndpoints(settings: ResolvedProfileSettings): readonly Endpoint[] {
+function profileEndpoints(settings: ProfileSettings): readonly Endpoint[] {
   const check = commandFor(settings.profile, 'config get auth_url');
   return endpointPaths.flatMap(({ id, setting, path }) => {
     const origin = settings.values[setting];
@@ -291,7 +284,7 @@ const endpointPaths = [
   { id: 'base-url', setting: 'base_url', path: '/v2/actions' },
 ] as const;
 
-async function checkCallbackPorts({ values }: ResolvedProfileSettings): Promise<readonly Finding[]> {
+async function checkCallbackPorts({ values }: ProfileSettings): Promise<readonly Finding[]> {
   const callbacks = (values.callback_urls ?? []).map(parseCallback);
   return checkPorts(callbacks, await probePorts(callbacks));
 }

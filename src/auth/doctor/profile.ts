@@ -1,11 +1,6 @@
 import { CliError } from '../../base/errors.ts';
-import { isProfileSettingKey, profileSettingSpecs } from '../../config/profile.ts';
-import {
-  commandFor,
-  type ProfileSettingsFromOptions,
-  type ResolvedProfileSettings,
-  resolveProfileSettings,
-} from '../../config/settings.ts';
+import { isSettingKey, settingSpecs } from '../../config/profile.ts';
+import { commandFor, type ProfileSettings, resolveSettings, type TypedSettings } from '../../config/settings.ts';
 import type { ProcessEnvironment } from '../../platform/host.ts';
 import { type Finding, failedFinding } from './finding.ts';
 
@@ -15,15 +10,15 @@ import { type Finding, failedFinding } from './finding.ts';
  */
 export function checkVariables(
   env: ProcessEnvironment,
-  overrides: ProfileSettingsFromOptions,
+  overrides: TypedSettings,
 ): { readonly findings: readonly Finding[]; readonly valid: ProcessEnvironment } {
-  const settings = Object.entries(profileSettingSpecs).flatMap(([key, { variable }]) =>
-    variable === undefined || (isProfileSettingKey(key) && overrides[key] !== undefined) ? [] : [variable],
+  const settings = Object.entries(settingSpecs).flatMap(([key, { variable }]) =>
+    variable === undefined || (isSettingKey(key) && overrides[key] !== undefined) ? [] : [variable],
   );
   const config = { path: '', current: undefined, profiles: new Map(), raw: {} };
   const findings = ['CLOUDCTL_PROFILE', ...settings, 'CLOUDCTL_ACCESS_TOKEN'].flatMap((variable) => {
     try {
-      resolveProfileSettings({ env: { [variable]: env[variable] }, config });
+      resolveSettings({ env: { [variable]: env[variable] }, config });
       return [];
     } catch (error) {
       if (!(error instanceof CliError)) throw error;
@@ -36,7 +31,7 @@ export function checkVariables(
 }
 
 /** Whether the profile has every setting that a login needs, apart from the client secret. */
-export function checkLoginProfile(settings: ResolvedProfileSettings): Finding {
+export function checkLoginProfile(settings: ProfileSettings): Finding {
   const { profileName, values } = settings;
   const needed = ['auth_url', 'base_url', 'client_id', 'callback_urls'] as const;
   const missing = needed.filter((key) => values[key] === undefined || values[key].length === 0);
@@ -60,7 +55,7 @@ export function checkLoginProfile(settings: ResolvedProfileSettings): Finding {
 }
 
 /** A profile with `token_command` needs only the API to which the token is sent. */
-export function checkCommandProfile({ profileName, profile, values }: ResolvedProfileSettings): Finding {
+export function checkCommandProfile({ profileName, profile, values }: ProfileSettings): Finding {
   const id = 'profile';
   const { base_url, token_command: words = [] } = values;
   if (base_url === undefined)
@@ -76,7 +71,7 @@ export function checkCommandProfile({ profileName, profile, values }: ResolvedPr
 }
 
 /** In the code flow the application authenticates with its client secret (docs/service.md S5.2); the implicit flow uses no client secret. */
-export function checkSecret(settings: ResolvedProfileSettings, known: 'variable' | 'stored' | 'missing'): Finding {
+export function checkSecret(settings: ProfileSettings, known: 'variable' | 'stored' | 'missing'): Finding {
   const id = 'client-secret';
   if (settings.values.client_id === undefined)
     return { id, status: 'ok', observed: 'a profile without client_id needs no client secret' };

@@ -1,7 +1,7 @@
-import { buildNoResponseError } from '../../api/client.ts';
+import { unansweredError } from '../../api/client.ts';
 import { CliError } from '../../base/errors.ts';
 import { countOf } from '../../base/text.ts';
-import { HttpSendError, type HttpSender } from '../../platform/http-sender.ts';
+import { type HttpSender, SendError } from '../../platform/http-sender.ts';
 import type { Trust } from '../../platform/trust.ts';
 import { timeoutSignal } from '../../platform/waiting.ts';
 import { type Finding, failedFinding } from './finding.ts';
@@ -48,7 +48,7 @@ export async function checkEndpoint(endpoint: Endpoint, deps: EndpointOptions): 
     // The setting that prevents the request is a finding of its own.
     if (error instanceof CliError && error.code === 'config_invalid')
       return [{ id, status: 'skipped', observed: `${origin}: ${error.message}` }];
-    if (!(error instanceof HttpSendError)) throw error;
+    if (!(error instanceof SendError)) throw error;
     return [
       {
         id,
@@ -112,7 +112,7 @@ export function checkClockSkew(
   ];
 }
 
-function hintOfSendError(error: HttpSendError, unreachable: string): { readonly hint?: string } {
-  const { hint } = buildNoResponseError(error, unreachable);
+function hintOfSendError(error: SendError, unreachable: string): { readonly hint?: string } {
+  const { hint } = unansweredError(error, unreachable);
   return hint === undefined ? {} : { hint };
 }

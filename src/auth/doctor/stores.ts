@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { CliError } from '../../base/errors.ts';
 import { quoteShellArg } from '../../base/text.ts';
-import { ensureFolder, removeFileDurably } from '../../platform/files.ts';
+import { ensureFolder, removeDurably } from '../../platform/files.ts';
 import type { Keychain, KeychainUnavailable } from '../../platform/host.ts';
-import { tryAcquireFileLock } from '../../platform/locks.ts';
+import { tryAcquire } from '../../platform/locks.ts';
 import { requireOwnFolder } from '../../platform/own-folder.ts';
 import { InsecureFileError, readSecretFile, requireReplaceable, writeSecretFile } from '../../platform/secret-file.ts';
 import { type Finding, failedFinding } from './finding.ts';
@@ -16,7 +16,7 @@ export function checkStateFolder(
   const id = 'state-folder';
   try {
     for (const one of [stateFolder, folder]) requireOwnFolder(one);
-    const held = tryAcquireFileLock(lock);
+    const held = tryAcquire(lock);
     held?.release();
     const now = held === undefined ? '; another cloudctl process holds the lock' : '';
     return { id, status: 'ok', observed: `${folder}: locks work${now}` };
@@ -73,7 +73,7 @@ export function probeFolder(
     const isStored = readSecretFile(credentialFile) !== undefined;
     writeSecretFile(path, value);
     const same = readSecretFile(path) === value;
-    removeFileDurably(path);
+    removeDurably(path);
     if (!same) return failed(`${folder} returned other bytes than were written`, folderFix(folder));
     // A refresh must be able to replace the session file.
     requireReplaceable(credentialFile, value.length, probeFile);

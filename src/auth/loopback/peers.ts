@@ -1,6 +1,6 @@
 import { isIP, type Socket } from 'node:net';
 import { isLoopbackPeer } from '../../platform/loopback-host.ts';
-import { readTcpPeerUserId } from '../../platform/socket-owner.ts';
+import { peerUser } from '../../platform/socket-owner.ts';
 
 /** A network in CIDR notation (RFC 4632, RFC 4291 §2.3), whose peers the listener answers. */
 export interface PeerNetwork {
@@ -77,7 +77,7 @@ function bitsOf(family: 4 | 6): number {
  * Whether the other end of a socket belongs to a user other than root and the user of this process; the owner is read once for
  * each socket. @param readOwner a test replaces it
  */
-export function isPeerOfOtherUser(socket: Socket, readOwner = readTcpPeerUserId): boolean | undefined {
+export function isPeerOfOtherUser(socket: Socket, readOwner = peerUser): boolean | undefined {
   const ownUid = process.getuid?.();
   if (ownUid === undefined) return undefined;
   const owner = socketOwners.has(socket) ? socketOwners.get(socket) : readOwner(socket);
@@ -87,7 +87,7 @@ export function isPeerOfOtherUser(socket: Socket, readOwner = readTcpPeerUserId)
   return owner === undefined ? undefined : owner !== ownUid && owner !== 0;
 }
 
-const socketOwners = new WeakMap<Socket, ReturnType<typeof readTcpPeerUserId>>();
+const socketOwners = new WeakMap<Socket, ReturnType<typeof peerUser>>();
 
 /**
  * Called with the address of a peer that may not send the authorization response. `address`: its connection was closed, because

@@ -1,4 +1,4 @@
-import { personalTeamValue } from '../../base/identity.ts';
+import { personalTeam } from '../../base/identity.ts';
 import { isJsonRecord, type JsonRecord, readNumberField, readStringField } from '../../base/json.ts';
 import { Secret, withhold } from '../../base/secret.ts';
 
@@ -49,7 +49,7 @@ export function accountAndTeam(info: AccountInfo | undefined): {
   team?: string;
 } {
   const { uuid, teamUuid } = info ?? {};
-  const team = teamUuid ?? (uuid === undefined ? undefined : personalTeamValue);
+  const team = teamUuid ?? (uuid === undefined ? undefined : personalTeam);
   return { ...(uuid === undefined ? {} : { accountUuid: uuid }), ...(team === undefined ? {} : { team }) };
 }
 

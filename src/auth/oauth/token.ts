@@ -1,8 +1,8 @@
 import { isJsonRecord, readStringField, tryParseJson } from '../../base/json.ts';
 import { redactSecrets } from '../../base/redact.ts';
 import { sanitizeLine } from '../../base/sanitize.ts';
-import { Secret, withhold, wrapUrlAsSecret } from '../../base/secret.ts';
-import { type HttpResponse, type HttpSender, readResponseBodyText } from '../../platform/http-sender.ts';
+import { Secret, secretUrl, withhold } from '../../base/secret.ts';
+import { type HttpResponse, type HttpSender, readBody } from '../../platform/http-sender.ts';
 
 import type { CheckedCode } from './authorize.ts';
 import { decodeGrant, decodePartialGrant, isAbsent, type PartialGrant, type TokenGrant } from './grant.ts';
@@ -105,7 +105,7 @@ export function revokeRequest(client: OAuthClient, token: Secret): TokenRequest 
   return isBearer ? { ...request, authorization: new Secret(`Bearer ${token.reveal()}`) } : request;
 }
 
-/** Exchanges an authorization code whose state was checked. The three functions reject with HttpSendError without a response. */
+/** Exchanges an authorization code whose state was checked. The three functions reject with SendError without a response. */
 export async function redeemCode(
   send: HttpSender,
   client: OAuthClient,
@@ -141,7 +141,7 @@ export async function revokeToken(
 }
 
 /**
- * Sends the token request and reads the complete response. Throws HttpSendError if no complete response arrives. A redirect counts
+ * Sends the token request and reads the complete response. Throws SendError if no complete response arrives. A redirect counts
  * as a response and is not followed.
  */
 export async function sendTokenRequest(
@@ -167,7 +167,7 @@ export async function sendTokenRequest(
   const { status } = response;
   const head = { status, contentType: contentTypeOf(response, secrets) };
   const observed = observer === undefined ? response : { ...response, body: observeBody(response, head, observer) };
-  const text = await readResponseBodyText(observed, bodyLimit);
+  const text = await readBody(observed, bodyLimit);
   const isRedacted = text !== undefined && !isSuccessStatus(status);
   return { ...head, body: isRedacted ? redactSecrets(text, secrets) : text };
 }
@@ -281,14 +281,14 @@ function tokenRequest(client: OAuthClient, path: string, parameters: TokenParame
   const secrets = parameters.flatMap(([, value]) => (value instanceof Secret ? [withhold(value)] : []));
   if (client.tokenParams === 'query') {
     url.search = form.toString();
-    return { url: wrapUrlAsSecret(url), body: undefined, authorization: undefined, secrets };
+    return { url: secretUrl(url), body: undefined, authorization: undefined, secrets };
   }
   const basic = basicCredentials(client);
   const known = [basic, client.clientSecret].filter((one) => one !== undefined);
   const body = new Secret(form.toString(), '[form]');
-  if (basic === undefined) return { url: wrapUrlAsSecret(url), body, authorization: undefined, secrets };
+  if (basic === undefined) return { url: secretUrl(url), body, authorization: undefined, secrets };
   const authorization = new Secret(`Basic ${basic.reveal()}`, '[basic]');
-  return { url: wrapUrlAsSecret(url), body, authorization, secrets: [...secrets, ...known] };
+  return { url: secretUrl(url), body, authorization, secrets: [...secrets, ...known] };
 }
 
 function basicCredentials({ tokenParams, clientId, clientSecret }: OAuthClient): Secret | undefined {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { isJsonRecord, readStringField, tryParseJson } from '../../base/json.ts';
-import { ensureFolder, readTextIfReadable, removeFileDurably, writeFileAtomically } from '../../platform/files.ts';
+import { ensureFolder, removeDurably, tryReadText, writeAtomically } from '../../platform/files.ts';
 import type { AccountInfo, OAuthFlow } from '../oauth/index.ts';
 
 /**
@@ -65,7 +65,7 @@ export function updateAccount(
 
 /** Reads the account file; undefined when the file is missing, unreadable or damaged, because it is used for display only. */
 export function readAccount(configFolder: string, profile: string): StoredAccount | undefined {
-  const json = tryParseJson(readTextIfReadable(accountPath(configFolder, profile)) ?? '');
+  const json = tryParseJson(tryReadText(accountPath(configFolder, profile)) ?? '');
   if (!json.ok || !isJsonRecord(json.value)) return undefined;
   const fields = json.value;
   const sid = readStringField(fields, 'sid');
@@ -86,11 +86,11 @@ export function readAccount(configFolder: string, profile: string): StoredAccoun
 
 export function storeAccount(configFolder: string, profile: string, account: StoredAccount): void {
   ensureFolder(join(configFolder, 'accounts'));
-  writeFileAtomically(accountPath(configFolder, profile), `${JSON.stringify(account, null, 2)}\n`);
+  writeAtomically(accountPath(configFolder, profile), `${JSON.stringify(account, null, 2)}\n`);
 }
 
 export function removeAccountFile(configFolder: string, profile: string): void {
-  removeFileDurably(accountPath(configFolder, profile));
+  removeDurably(accountPath(configFolder, profile));
 }
 
 function accountPath(configFolder: string, profile: string): string {

@@ -1,7 +1,7 @@
-import { buildTlsFailureHint } from '../../api/client.ts';
+import { tlsFailureHint } from '../../api/client.ts';
 import { CliError } from '../../base/errors.ts';
 import { probeOrigin } from '../../platform/connector.ts';
-import { getCliNetworkErrorCode, HttpSendError } from '../../platform/http-sender.ts';
+import { networkCode, SendError } from '../../platform/http-sender.ts';
 import { createDeferred } from '../../platform/waiting.ts';
 import {
   type ListenAddress,
@@ -273,18 +273,17 @@ export async function requireReachable(
   { host, binding, settings }: Pick<SessionRun, 'host' | 'binding' | 'settings'>,
   signal: AbortSignal,
   probe = (): Promise<void> => probeOrigin(binding.authOrigin, host.env, probeLimitMs),
-  onFailure: (error: HttpSendError) => void = () => {},
+  onFailure: (error: SendError) => void = () => {},
 ): Promise<void> {
   for (let attempt = 1; !signal.aborted; attempt++) {
     try {
       return await probe();
     } catch (error) {
-      if (!(error instanceof HttpSendError)) throw error;
+      if (!(error instanceof SendError)) throw error;
       onFailure(error);
       if (attempt === attempts || error.isFinal)
-        throw new CliError(getCliNetworkErrorCode(error), `could not log in: ${error.message}`, {
-          hint:
-            error.hint ?? (error.kind === 'tls' ? buildTlsFailureHint(error) : unreachableHint(settings, 'auth_url')),
+        throw new CliError(networkCode(error), `could not log in: ${error.message}`, {
+          hint: error.hint ?? (error.kind === 'tls' ? tlsFailureHint(error) : unreachableHint(settings, 'auth_url')),
           cause: error,
         });
     }

@@ -2,13 +2,13 @@ import { realpathSync } from 'node:fs';
 import { CliError, usageError } from '../../base/errors.ts';
 import { isJsonRecord, readStringField, tryParseJson } from '../../base/json.ts';
 import { redactSecrets } from '../../base/redact.ts';
-import { maxSanitizedTextLength, sanitizeLine, sanitizeLines } from '../../base/sanitize.ts';
+import { maxTextLength, sanitizeLine, sanitizeLines } from '../../base/sanitize.ts';
 import { Secret } from '../../base/secret.ts';
-import { configPath, readConfigFile } from '../../config/config-file.ts';
-import { commandFor, type ProfileReference, type ResolvedProfileSettings } from '../../config/settings.ts';
-import { type PrintedOutput, runPrintingProgram } from '../../platform/external-program.ts';
+import { configPath, readConfig } from '../../config/config-file.ts';
+import { commandFor, type ProfileReference, type ProfileSettings } from '../../config/settings.ts';
+import { type PrintedOutput, runPrinting } from '../../platform/external-program.ts';
 import type { HostSystem, ProcessEnvironment } from '../../platform/host.ts';
-import { requireFileOfUser } from '../../platform/own-folder.ts';
+import { requireUserFile } from '../../platform/own-folder.ts';
 import { runUntilSignal } from '../../platform/waiting.ts';
 import { hasTokenSyntax } from '../oauth/index.ts';
 import type { TokenProvider } from './provider.ts';
@@ -40,11 +40,7 @@ type CommandHost = Pick<HostSystem, 'env' | 'folders' | 'clock' | 'signals'>;
  * this run name another API than the profile, because the token would be sent to it.
  * @param limit time limit of one run in milliseconds
  */
-export function openCommand(
-  host: CommandHost,
-  settings: ResolvedProfileSettings,
-  limit: number = runLimitMs,
-): CommandSession {
+export function openCommand(host: CommandHost, settings: ProfileSettings, limit: number = runLimitMs): CommandSession {
   const { profile, values } = settings;
   const words = values.token_command ?? [];
   const program = sanitizeLine(words[0] ?? '');
@@ -57,7 +53,7 @@ export function openCommand(
   const run = async (signal: AbortSignal): Promise<PrintedToken> => {
     const given = variablesFor(host, settings);
     requireTrustedCommand(host, settings);
-    const printed = await runPrintingProgram(words, { env: host.env, given, signal, limit, maxOutputBytes });
+    const printed = await runPrinting(words, { env: host.env, given, signal, limit, maxOutputBytes });
     const decoded = printed.failure === undefined ? decodeOutput(printed.stdout) : printed.failure;
     if (typeof decoded !== 'string') return decoded;
     throw new CliError('token_command_failed', `could not get an access token from ${program}: ${decoded}`, {
@@ -115,7 +111,7 @@ export function openCommand(
 }
 
 /** Throws a CliError (usage) for a profile with `token_command`, which a login, logout or refresh cannot change. */
-export function requireOwnSession({ profile, values }: ResolvedProfileSettings): void {
+export function requireOwnSession({ profile, values }: ProfileSettings): void {
   if (values.token_command !== undefined) throw noOwnSessionError(profile);
 }
 
@@ -127,7 +123,7 @@ function noOwnSessionError(profile: ProfileReference): CliError {
   );
 }
 
-function requireServerOfProfile({ profile, storedBaseUrl, values }: ResolvedProfileSettings): void {
+function requireServerOfProfile({ profile, storedBaseUrl, values }: ProfileSettings): void {
   if (storedBaseUrl !== undefined && values.base_url === storedBaseUrl) return;
   const notRun = 'the program was not run';
   if (storedBaseUrl === undefined)
@@ -146,11 +142,11 @@ function requireServerOfProfile({ profile, storedBaseUrl, values }: ResolvedProf
 /** A command is run only from a config.json that no other user can have written. */
 function requireTrustedCommand(
   { folders }: CommandHost,
-  { profileName, values, storedBaseUrl }: ResolvedProfileSettings,
+  { profileName, values, storedBaseUrl }: ProfileSettings,
 ): void {
-  requireFileOfUser(configPath(folders.config));
+  requireUserFile(configPath(folders.config));
   // The settings may have been read before the file was replaced by one that belongs to the user.
-  const stored = readConfigFile(folders.config).profiles.get(profileName);
+  const stored = readConfig(folders.config).profiles.get(profileName);
   const isSame = JSON.stringify(stored?.token_command) === JSON.stringify(values.token_command);
   if (!isSame || stored?.base_url !== storedBaseUrl)
     throw new CliError('config_invalid', `profile "${profileName}" was changed while this command was running`, {
@@ -164,7 +160,7 @@ const nestingVariable = '_CLOUDCTL_TOKEN_COMMAND';
 const maxNesting = 3;
 
 /** What the program gets beside the environment of every child: the profiles that it must not use again, and no folder of ours. */
-function variablesFor({ env, folders }: CommandHost, { profile }: ResolvedProfileSettings): ProcessEnvironment {
+function variablesFor({ env, folders }: CommandHost, { profile }: ProfileSettings): ProcessEnvironment {
   const json = tryParseJson(env[nestingVariable] ?? '');
   const outer: readonly unknown[] = json.ok && Array.isArray(json.value) ? json.value : [];
   // One file has many paths.
@@ -238,8 +234,8 @@ const maxErrorLength = 4000;
  * sequences and invisible characters are gone.
  */
 function describeStandardError({ stdout, stderr }: PrintedOutput, refused: readonly string[]): string | undefined {
-  const printed = [...wordsOf(sanitizeLines(stdout, maxSanitizedTextLength)), ...refused];
-  const shown = sanitizeLines(stderr, maxSanitizedTextLength);
+  const printed = [...wordsOf(sanitizeLines(stdout, maxTextLength)), ...refused];
+  const shown = sanitizeLines(stderr, maxTextLength);
   if (containsParts(shown, printed)) return 'its standard error is not shown, because it contains output';
   const clean = redactSecrets(
     shown,

@@ -2,17 +2,12 @@ import { type ExitCode, usageError } from '../../base/errors.ts';
 import { sanitizeLine } from '../../base/sanitize.ts';
 import type { OptionSpec, ParsedArgs } from '../../cli/command.ts';
 import type { CommandIo } from '../../cli/command-io.ts';
-import { readTerminalLines } from '../../cli/prompts.ts';
-import { parseDurationToMillisecondsOrThrow } from '../../cli/values.ts';
-import {
-  commandFor,
-  type ProfileReference,
-  type ProfileSettingsFromOptions,
-  type ResolvedProfileSettings,
-} from '../../config/settings.ts';
-import { browserObstacle, detectBrowserEnvironment } from '../../platform/browser.ts';
+import { readLines } from '../../cli/prompts.ts';
+import { requireDuration } from '../../cli/values.ts';
+import { commandFor, type ProfileReference, type ProfileSettings, type TypedSettings } from '../../config/settings.ts';
+import { browserObstacle, detectBrowser } from '../../platform/browser.ts';
 import type { OutputSink } from '../../platform/host.ts';
-import { interruptOwnProcess } from '../../platform/signals.ts';
+import { interruptSelf } from '../../platform/signals.ts';
 import type { ListenAddress, OnRefusedPeer } from '../loopback/index.ts';
 import { isSameScope } from '../oauth/index.ts';
 import type { LoginDialog, LoginRequest } from './authorize.ts';
@@ -30,14 +25,14 @@ import { completeSettings } from './setup.ts';
 export async function loginInBrowser(
   command: ProfileCommand,
   args: ParsedArgs,
-  typed: ProfileSettingsFromOptions,
+  typed: TypedSettings,
   declared: readonly OptionSpec[],
 ): Promise<ExitCode> {
   const { output } = command;
   const listenAddress = readListenAddress(args);
   const isUnattended = requirePerson(command, args);
   const limitText = args.value('login-timeout') ?? '5m';
-  const limit = parseDurationToMillisecondsOrThrow(limitText, '--login-timeout', 1000);
+  const limit = requireDuration(limitText, '--login-timeout', 1000);
   const { settings, binding } = await completeSettings(command, typed);
   const status = await readStatus(command, settings);
   const request: LoginRequest = {
@@ -77,7 +72,7 @@ const implicitFlowWarning =
 async function chooseScope(
   { prompts }: Pick<CommandIo, 'prompts'>,
   args: ParsedArgs,
-  { values }: ResolvedProfileSettings,
+  { values }: ProfileSettings,
   status: SessionStatus | undefined,
 ): Promise<string | undefined> {
   const kept = status?.report?.scope ?? undefined;
@@ -95,7 +90,7 @@ async function chooseScope(
  */
 export async function confirmReplacement(
   command: CommandIo,
-  settings: ResolvedProfileSettings,
+  settings: ProfileSettings,
   status: SessionStatus | undefined,
   args: ParsedArgs,
 ): Promise<boolean> {
@@ -114,7 +109,7 @@ export async function confirmReplacement(
 }
 
 function describeReplacedSession(
-  { profile, profileName }: ResolvedProfileSettings,
+  { profile, profileName }: ProfileSettings,
   status: SessionStatus | undefined,
 ): { readonly text: string; readonly hint?: string } | undefined {
   if (status === undefined || status.isEnded) return undefined;
@@ -152,7 +147,7 @@ export function createDialog(
 ): Omit<LoginDialog, 'report'> {
   const isTerminal = host.stdin.isTTY === true && host.stderr.isTTY;
   const pasting = isTerminal || args.has('paste');
-  const runtimeEnvironment = detectBrowserEnvironment(host.env, host.platform);
+  const runtimeEnvironment = detectBrowser(host.env, host.platform);
   // A browser is opened only if the login listens at the callback URL of this machine, so that the redirect can arrive.
   const isLocal = listen && listenAddress === undefined;
   const isWanted = isLocal && !args.has('no-browser');
@@ -182,10 +177,7 @@ export function createDialog(
     },
     pastedLines: (signal) => {
       if (!pasting) return noPastedLines();
-      return readTerminalLines(
-        { input: host.stdin, output: host.screen, onInterrupt: () => interruptOwnProcess() },
-        signal,
-      );
+      return readLines({ input: host.stdin, output: host.screen, onInterrupt: () => interruptSelf() }, signal);
     },
     onRefusedPeer: createRefusedPeerReport(
       globals.has('trace') ? host.stderr : undefined,

@@ -1,9 +1,9 @@
-import { buildTlsFailureHint } from '../../api/client.ts';
+import { tlsFailureHint } from '../../api/client.ts';
 import { CliError, type CliErrorCode } from '../../base/errors.ts';
 import { sanitizeLine } from '../../base/sanitize.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
 import { commandFor, type ProfileReference } from '../../config/settings.ts';
-import { getCliNetworkErrorCode, type HttpSendError } from '../../platform/http-sender.ts';
+import { networkCode, type SendError } from '../../platform/http-sender.ts';
 import type { TokenFailure, TokenPlacement } from '../oauth/index.ts';
 import { switchCommand } from './hints.ts';
 import { endedMessage } from './stored.ts';
@@ -98,7 +98,7 @@ const errorWithoutCode: TokenErrorRow = {
  * The hint after a logout that could not revoke the tokens: the session is already deleted on this machine, so no logout can
  * try again. The command also works when the profile was removed.
  */
-export function revokeInPanelHint(origin: string | undefined): string {
+export function panelHint(origin: string | undefined): string {
   const open = origin === undefined ? '' : `: \`cloudctl open --auth-url ${quoteShellArg(origin)}\``;
   return `revoke the application in the control panel${open}`;
 }
@@ -142,7 +142,7 @@ export function tokenError(failure: TokenFailure, context: ErrorContext): CliErr
     isRefusal(failure.status);
   return new CliError(isRevocation ? 'api_error' : row.code, `${operations[operation].failed}: ${row.reason}`, {
     detail: detailOf(factsOf(failure, context.origin)),
-    hint: isRevocation ? revokeInPanelHint(context.origin) : tokenErrorHints[row.hint](context),
+    hint: isRevocation ? panelHint(context.origin) : tokenErrorHints[row.hint](context),
     status: failure.status,
     ...(isRefused ? { exitCode: 4 } : {}),
   });
@@ -160,21 +160,18 @@ export function joinDetails(...parts: readonly (string | undefined)[]): string {
 
 /** The error for a token request to which no complete response was received. */
 export function noResponseError(
-  error: HttpSendError,
+  error: SendError,
   operation: TokenOperation,
   parts: { readonly detail?: string; readonly loginCommand?: string; readonly origin?: string } = {},
 ): CliError {
-  const code = getCliNetworkErrorCode(error);
+  const code = networkCode(error);
   const { failed, unreachableHint } = operations[operation];
-  const tls = code === 'tls' ? buildTlsFailureHint(error) : undefined;
+  const tls = code === 'tls' ? tlsFailureHint(error) : undefined;
   const login = operation === 'exchange' && parts.loginCommand !== undefined ? `: ${parts.loginCommand}` : '';
   return new CliError(code, `${failed}: ${error.message}`, {
     detail: parts.detail,
-    hint:
-      unreachableHint === undefined
-        ? revokeInPanelHint(parts.origin)
-        : (error.hint ?? tls ?? `${unreachableHint}${login}`),
-    // The cause is not the HttpSendError itself, because callers would read from it that their own request, which waits for the
+    hint: unreachableHint === undefined ? panelHint(parts.origin) : (error.hint ?? tls ?? `${unreachableHint}${login}`),
+    // The cause is not the SendError itself, because callers would read from it that their own request, which waits for the
     // token, was sent.
     cause: new Error(error.message, { cause: error }),
   });

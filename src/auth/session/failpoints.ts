@@ -1,4 +1,4 @@
-import { createFailpointHandler } from '../../platform/failpoint-actions.ts';
+import { failpointHandler } from '../../platform/failpoint-actions.ts';
 
 declare const __TEST_BUILD__: boolean | undefined;
 
@@ -39,6 +39,6 @@ export function reached(observer: FailpointObserver, point: Failpoint): void {
  * Creates the action for failpoints from the environment variables of a test build; returns undefined in the release build.
  */
 export function failpointAction(env: Readonly<Record<string, string | undefined>>): FailpointObserver['onFailpoint'] {
-  if (typeof __TEST_BUILD__ !== 'undefined' && __TEST_BUILD__) return createFailpointHandler(env);
+  if (typeof __TEST_BUILD__ !== 'undefined' && __TEST_BUILD__) return failpointHandler(env);
   return undefined;
 }

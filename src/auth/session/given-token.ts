@@ -1,5 +1,5 @@
-import { type AccountDetails, fetchAccountOfToken } from '../../api/account-details.ts';
-import { createApiClient } from '../../api/client.ts';
+import { type AccountDetails, fetchTokenAccount } from '../../api/account-details.ts';
+import { createClient } from '../../api/client.ts';
 import { CliError, type ExitCode, usageError } from '../../base/errors.ts';
 import { compareAccounts, describeTeam } from '../../base/identity.ts';
 import { sanitizeLine } from '../../base/sanitize.ts';
@@ -10,9 +10,9 @@ import { nearestWord } from '../../cli/values.ts';
 import {
   type Binding,
   findBinding,
-  type ProfileSettingsFromOptions,
-  type ResolvedProfileSettings,
-  requireNamedProfileExists,
+  type ProfileSettings,
+  requireNamedProfile,
+  type TypedSettings,
 } from '../../config/settings.ts';
 import { hasTokenSyntax } from '../oauth/index.ts';
 import { confirmReplacement } from './dialog.ts';
@@ -27,7 +27,7 @@ import { requireAvailable } from './store.ts';
 export async function loginWithToken(
   command: ProfileCommand,
   args: ParsedArgs,
-  typed: ProfileSettingsFromOptions,
+  typed: TypedSettings,
 ): Promise<ExitCode> {
   refuseBrowserOptions(args);
   const settings = command.sessionSettings(typed);
@@ -54,10 +54,10 @@ function refuseBrowserOptions(args: ParsedArgs): void {
   if (typed !== undefined) throw usageError(`cannot use --${typed} with --with-token`, `remove \`--${typed}\``);
 }
 
-function requireBinding(command: ProfileCommand, settings: ResolvedProfileSettings): Binding {
+function requireBinding(command: ProfileCommand, settings: ProfileSettings): Binding {
   const binding = findBinding(settings);
   if (binding !== undefined) return binding;
-  requireNamedProfileExists(settings, command.config(), nearestWord);
+  requireNamedProfile(settings, command.config(), nearestWord);
   const keys = (['auth_url', 'base_url'] as const).filter((key) => settings.values[key] === undefined);
   throw missingError(keys, settings.profile, 'a session is bound to its servers');
 }
@@ -88,12 +88,12 @@ const maxInputLength = 70_000;
 
 async function readAccountOf(
   command: ProfileCommand,
-  settings: ResolvedProfileSettings,
+  settings: ProfileSettings,
   { baseOrigin }: Binding,
   accessToken: Secret,
 ): Promise<AccountDetails> {
   const hints = refusedHints(settings, command.host.folders.config);
-  const api = createApiClient({
+  const api = createClient({
     baseOrigin,
     send: await command.send(),
     bearer: async () => accessToken,
@@ -107,7 +107,7 @@ async function readAccountOf(
     timeout: command.timeout,
     loginHints: hints,
   });
-  return fetchAccountOfToken(api, hints);
+  return fetchTokenAccount(api, hints);
 }
 
 function requireTeam(account: AccountDetails, team: string | undefined): void {

@@ -1,7 +1,7 @@
 import { CliError, type CliErrorCode } from '../../base/errors.ts';
 import { describeTeam } from '../../base/identity.ts';
 import { sanitizeLine } from '../../base/sanitize.ts';
-import { HttpSendError } from '../../platform/http-sender.ts';
+import { SendError } from '../../platform/http-sender.ts';
 import { timeoutSignal } from '../../platform/waiting.ts';
 import {
   type AuthorizationErrorCode,
@@ -159,7 +159,7 @@ export async function exchangeCode(
         loginCommandAfterSwitch: retry.profileTokenParams,
       });
     } catch (error) {
-      if (!(error instanceof HttpSendError)) throw error;
+      if (!(error instanceof SendError)) throw error;
       if (error.sent || attempt === 3 || error.isFinal) throw noResponseError(error, 'exchange', { loginCommand });
     }
   }

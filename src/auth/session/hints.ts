@@ -1,17 +1,17 @@
-import type { RefusedRequestHints } from '../../api/api-response.ts';
+import type { RefusedHints } from '../../api/api-response.ts';
 import { CliError } from '../../base/errors.ts';
 import { isTeam } from '../../base/identity.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
 import { nearestWord } from '../../cli/values.ts';
 import type { ConfigFile } from '../../config/config-file.ts';
-import { readKnownSandboxes } from '../../config/sandbox-urls-and-credentials.ts';
+import { knownSandboxes } from '../../config/sandbox-urls-and-credentials.ts';
 import {
   type Binding,
   commandFor,
   findBinding,
   type ProfileReference,
-  type ResolvedProfileSettings,
-  requireNamedProfileExists,
+  type ProfileSettings,
+  requireNamedProfile,
 } from '../../config/settings.ts';
 import type { HostSystem } from '../../platform/host.ts';
 import { isLoopbackHost } from '../../platform/loopback-host.ts';
@@ -54,7 +54,7 @@ function accountOption(hint: string | undefined): readonly string[] {
 }
 
 /** The options that request a scope; empty for the default scope `read`. */
-export function scopeOptionUnlessDefault(scope: string | undefined): readonly string[] {
+export function scopeUnlessDefault(scope: string | undefined): readonly string[] {
   return scope === undefined || isSameScope(scope, 'read') ? [] : scopeOption(scope);
 }
 
@@ -97,7 +97,7 @@ export function loginRetries(
     const words = [
       'auth login',
       ...flowOption(wanted, profileFlow),
-      ...scopeOptionUnlessDefault(scope),
+      ...scopeUnlessDefault(scope),
       // The implicit flow has neither `--account-hint` nor `--team` nor `--prompt`.
       ...(wanted === 'implicit' ? [] : [...accountOption(accountHint), ...teamOption(team)]),
       ...options.filter((option) => wanted !== 'implicit' || !option.startsWith('--prompt ')),
@@ -160,20 +160,20 @@ export function reloginCommand(
 /** Formats the command that logs in. The command contains `scope` only if it differs from the default scope. */
 export function loginCommand(profile: ProfileReference, scope?: string, flow: readonly string[] = []): string {
   const how = profile.isTokenOnly === true ? [withTokenOption] : flow;
-  return commandFor(profile, ['auth login', ...how, ...scopeOptionUnlessDefault(scope)].join(' '));
+  return commandFor(profile, ['auth login', ...how, ...scopeUnlessDefault(scope)].join(' '));
 }
 
 /** The same with the flow of the last login, whose account file is in `configFolder`. */
-export function loginOf(settings: ResolvedProfileSettings, configFolder: string, scope?: string): string {
+export function loginOf(settings: ProfileSettings, configFolder: string, scope?: string): string {
   const { profile, profileName, values } = settings;
   return loginCommand(profile, scope, flowOption(readAccount(configFolder, profileName)?.flow, values.flow));
 }
 
 /** The servers and the application of a profile. Throws `not_logged_in` or `profile_unknown` when a required setting is missing. */
-export function requireBinding(settings: ResolvedProfileSettings, config: ConfigFile, configFolder: string): Binding {
+export function requireBinding(settings: ProfileSettings, config: ConfigFile, configFolder: string): Binding {
   const binding = findBinding(settings);
   if (binding !== undefined) return binding;
-  requireNamedProfileExists(settings, config, nearestWord);
+  requireNamedProfile(settings, config, nearestWord);
   const missing = ['auth_url', 'base_url', 'client_id'].filter((key) => !Object.hasOwn(settings.values, key));
   throw new CliError('not_logged_in', `profile "${settings.profileName}" is not logged in`, {
     detail: `missing settings: ${missing.join(', ')}`,
@@ -181,7 +181,7 @@ export function requireBinding(settings: ResolvedProfileSettings, config: Config
   });
 }
 
-function setupHint({ profile }: ResolvedProfileSettings, loggedIn: readonly string[]): string {
+function setupHint({ profile }: ProfileSettings, loggedIn: readonly string[]): string {
   const setup = `set up the profile: ${commandFor(profile, 'auth setup')}`;
   // The profile itself may have the account of a login before its settings were removed.
   const others = loggedIn.filter((name) => name !== profile.name);
@@ -204,7 +204,7 @@ export function loggedInProfiles(config: ConfigFile, configFolder: string): read
  * profile `sandbox`, whose servers are on this machine.
  */
 export function unreachableHint(
-  { profile, profileName, values }: ResolvedProfileSettings,
+  { profile, profileName, values }: ProfileSettings,
   setting: 'auth_url' | 'base_url',
 ): string {
   return isOfSandbox(profileName, values[setting])
@@ -218,7 +218,7 @@ export function isOfSandbox(profileName: string, url: string | undefined): boole
 }
 
 /** Hints for a refused request: the commands that log in, or how to stop using CLOUDCTL_ACCESS_TOKEN. */
-export function refusedHints(settings: ResolvedProfileSettings, configFolder: string): RefusedRequestHints {
+export function refusedHints(settings: ProfileSettings, configFolder: string): RefusedHints {
   const { accessToken, profile, values } = settings;
   const unreachable = unreachableHint(settings, 'base_url');
   if (accessToken !== undefined) {
@@ -242,6 +242,6 @@ export function refusedHints(settings: ResolvedProfileSettings, configFolder: st
  * (S2.10).
  */
 export function followsSpec(folders: HostSystem['folders'], profile: string, authOrigin: string): boolean {
-  const isSandbox = readKnownSandboxes(folders.state).some(({ auth_url }) => auth_url === authOrigin);
+  const isSandbox = knownSandboxes(folders.state).some(({ auth_url }) => auth_url === authOrigin);
   return isSandbox || readAccount(folders.config, profile)?.hint !== undefined;
 }

@@ -1,4 +1,4 @@
-import { areHyperlinksShown, hyperlink } from '../../cli/text.ts';
+import { hyperlink, showsHyperlinks } from '../../cli/text.ts';
 import { commandFor, type ProfileReference } from '../../config/settings.ts';
 import type { BrowserEnvironment } from '../../platform/browser.ts';
 import type { HostSystem } from '../../platform/host.ts';
@@ -32,7 +32,7 @@ export async function showInstructions(
   const warn = (failure: string): void => void host.stderr.write(`warning: ${failure}\n`);
   const opened =
     options.canOpen && !options.isContinued && startUrl !== undefined && (await host.browser.open(startUrl, warn));
-  const isLinked = areHyperlinksShown(host.stderr, host.env);
+  const isLinked = showsHyperlinks(host.stderr, host.env);
   await host.stderr.write(`${loginInstructions({ ...options, ...addresses, opened, isLinked })}\n`);
   return opened;
 }

@@ -3,13 +3,13 @@ import { basename, dirname, join } from 'node:path';
 import { isJsonRecord, readNumberField, readStringField, tryParseJson } from '../../base/json.ts';
 import { Secret } from '../../base/secret.ts';
 import {
-  createFileWithReservedSpace,
   ensureFolder,
-  type FileWithReservedSpace,
   fileErrorCode,
   listFolder,
-  removeFileDurably,
-  renameFileDurably,
+  type ReservedFile,
+  removeDurably,
+  renameDurably,
+  reserveFile,
 } from '../../platform/files.ts';
 import { readSecretBytes } from '../../platform/secret-file.ts';
 
@@ -294,17 +294,17 @@ function crypto() {
 
 /** The file operations of a journal; tests replace them with functions that fail. */
 export interface JournalDisk {
-  readonly create: typeof createFileWithReservedSpace;
+  readonly create: typeof reserveFile;
   readonly read: (path: string) => Buffer | undefined;
   readonly rename: (from: string, to: string) => void;
   readonly remove: (path: string) => void;
 }
 
 const realDisk: JournalDisk = {
-  create: createFileWithReservedSpace,
+  create: reserveFile,
   read: readSecretBytes,
-  rename: renameFileDurably,
-  remove: removeFileDurably,
+  rename: renameDurably,
+  remove: removeDurably,
 };
 
 interface FileJournalOptions {
@@ -321,7 +321,7 @@ export function createFileJournal(
   path: string,
   { onStage = () => {}, disk = realDisk }: FileJournalOptions = {},
 ): Journal {
-  const place = (head: Uint8Array, room: number): { file: FileWithReservedSpace; hasReplaced: boolean } => {
+  const place = (head: Uint8Array, room: number): { file: ReservedFile; hasReplaced: boolean } => {
     try {
       // A new file needs no draft, because an incomplete journal counts as none.
       if (lstatSync(path, { throwIfNoEntry: false }) === undefined)

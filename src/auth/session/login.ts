@@ -3,7 +3,7 @@ import { CliError } from '../../base/errors.ts';
 import { Secret } from '../../base/secret.ts';
 import { forgetNames } from '../../config/known-names.ts';
 import { commandFor, type ProfileReference } from '../../config/settings.ts';
-import { type HeldFileLock, tryAcquireFileLock } from '../../platform/locks.ts';
+import { type HeldLock, tryAcquire } from '../../platform/locks.ts';
 import { createDeferred } from '../../platform/waiting.ts';
 import type { LoginOutcome } from '../loopback/index.ts';
 import {
@@ -157,8 +157,8 @@ function needsPerson(result: AuthorizationResult, { prompt }: LoginRequest): boo
   return prompt === 'none' && result.kind === 'error' && needsInteraction(result.error);
 }
 
-function requireLoginLock({ store, settings }: SessionRun): HeldFileLock {
-  const lock = tryAcquireFileLock(store.place.loginLock);
+function requireLoginLock({ store, settings }: SessionRun): HeldLock {
+  const lock = tryAcquire(store.place.loginLock);
   if (lock !== undefined) return lock;
   throw new CliError('busy', `another login of profile "${settings.profileName}" is in progress`, {
     hint: 'finish or interrupt the other login first',

@@ -1,16 +1,16 @@
 import { rmSync } from 'node:fs';
-import { isAccessTokenRefused } from '../../api/api-response.ts';
-import { createApiClient } from '../../api/client.ts';
+import { isTokenRefused } from '../../api/api-response.ts';
+import { createClient } from '../../api/client.ts';
 import { CliError } from '../../base/errors.ts';
 import type { Secret } from '../../base/secret.ts';
 import { forgetNames } from '../../config/known-names.ts';
-import { type Binding, commandFor, type ResolvedProfileSettings } from '../../config/settings.ts';
-import { HttpSendError } from '../../platform/http-sender.ts';
-import { tryAcquireFileLock } from '../../platform/locks.ts';
+import { type Binding, commandFor, type ProfileSettings } from '../../config/settings.ts';
+import { SendError } from '../../platform/http-sender.ts';
+import { tryAcquire } from '../../platform/locks.ts';
 import { timeoutSignal } from '../../platform/waiting.ts';
 import { type OAuthClient, revokeToken, type TokenGrant } from '../oauth/index.ts';
 import { removeAccountFile } from './account.ts';
-import { noResponseError, revokeInPanelHint, tokenError } from './errors.ts';
+import { noResponseError, panelHint, tokenError } from './errors.ts';
 import { refusedHints } from './hints.ts';
 import type { Newest } from './journal.ts';
 import { existingKeychainAccount, type ProfilePaths, profilePaths } from './paths.ts';
@@ -46,7 +46,7 @@ interface LogoutCommand
 /** Ends the session of a profile, which may be at other servers than the profile names now. */
 export async function endSession(
   command: LogoutCommand,
-  settings: ResolvedProfileSettings,
+  settings: ProfileSettings,
   local: boolean,
 ): Promise<LogoutOutcome> {
   const { host, send, lock, requireSafe, timeout } = command;
@@ -63,7 +63,7 @@ export async function endSession(
  */
 export async function eraseSecrets(
   command: LogoutCommand,
-  settings: ResolvedProfileSettings,
+  settings: ProfileSettings,
   local: boolean,
 ): Promise<LogoutOutcome> {
   const paths = profilePaths(command.host.folders.state, settings.profileName);
@@ -97,7 +97,7 @@ export async function eraseSecrets(
  */
 function removeLockFiles({ lock, loginLock }: ProfilePaths): void {
   unlessFailed(() => {
-    const login = tryAcquireFileLock(loginLock);
+    const login = tryAcquire(loginLock);
     if (login === undefined) return;
     rmSync(loginLock, { force: true });
     login.release();
@@ -107,7 +107,7 @@ function removeLockFiles({ lock, loginLock }: ProfilePaths): void {
 
 async function eraseFromStore(
   command: LogoutCommand,
-  settings: ResolvedProfileSettings,
+  settings: ProfileSettings,
   local: boolean,
 ): Promise<LogoutOutcome> {
   const outcome = await endSession(command, settings, local);
@@ -124,7 +124,7 @@ async function eraseFromStore(
 /** The credential store that the profile does not use may be unavailable. */
 async function eraseFromOtherStore(
   command: LogoutCommand,
-  settings: ResolvedProfileSettings,
+  settings: ProfileSettings,
   credential_store: 'keychain' | 'file',
   local: boolean,
 ): Promise<LogoutOutcome | undefined> {
@@ -214,11 +214,11 @@ async function revokeDeleted(
     const outcome = await revoke(run, record, probe);
     if (!mayHaveOthers || outcome.kind === 'unproven') return outcome;
     const detail = `the session was deleted on this machine; the response to its last refresh at ${record.authOrigin} never arrived`;
-    const parts = { detail, hint: revokeInPanelHint(record.authOrigin) };
+    const parts = { detail, hint: panelHint(record.authOrigin) };
     return { kind: 'unproven', error: new CliError('api_error', 'the server may have issued other tokens', parts) };
   } catch (error) {
     const { code, message } = cliErrorOf(error);
-    const parts = { detail: remainingTokens(record), hint: revokeInPanelHint(record.authOrigin), cause: error };
+    const parts = { detail: remainingTokens(record), hint: panelHint(record.authOrigin), cause: error };
     return { kind: 'unproven', error: new CliError(code, message, parts) };
   }
 }
@@ -248,7 +248,7 @@ async function revoke(run: LogoutRun, record: SessionRecord, probe: Probe): Prom
       : 'the access token was revoked, but it is not known whether the resource API still accepts it';
   return {
     kind: 'unproven',
-    error: new CliError(code, message, { detail, hint: revokeInPanelHint(record.authOrigin), cause }),
+    error: new CliError(code, message, { detail, hint: panelHint(record.authOrigin), cause }),
   };
 }
 
@@ -269,8 +269,7 @@ async function revokeOne(
   const sender = await run.send({ fresh: true });
   const failure = await revokeToken(sender, client, token, timeoutSignal(30_000)).catch(sendErrorOf);
   const detail = remainingTokens(record, isRefreshTokenLeft);
-  if (failure instanceof HttpSendError)
-    return noResponseError(failure, operation, { detail, origin: record.authOrigin });
+  if (failure instanceof SendError) return noResponseError(failure, operation, { detail, origin: record.authOrigin });
   if (failure === undefined) return undefined;
   return tokenError(failure, {
     operation,
@@ -290,7 +289,7 @@ async function probeAcceptance(
   { host, settings, send, timeout }: LogoutRun,
   { baseOrigin, accessToken }: SessionRecord,
 ): Promise<TokenAcceptance> {
-  const api = createApiClient({
+  const api = createClient({
     baseOrigin,
     send: await send(),
     bearer: async () => accessToken,
@@ -303,15 +302,15 @@ async function probeAcceptance(
     const answer = await api.request({ method: 'GET', path: probePath });
     if (answer.status >= 200 && answer.status < 300) return 'accepted';
     // Some servers respond to a revoked token with 403. Every scope may read this path, so 403 means that the token is refused.
-    return answer.status === 403 || isAccessTokenRefused(answer, probePath) ? 'refused' : 'unknown';
+    return answer.status === 403 || isTokenRefused(answer, probePath) ? 'refused' : 'unknown';
   } catch (error) {
     if (error instanceof CliError && error.code === 'token_refused') return 'refused';
     throw error;
   }
 }
 
-function sendErrorOf(error: unknown): HttpSendError {
-  if (error instanceof HttpSendError) return error;
+function sendErrorOf(error: unknown): SendError {
+  if (error instanceof SendError) return error;
   throw error;
 }
 
@@ -372,7 +371,7 @@ export async function revokeGrant(
     }
     return isRevoked;
   } catch (error) {
-    if (error instanceof HttpSendError) return false;
+    if (error instanceof SendError) return false;
     throw error;
   }
 }

@@ -5,9 +5,9 @@ import { sanitizeLine } from '../../base/sanitize.ts';
 import type { OptionSpec, ParsedArgs } from '../../cli/command.ts';
 import type { CommandIo } from '../../cli/command-io.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
-import { shortenInputForError } from '../../cli/values.ts';
-import type { ProfileSettingKey } from '../../config/profile.ts';
-import type { ProfileSettingsFromOptions, ResolvedProfileSettings } from '../../config/settings.ts';
+import { shortenInput } from '../../cli/values.ts';
+import type { SettingKey } from '../../config/profile.ts';
+import type { ProfileSettings, TypedSettings } from '../../config/settings.ts';
 import { isCi } from '../../platform/browser.ts';
 import { isLoopbackPeer } from '../../platform/loopback-host.ts';
 import { type ListenAddress, type PeerNetwork, parseNetwork } from '../loopback/index.ts';
@@ -32,7 +32,7 @@ export const profileOptions: readonly OptionSpec[] = [
 ];
 
 /** The options of a command that override settings of the profile, as the user typed them. */
-export function readProfileOptions(args: ParsedArgs, declared: readonly OptionSpec[]): ProfileSettingsFromOptions {
+export function readProfileOptions(args: ParsedArgs, declared: readonly OptionSpec[]): TypedSettings {
   const entries = declared.flatMap(({ name, valueName: value, multiple: many }) => {
     const key = profileKeyByOption[name];
     // `--no-pkce` is the only flag among these options, and sets the value false.
@@ -49,7 +49,7 @@ function optionText(args: ParsedArgs, name: string, many: boolean): string | und
   return values.length === 0 ? undefined : values.join(',');
 }
 
-const profileKeyByOption: Readonly<Record<string, ProfileSettingKey>> = {
+const profileKeyByOption: Readonly<Record<string, SettingKey>> = {
   'client-id': 'client_id',
   'callback-url': 'callback_urls',
   scope: 'scope',
@@ -114,7 +114,7 @@ function requirePeerNetwork(text: string): PeerNetwork {
   const parsed = parseNetwork(text);
   if (parsed.ok) return parsed.network;
   throw usageError(
-    `--allow-peer "${shortenInputForError(text)}" is ${parsed.reason}`,
+    `--allow-peer "${shortenInput(text)}" is ${parsed.reason}`,
     'pass the address of the peer, such as `--allow-peer 172.17.0.1/32`, or its network, such as `--allow-peer 172.17.0.0/16`',
   );
 }
@@ -127,13 +127,13 @@ function requireListenAddress(text: string): { readonly address: string; readonl
   const isAddress = ipv6 === undefined ? isIPv4(address) : isIPv6(address);
   if (isAddress && (port ?? 1) <= 65_535) return { address, port };
   throw usageError(
-    `--callback-listen is not an IP address with an optional port: ${shortenInputForError(text)}`,
+    `--callback-listen is not an IP address with an optional port: ${shortenInput(text)}`,
     'pass an address such as `--callback-listen 0.0.0.0`, `0.0.0.0:9000` or `[::]:9000`',
   );
 }
 
 /** Refuses options that contradict each other before a page is opened. */
-export function requireConsistent(settings: ResolvedProfileSettings, args: ParsedArgs): void {
+export function requireConsistent(settings: ProfileSettings, args: ParsedArgs): void {
   const { flow, scope } = settings.values;
   const hint = args.value('account-hint');
   if (scope !== undefined && !isKnownScope(scope) && !args.has('any-scope')) {

@@ -1,6 +1,6 @@
 import { closeSync, constants, fsyncSync, linkSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { createTemporaryFile, ensureFolder, fsyncFolder, listFolder, readTextIfPresent } from '../../platform/files.ts';
+import { createTemporary, ensureFolder, fsyncFolder, listFolder, readText } from '../../platform/files.ts';
 
 /**
  * The session files of one profile in the state folder. The functions are synchronous and use only node:fs, because the fast
@@ -93,7 +93,7 @@ function createKeychainId(folder: string, random: (bytes: number) => Uint8Array)
  * zero bytes.
  */
 function readKeychainId(path: string): string | undefined {
-  const [id = ''] = readTextIfPresent(path)?.replaceAll('\0', '').trim().split('\n') ?? [];
+  const [id = ''] = readText(path)?.replaceAll('\0', '').trim().split('\n') ?? [];
   return id === '' ? undefined : id;
 }
 
@@ -102,7 +102,7 @@ function readKeychainId(path: string): string | undefined {
  * for the first time at once get the same id. Every failure of the link is left to `appendLine`.
  */
 function linkNewFile(path: string, text: string): void {
-  const { descriptor, temporary } = createTemporaryFile(path);
+  const { descriptor, temporary } = createTemporary(path);
   try {
     writeFileSync(descriptor, text);
     fsyncSync(descriptor);

@@ -1,5 +1,5 @@
 import { CliError } from '../../base/errors.ts';
-import { type AccountAndTeam, compareAccounts, describeAccount } from '../../base/identity.ts';
+import { compareAccounts, describeAccount, type TeamAccount } from '../../base/identity.ts';
 import type { Secret } from '../../base/secret.ts';
 import { freshnessOf, type RefreshCause, type SessionRecord } from './record.ts';
 import { flowOfSession, type SessionRun } from './run.ts';
@@ -43,7 +43,7 @@ export class ReplacedSessionError extends CliError {}
  * The error when another login replaced the session of a running command, such as a batch, with a session of another account or
  * team.
  */
-function replacedSessionError(run: SessionRun, owner: AccountAndTeam, record: SessionRecord): ReplacedSessionError {
+function replacedSessionError(run: SessionRun, owner: TeamAccount, record: SessionRecord): ReplacedSessionError {
   const session = { ...owner, scope: record.scope };
   const detail = `the session belonged to ${describeAccount(owner)}; another login has replaced it with a session of ${describeAccount(record)}`;
   const { message, hint } = needsLoginError(run.settings.profile, detail, session, flowOfSession(run, record.sid));
@@ -68,7 +68,7 @@ export function storedProvider(run: SessionRun): StoredProvider {
    * The account whose session this process uses. Another command may replace the stored session, but a running command must not
    * continue with another account.
    */
-  let owner: AccountAndTeam = {};
+  let owner: TeamAccount = {};
   /** The session of which the command has received a token or a record. */
   let usedSid: string | undefined;
   const use = (record: SessionRecord): SessionRecord => {

@@ -1,5 +1,5 @@
 import { describeTeam } from '../../base/identity.ts';
-import { browserObstacle, detectBrowserEnvironment } from '../../platform/browser.ts';
+import { browserObstacle, detectBrowser } from '../../platform/browser.ts';
 import { isSameScope } from '../oauth/index.ts';
 import { readAccount, type StoredAccount } from './account.ts';
 import type { LoginRequest } from './authorize.ts';
@@ -32,7 +32,7 @@ export async function reauthenticate(
   if (silent === undefined || isPublic || (values.callback_urls ?? []).length === 0) return false;
   const message = `The session of profile "${profileName}" has ended. Log in again?`;
   if (!(await prompts.confirm({ message, default: true }))) return false;
-  const runtimeEnvironment = detectBrowserEnvironment(host.env, host.platform);
+  const runtimeEnvironment = detectBrowser(host.env, host.platform);
   const obstacle = browserObstacle(runtimeEnvironment, true, host.env.BROWSER);
   await logIn(
     run,

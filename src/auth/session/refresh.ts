@@ -2,10 +2,10 @@ import { CliError } from '../../base/errors.ts';
 import { sanitizeLine } from '../../base/sanitize.ts';
 import { isDiskFull, storageError } from '../../base/storage-error.ts';
 import { fileErrorCode } from '../../platform/files.ts';
-import { formatAccessCommand } from '../../platform/own-folder.ts';
+import { accessCommand } from '../../platform/own-folder.ts';
 import { InsecureFileError } from '../../platform/secret-file.ts';
 import { deferSignals } from '../../platform/signals.ts';
-import { createRunningTimeTimeoutSignal, timeoutSignal } from '../../platform/waiting.ts';
+import { runningTimeout, timeoutSignal } from '../../platform/waiting.ts';
 
 import { isSameScope, type OAuthClient, scopeWords, type TokenGrant } from '../oauth/index.ts';
 import { updateAccount } from './account.ts';
@@ -76,7 +76,7 @@ export async function refreshSession(run: SessionRun, cause: RefreshCause): Prom
     reached(run, 'K1-locked');
     return await run.store.withItems(async (items) => {
       const found = await recoverSession(run, items);
-      const timed = { ...run, deadline: createRunningTimeTimeoutSignal(totalTimeoutMs) };
+      const timed = { ...run, deadline: runningTimeout(totalTimeoutMs) };
       const refusal = await requireRefresh(timed, items, found, cause);
       return refusal === undefined ? found : refreshFound(timed, items, found, refusal);
     }, lock);
@@ -244,7 +244,7 @@ function unstorableError(error: unknown): CliError {
   if (error instanceof InsecureFileError)
     return new CliError('keychain_unavailable', message, { detail, hint: error.hint, cause: error });
   const elsewhere =
-    formatAccessCommand(error) ?? 'set CLOUDCTL_STATE_DIR to a folder that you can write to, then log in again';
+    accessCommand(error) ?? 'set CLOUDCTL_STATE_DIR to a folder that you can write to, then log in again';
   return storageError(message, error, { detail, elsewhere });
 }
 

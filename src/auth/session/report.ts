@@ -1,15 +1,10 @@
-import { describeTeam, personalTeamValue } from '../../base/identity.ts';
+import { describeTeam, personalTeam } from '../../base/identity.ts';
 import type { ListView } from '../../cli/columns.ts';
 import { quietForJson } from '../../cli/command-io.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
 import { writeProfile } from '../../config/config-file.ts';
-import { readKnownSandboxes } from '../../config/sandbox-urls-and-credentials.ts';
-import {
-  findBinding,
-  formatProfileOption,
-  type ProfileSettingsFromOptions,
-  type ResolvedProfileSettings,
-} from '../../config/settings.ts';
+import { knownSandboxes } from '../../config/sandbox-urls-and-credentials.ts';
+import { findBinding, type ProfileSettings, profileWords, type TypedSettings } from '../../config/settings.ts';
 import type { HostSystem } from '../../platform/host.ts';
 import { readAccount, type SessionFlow, type StoredAccount } from './account.ts';
 import type { LoginResult } from './authorize.ts';
@@ -62,7 +57,7 @@ const columns: ListView<LoginReport>['columns'] = [
   { name: 'UUID', value: (row) => row.uuid },
   {
     name: 'Team',
-    value: (row) => row.team_name ?? row.team_uuid ?? (row.uuid === undefined ? undefined : personalTeamValue),
+    value: (row) => row.team_name ?? row.team_uuid ?? (row.uuid === undefined ? undefined : personalTeam),
   },
   { name: 'TeamUUID', value: (row) => row.team_uuid, extra: true },
   { name: 'Scope', value: (row) => row.scope },
@@ -125,7 +120,7 @@ export function loginReport(
     ['email', known?.email],
     ['uuid', record.accountUuid],
     ['team_name', known?.team_name],
-    ['team_uuid', record.team === personalTeamValue ? undefined : (record.team ?? known?.team_uuid)],
+    ['team_uuid', record.team === personalTeam ? undefined : (record.team ?? known?.team_uuid)],
   ] as const;
   const recorded = record.refreshToken === undefined ? 'implicit' : 'code';
   const flow = record.isGivenToken === true ? 'token' : (known?.flow ?? recorded);
@@ -180,7 +175,7 @@ type StatusCommand = Pick<CommandOfSessions, 'host'> & Pick<SessionRuns, 'store'
 /** Reads the session of a profile without sending anything; undefined if the profile names no servers. */
 export async function readStatus(
   { host, store }: StatusCommand,
-  settings: ResolvedProfileSettings,
+  settings: ProfileSettings,
   limit?: number,
 ): Promise<SessionStatus | undefined> {
   const binding = findBinding(settings);
@@ -192,7 +187,7 @@ export async function readStatus(
 /** The same of a profile that must have a session. Throws `not_logged_in`, `needs_login` or `keychain_unavailable`. */
 export async function requireStatus(
   { host, store, config }: StatusCommand & Pick<CommandOfSessions, 'config'>,
-  settings: ResolvedProfileSettings,
+  settings: ProfileSettings,
 ): Promise<FoundStatus> {
   const binding = requireBinding(settings, config(), host.folders.config);
   const opened = await store(settings);
@@ -202,7 +197,7 @@ export async function requireStatus(
 
 function statusOf(
   host: HostSystem,
-  settings: ResolvedProfileSettings,
+  settings: ProfileSettings,
   store: CredentialStore,
   stored: StoredSession,
 ): SessionStatus {
@@ -218,7 +213,7 @@ function statusOf(
 
 function foundStatus(
   { clock, folders }: HostSystem,
-  settings: ResolvedProfileSettings,
+  settings: ProfileSettings,
   store: CredentialStore,
   stored: FoundSession,
 ): FoundStatus {
@@ -233,7 +228,7 @@ function foundStatus(
     store_place: store.location,
     sandbox:
       isOfSandbox(profileName, record.authOrigin) ||
-      readKnownSandboxes(folders.state).some(({ auth_url }) => auth_url === record.authOrigin),
+      knownSandboxes(folders.state).some(({ auth_url }) => auth_url === record.authOrigin),
   };
   const login = reloginCommand(profile, record, flowOption(report.flow, values.flow));
   return { store, stored, state, isEnded: state === 'needs_login', report, login };
@@ -242,8 +237,8 @@ function foundStatus(
 /** Saves in the profile the options that later commands need to find and refresh the session. */
 export async function saveOptions(
   command: ProfileCommand,
-  settings: ResolvedProfileSettings,
-  typed: ProfileSettingsFromOptions,
+  settings: ProfileSettings,
+  typed: TypedSettings,
 ): Promise<void> {
   const { auth_url, base_url, credential_store, token_params, pkce } = settings.values;
   const { globals } = command;
@@ -264,7 +259,7 @@ export async function saveOptions(
 /** Reports the login: account, scope and credential store on stderr, and the session on stdout unless the format is `table`. */
 export async function reportLogin(
   command: ProfileCommand,
-  settings: ResolvedProfileSettings,
+  settings: ProfileSettings,
   result: LoginResult,
   prompt?: string,
 ): Promise<void> {
@@ -302,7 +297,7 @@ export async function reportLogin(
   ];
   const { profile } = settings;
   const current = ['cloudctl auth switch', quoteShellArg(profile.name)].join(' ');
-  const next = `Later commands need \`${formatProfileOption(profile).join(' ')}\`; or make it the current profile: ${current}`;
+  const next = `Later commands need \`${profileWords(profile).join(' ')}\`; or make it the current profile: ${current}`;
   await output.note(profile.isDefault ? lines : [...lines, next]);
   const same = findSameAccount(command, settings, result, prompt);
   if (same !== undefined)
@@ -321,7 +316,7 @@ export async function reportLogin(
  */
 function findSameAccount(
   command: ProfileCommand,
-  { profileName }: ResolvedProfileSettings,
+  { profileName }: ProfileSettings,
   { account, record }: LoginResult,
   prompt: string | undefined,
 ): string | undefined {

@@ -1,12 +1,12 @@
-import { isAccessTokenRefused } from '../../api/api-response.ts';
+import { isTokenRefused } from '../../api/api-response.ts';
 import type { Secret } from '../../base/secret.ts';
-import type { CommandOutputWriter } from '../../cli/output.ts';
+import type { OutputWriter } from '../../cli/output.ts';
 import type { Prompts } from '../../cli/prompts.ts';
 import type { ConfigFile } from '../../config/config-file.ts';
-import type { Binding, ResolvedProfileSettings } from '../../config/settings.ts';
-import type { CommandHttpSenderOptions, HostSystem, OutputSink } from '../../platform/host.ts';
-import { HttpSendError, type HttpSender, readResponseBodyText } from '../../platform/http-sender.ts';
-import type { HeldFileLock } from '../../platform/locks.ts';
+import type { Binding, ProfileSettings } from '../../config/settings.ts';
+import type { HostSystem, OutputSink, SendOptions } from '../../platform/host.ts';
+import { type HttpSender, readBody, SendError } from '../../platform/http-sender.ts';
+import type { HeldLock } from '../../platform/locks.ts';
 
 import type { OAuthClient } from '../oauth/index.ts';
 import { readAccount } from './account.ts';
@@ -17,12 +17,12 @@ import type { CredentialStore } from './store.ts';
 /** What login, refresh and logout of one profile work with. The context creates it, once for each profile. */
 export interface SessionRun extends FailpointObserver {
   readonly host: Pick<HostSystem, 'env' | 'folders' | 'clock' | 'random' | 'signals'>;
-  readonly settings: ResolvedProfileSettings;
+  readonly settings: ProfileSettings;
   readonly binding: Binding;
   readonly store: CredentialStore;
   /** Waits for the lock of the profile, which excludes every other change of its session. */
-  readonly lock: () => Promise<HeldFileLock>;
-  readonly send: (options?: CommandHttpSenderOptions) => Promise<HttpSender>;
+  readonly lock: () => Promise<HeldLock>;
+  readonly send: (options?: SendOptions) => Promise<HttpSender>;
   /** The application, with its client secret; `servers` are those of the binding if they are not given. */
   readonly client: (servers?: Binding) => Promise<OAuthClient>;
   /** Throws when an environment variable would make Node print or expose the requests. */
@@ -33,21 +33,21 @@ export interface SessionRun extends FailpointObserver {
 /** What sessions use of the command that is running. */
 export interface CommandOfSessions {
   readonly host: HostSystem;
-  readonly output: Pick<CommandOutputWriter, 'format' | 'note' | 'warn'>;
+  readonly output: Pick<OutputWriter, 'format' | 'note' | 'warn'>;
   readonly prompts: Pick<Prompts, 'interactive' | 'confirm'>;
   readonly stderr: Pick<OutputSink, 'write'>;
   readonly config: () => ConfigFile;
-  readonly send: (options?: CommandHttpSenderOptions) => Promise<HttpSender>;
-  readonly lock: (path: string) => Promise<HeldFileLock>;
+  readonly send: (options?: SendOptions) => Promise<HttpSender>;
+  readonly lock: (path: string) => Promise<HeldLock>;
   readonly requireSafe: () => void;
 }
 
 /** Opens what a session works with, on first use. */
 export interface SessionRuns {
   /** `limit`: milliseconds to wait for the keychain. */
-  readonly store: (settings: ResolvedProfileSettings, limit?: number) => Promise<CredentialStore>;
+  readonly store: (settings: ProfileSettings, limit?: number) => Promise<CredentialStore>;
   /** What login and refresh of a profile work with. */
-  readonly sessionRun: (settings: ResolvedProfileSettings, binding: Binding) => Promise<SessionRun>;
+  readonly sessionRun: (settings: ProfileSettings, binding: Binding) => Promise<SessionRun>;
 }
 
 /** Each HttpSender uses a new connection. */
@@ -96,11 +96,11 @@ export async function probeToken(
       signal,
       redirect: 'manual',
     });
-    const body = (await readResponseBodyText(answer, 1024 * 1024)) ?? '';
+    const body = (await readBody(answer, 1024 * 1024)) ?? '';
     if (answer.status >= 200 && answer.status < 300) return 'accepted';
-    return isAccessTokenRefused({ status: answer.status, text: () => body }, probePath) ? 'refused' : 'unknown';
+    return isTokenRefused({ status: answer.status, text: () => body }, probePath) ? 'refused' : 'unknown';
   } catch (error) {
-    if (error instanceof HttpSendError) return 'unknown';
+    if (error instanceof SendError) return 'unknown';
     throw error;
   }
 }

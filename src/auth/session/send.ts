@@ -1,7 +1,7 @@
 import type { CliError } from '../../base/errors.ts';
 import type { Secret } from '../../base/secret.ts';
-import { HttpSendError } from '../../platform/http-sender.ts';
-import { createRunningTimeTimeoutSignal } from '../../platform/waiting.ts';
+import { SendError } from '../../platform/http-sender.ts';
+import { runningTimeout } from '../../platform/waiting.ts';
 import {
   decodeTokenResponse,
   isSuccessStatus,
@@ -118,7 +118,7 @@ async function sendUntilAnswered(
       if (next !== undefined) await keep(next);
     };
     try {
-      const signal = AbortSignal.any([deadline, createRunningTimeTimeoutSignal(30_000)]);
+      const signal = AbortSignal.any([deadline, runningTimeout(30_000)]);
       const observer: ResponseObserver = {
         // Each name is an argument, so that the release build contains none.
         onStage: (stage) => {
@@ -141,7 +141,7 @@ async function sendUntilAnswered(
       if (isOver && result.kind !== 'granted') return failed(tokenError(result, { ...errorContext, earlierFailure }));
       if (raw.status !== 429) firstFailure ??= failure;
     } catch (error) {
-      if (!(error instanceof HttpSendError)) throw error;
+      if (!(error instanceof SendError)) throw error;
       // The tokens are complete, so an error at the end of the body or of its connection has no effect.
       if (complete !== undefined && isSuccessStatus(complete.status))
         return { kind: 'answered', raw: complete, earlierFailure: firstFailure };

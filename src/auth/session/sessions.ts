@@ -1,15 +1,10 @@
 import type { Secret } from '../../base/secret.ts';
 import type { CommandIo } from '../../cli/command-io.ts';
 import type { ConfigFile } from '../../config/config-file.ts';
-import {
-  accessTokenSource,
-  type Binding,
-  type ProfileSettingsFromOptions,
-  type ResolvedProfileSettings,
-} from '../../config/settings.ts';
-import type { CommandHttpSenderOptions } from '../../platform/host.ts';
+import { type Binding, type ProfileSettings, type TypedSettings, tokenSource } from '../../config/settings.ts';
+import type { SendOptions } from '../../platform/host.ts';
 import type { HttpSender } from '../../platform/http-sender.ts';
-import type { HeldFileLock } from '../../platform/locks.ts';
+import type { HeldLock } from '../../platform/locks.ts';
 import { type CommandSession, openCommand } from './command.ts';
 import { failpointAction } from './failpoints.ts';
 import { requireBinding } from './hints.ts';
@@ -21,12 +16,12 @@ import { openStore, readClientSecret } from './store.ts';
 /** The sessions of the profiles that a command uses. */
 export interface Sessions extends SessionRuns {
   /** The access token for the resource API: `CLOUDCTL_ACCESS_TOKEN`, the token command of the profile, or its stored session. */
-  readonly session: (settings: ResolvedProfileSettings) => Promise<TokenProvider>;
+  readonly session: (settings: ProfileSettings) => Promise<TokenProvider>;
   /**
    * The session of a profile with `token_command`: one for each profile, so that its program runs once in this process.
    * `limit`: milliseconds until the program is ended.
    */
-  readonly commandSession: (settings: ResolvedProfileSettings, limit?: number) => Promise<CommandSession>;
+  readonly commandSession: (settings: ProfileSettings, limit?: number) => Promise<CommandSession>;
 }
 
 /** The command that is running, as login, setup and logout use it: its streams, settings and sessions. */
@@ -34,17 +29,17 @@ export interface ProfileCommand extends CommandIo, Sessions {
   /** The content of config.json. Throws DamagedConfigError. */
   readonly config: () => ConfigFile;
   /** The settings of this run; `options` are those of the command and have the highest precedence. */
-  readonly settings: (options?: ProfileSettingsFromOptions) => ResolvedProfileSettings;
+  readonly settings: (options?: TypedSettings) => ProfileSettings;
   /**
    * The same without CLOUDCTL_ACCESS_TOKEN, for commands that change the session of the profile, such as a login or a logout.
    */
-  readonly sessionSettings: (options?: ProfileSettingsFromOptions) => ResolvedProfileSettings;
+  readonly sessionSettings: (options?: TypedSettings) => ProfileSettings;
   /** The settings of a stored profile without the options of this run, for commands that list profiles. */
-  readonly storedSettings: (profile: string) => ResolvedProfileSettings;
+  readonly storedSettings: (profile: string) => ProfileSettings;
   /** Reads config.json under its lock, applies `change` and discards the cached content. */
   readonly changeConfig: <T>(change: (config: ConfigFile) => T) => Promise<T>;
-  readonly send: (options?: CommandHttpSenderOptions) => Promise<HttpSender>;
-  readonly lock: (path: string) => Promise<HeldFileLock>;
+  readonly send: (options?: SendOptions) => Promise<HttpSender>;
+  readonly lock: (path: string) => Promise<HeldLock>;
   /** Throws if an environment variable would expose secrets of requests, such as NODE_DEBUG=http. */
   readonly requireSafe: () => void;
   /** Time limit of one HTTP request, in milliseconds. */
@@ -54,7 +49,7 @@ export interface ProfileCommand extends CommandIo, Sessions {
 export function createSessions(command: CommandOfSessions): Sessions {
   const { host, output, prompts, stderr, send, lock, requireSafe, config } = command;
   let isNoted = false;
-  const noteIgnoredToken = async ({ isAccessTokenIgnored, profileName }: ResolvedProfileSettings): Promise<void> => {
+  const noteIgnoredToken = async ({ isAccessTokenIgnored, profileName }: ProfileSettings): Promise<void> => {
     if (!isAccessTokenIgnored || isNoted) return;
     isNoted = true;
     // With -o json, stderr is empty or has one error object.
@@ -101,7 +96,7 @@ export function createSessions(command: CommandOfSessions): Sessions {
   };
   const session: Sessions['session'] = async (settings) => {
     if (settings.accessToken !== undefined) return fixedProvider(settings.accessToken);
-    if (accessTokenSource(settings) === 'command') return commandSession(settings);
+    if (tokenSource(settings) === 'command') return commandSession(settings);
     const run = await sessionRun(settings, requireBinding(settings, config(), host.folders.config));
     return withReauthentication(
       storedProvider(run),
@@ -114,7 +109,7 @@ export function createSessions(command: CommandOfSessions): Sessions {
 
 /** The client secret in the environment is sent only to the server for which the profile is configured. */
 function environmentSecret(
-  { clientSecret, values }: ResolvedProfileSettings,
+  { clientSecret, values }: ProfileSettings,
   { authOrigin, clientId }: Pick<Binding, 'authOrigin' | 'clientId'>,
 ): Secret | undefined {
   return values.auth_url === authOrigin && values.client_id === clientId ? clientSecret : undefined;

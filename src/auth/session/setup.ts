@@ -4,16 +4,16 @@ import { Secret } from '../../base/secret.ts';
 import type { CommandIo } from '../../cli/command-io.ts';
 import { nearestWord } from '../../cli/values.ts';
 import { writeProfile } from '../../config/config-file.ts';
-import { type Profile, type ProfileSettingKey, profileSettingSpecs } from '../../config/profile.ts';
+import { type Profile, type SettingKey, settingSpecs } from '../../config/profile.ts';
 import {
   type Binding,
   commandFor,
   findBinding,
-  normalizeEnvironmentVariableValue,
   type ProfileReference,
-  type ProfileSettingsFromOptions,
-  type ResolvedProfileSettings,
-  requireNamedProfileExists,
+  type ProfileSettings,
+  requireNamedProfile,
+  type TypedSettings,
+  variableValue,
 } from '../../config/settings.ts';
 import { isKnownScope } from '../oauth/index.ts';
 import type { ProfileCommand } from './sessions.ts';
@@ -21,7 +21,7 @@ import { readClientSecret, requireAvailable, writeClientSecret } from './store.t
 
 /** The complete settings that a login needs. */
 interface LoginSettings {
-  readonly settings: ResolvedProfileSettings;
+  readonly settings: ProfileSettings;
   readonly binding: Binding;
 }
 
@@ -29,15 +29,12 @@ interface LoginSettings {
  * Resolves the settings of a login. In a terminal the user is prompted for missing values; otherwise missing values are a usage
  * error that names them.
  */
-export async function completeSettings(
-  command: ProfileCommand,
-  typed: ProfileSettingsFromOptions,
-): Promise<LoginSettings> {
+export async function completeSettings(command: ProfileCommand, typed: TypedSettings): Promise<LoginSettings> {
   const first = await readLoginSettings(command, command.sessionSettings(typed));
   if (first.complete !== undefined) return first.complete;
   const settings = command.sessionSettings(typed);
   if (!command.prompts.interactive) {
-    requireNamedProfileExists(settings, command.config(), nearestWord);
+    requireNamedProfile(settings, command.config(), nearestWord);
     throw missingError(first.missing, settings.profile);
   }
   await command.output.note(`Profile ${settings.profileName} is not complete yet.`);
@@ -51,10 +48,7 @@ type LoginSettingsResult =
   | { readonly complete: LoginSettings }
   | { readonly complete: undefined; readonly missing: readonly string[] };
 
-async function readLoginSettings(
-  command: ProfileCommand,
-  settings: ResolvedProfileSettings,
-): Promise<LoginSettingsResult> {
+async function readLoginSettings(command: ProfileCommand, settings: ProfileSettings): Promise<LoginSettingsResult> {
   const binding = findBinding(settings);
   const { values } = settings;
   const keys = (['auth_url', 'base_url', 'client_id', 'callback_urls'] as const).filter(
@@ -92,7 +86,7 @@ export function missingError(keys: readonly string[], profile: ProfileReference,
 }
 
 interface SetupInput {
-  readonly typed: ProfileSettingsFromOptions;
+  readonly typed: TypedSettings;
   readonly secret?: Secret | undefined;
   /** Whether to prompt also for values that the profile already has, so that the user can change them. */
   readonly again?: boolean;
@@ -114,10 +108,7 @@ export async function setUp(command: ProfileCommand, input: SetupInput): Promise
  * In a terminal the credential store is checked before the prompts, so that the user does not type answers for nothing. On a
  * machine without a keychain the user can choose the file store.
  */
-async function withAvailableStore(
-  command: ProfileCommand,
-  settings: ResolvedProfileSettings,
-): Promise<ResolvedProfileSettings> {
+async function withAvailableStore(command: ProfileCommand, settings: ProfileSettings): Promise<ProfileSettings> {
   if (!command.prompts.interactive) return settings;
   const { credential_store = findModel(command, settings).values.credential_store } = settings.values;
   const chosen = credential_store === undefined ? settings : withStore(settings, credential_store);
@@ -131,7 +122,7 @@ async function withAvailableStore(
   return chosen;
 }
 
-function withStore(settings: ResolvedProfileSettings, credential_store: 'keychain' | 'file'): ResolvedProfileSettings {
+function withStore(settings: ProfileSettings, credential_store: 'keychain' | 'file'): ProfileSettings {
   return { ...settings, values: { ...settings.values, credential_store } };
 }
 
@@ -142,7 +133,7 @@ interface Model {
 }
 
 /** The profile whose values a new profile gets as defaults: the current one, or the only one. */
-function findModel(command: ProfileCommand, settings: ResolvedProfileSettings): Model {
+function findModel(command: ProfileCommand, settings: ProfileSettings): Model {
   const { current, profiles } = command.config();
   const [first, ...others] = profiles.keys();
   const name = current ?? (others.length === 0 ? first : undefined);
@@ -151,7 +142,7 @@ function findModel(command: ProfileCommand, settings: ResolvedProfileSettings): 
 }
 
 /** The same error with a hint to use --credential-store, because `config set` cannot change a profile that does not exist yet. */
-function withFileStoreHint(error: CliError, { profile }: ResolvedProfileSettings): CliError {
+function withFileStoreHint(error: CliError, { profile }: ProfileSettings): CliError {
   const { message, detail, hint } = error;
   if (hint?.includes('credential_store file') !== true) return error;
   const command = commandFor(profile, 'auth setup --credential-store file');
@@ -160,7 +151,7 @@ function withFileStoreHint(error: CliError, { profile }: ResolvedProfileSettings
 
 async function completeProfile(
   command: ProfileCommand,
-  settings: ResolvedProfileSettings,
+  settings: ProfileSettings,
   { typed, secret, again = false }: SetupInput,
 ): Promise<void> {
   const asking = again && command.prompts.interactive;
@@ -214,7 +205,7 @@ function describeStoredSecret(kind: ClientSecretAnswer['kind'], storeName: strin
 
 async function answerClientSecret(
   command: ProfileCommand,
-  settings: ResolvedProfileSettings,
+  settings: ProfileSettings,
   typed: Secret | undefined,
   asking: boolean,
   model: Model,
@@ -258,7 +249,7 @@ async function answerClientSecret(
 /** The client secret of the other profile, if both profiles have the same application. */
 async function readSecretOfModel(
   command: ProfileCommand,
-  { values }: ResolvedProfileSettings,
+  { values }: ProfileSettings,
   model: Model,
 ): Promise<Secret | undefined> {
   const binding = findBinding({ values });
@@ -285,8 +276,8 @@ interface ProfileQuestions {
 /** Prompts for the missing values of a profile. */
 async function askValues(
   command: ProfileCommand,
-  settings: ResolvedProfileSettings,
-  typed: ProfileSettingsFromOptions,
+  settings: ProfileSettings,
+  typed: TypedSettings,
   { asking, mayBeTokenOnly, model }: ProfileQuestions,
 ): Promise<Profile> {
   let values: Profile = settings.values;
@@ -294,7 +285,7 @@ async function askValues(
     if (values[key] !== undefined && !(asking && isFromConfigFile(command, typed, key))) continue;
     const isOptional = key === 'client_id' && mayBeTokenOnly && values.client_id === undefined;
     if (isOptional && !command.prompts.interactive) return values;
-    const { variable, parse } = profileSettingSpecs[key];
+    const { variable, parse } = settingSpecs[key];
     const shown = defaultText(values[key] ?? model[key]) ?? preset;
     const text = await command.prompts.ask({
       name,
@@ -326,7 +317,7 @@ async function askValues(
 
 /** Settings in the order of the prompts. */
 const profileQuestions: readonly {
-  readonly key: ProfileSettingKey;
+  readonly key: SettingKey;
   readonly name: string;
   readonly option: string;
   readonly message: string;
@@ -350,14 +341,14 @@ const profileQuestions: readonly {
 ];
 
 /** Whether the setting comes from config.json, not from an option or environment variable of this run. */
-function isFromConfigFile(command: ProfileCommand, typed: ProfileSettingsFromOptions, key: ProfileSettingKey): boolean {
-  const { variable } = profileSettingSpecs[key];
+function isFromConfigFile(command: ProfileCommand, typed: TypedSettings, key: SettingKey): boolean {
+  const { variable } = settingSpecs[key];
   const option = key === 'auth_url' ? 'auth-url' : key === 'base_url' ? 'base-url' : undefined;
   if (typed[key] !== undefined || (option !== undefined && command.globals.value(option) !== undefined)) return false;
-  return variable === undefined || normalizeEnvironmentVariableValue(command.host.env[variable]) === undefined;
+  return variable === undefined || variableValue(command.host.env[variable]) === undefined;
 }
 
-function defaultText(value: Profile[ProfileSettingKey]): string | undefined {
+function defaultText(value: Profile[SettingKey]): string | undefined {
   if (value === undefined) return undefined;
   return Array.isArray(value) ? value.join(',') : String(value);
 }
@@ -366,7 +357,7 @@ async function askScope(
   command: ProfileCommand,
   known: string | undefined,
   preset: string | undefined,
-  typed: ProfileSettingsFromOptions,
+  typed: TypedSettings,
   asking: boolean,
 ): Promise<string> {
   /**

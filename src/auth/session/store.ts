@@ -3,11 +3,11 @@ import { CliError } from '../../base/errors.ts';
 import { isJsonRecord, readStringField, tryParseJson } from '../../base/json.ts';
 import { Secret } from '../../base/secret.ts';
 import { isDiskFull } from '../../base/storage-error.ts';
-import { commandFor, type ProfileReference, type ResolvedProfileSettings } from '../../config/settings.ts';
-import { ensureFolder, fileErrorCode, listFolder, removeFileDurably } from '../../platform/files.ts';
+import { commandFor, type ProfileReference, type ProfileSettings } from '../../config/settings.ts';
+import { ensureFolder, fileErrorCode, listFolder, removeDurably } from '../../platform/files.ts';
 import type { HostSystem, Keychain, KeychainUnavailable } from '../../platform/host.ts';
-import type { HeldFileLock } from '../../platform/locks.ts';
-import { formatAccessCommand, requireOwnFolder } from '../../platform/own-folder.ts';
+import type { HeldLock } from '../../platform/locks.ts';
+import { accessCommand, requireOwnFolder } from '../../platform/own-folder.ts';
 import {
   InsecureFileError,
   readSecretBytes,
@@ -72,7 +72,7 @@ export interface CredentialStore {
    * ended when the returned promise settles. To write, the caller passes the lock of the profile. The helper process inherits
    * the lock, so that a write that continues after this process was killed still excludes other writers.
    */
-  withItems<T>(work: (items: OpenStore) => Promise<T>, lock?: HeldFileLock): Promise<T>;
+  withItems<T>(work: (items: OpenStore) => Promise<T>, lock?: HeldLock): Promise<T>;
 }
 
 interface StoreOptions {
@@ -86,7 +86,7 @@ interface StoreOptions {
 export function openStore(
   host: Pick<HostSystem, 'folders' | 'keychain' | 'platform' | 'random'>,
   place: ProfilePaths,
-  { profile, values }: ResolvedProfileSettings,
+  { profile, values }: ProfileSettings,
   { limit, onWaiting }: StoreOptions,
 ): CredentialStore {
   for (const folder of [host.folders.state, place.folder]) requireOwnFolder(folder);
@@ -188,7 +188,7 @@ export function createFileStore(
           }),
         remove: async (item) =>
           catchFileErrors(() => {
-            removeFileDurably(pathOf(item));
+            removeDurably(pathOf(item));
             return { kind: 'done' as const };
           }),
       }),
@@ -236,7 +236,7 @@ export function fileUnavailable(error: unknown): StoreUnavailable {
 
 function hintOfFile(error: unknown): string | undefined {
   if (error instanceof InsecureFileError) return error.hint;
-  return isDiskFull(error) ? 'free disk space, then run the command again' : formatAccessCommand(error);
+  return isDiskFull(error) ? 'free disk space, then run the command again' : accessCommand(error);
 }
 
 /** Throws `keychain_unavailable` for a store that failed, so that callers do not treat it as an empty store. */
@@ -338,7 +338,7 @@ export async function writeClientSecret(
 }
 
 /** Deletes the client secret of the profile if it has one. Throws `keychain_unavailable`. */
-export async function removeClientSecret(store: CredentialStore, lock: HeldFileLock): Promise<void> {
+export async function removeClientSecret(store: CredentialStore, lock: HeldLock): Promise<void> {
   await store.withItems(async (items) => {
     const item = requireAvailable(await items.read('client'), store.profile);
     if (item.kind === 'found') requireAvailable(await items.remove('client'), store.profile);
@@ -359,9 +359,9 @@ const keepDays = 35;
  * A file that cannot be removed now is removed by a later command.
  */
 export function removeLeftovers({ place }: CredentialStore, sid: string, nowMs: number): void {
-  for (const path of listTemporary(place)) unlessFailed(() => removeFileDurably(path));
+  for (const path of listTemporary(place)) unlessFailed(() => removeDurably(path));
   for (const other of listJournals(place))
-    if (other.sid !== sid) unlessFailed(() => isOld(other.path, nowMs) && removeFileDurably(other.path));
+    if (other.sid !== sid) unlessFailed(() => isOld(other.path, nowMs) && removeDurably(other.path));
 }
 
 function isOld(path: string, nowMs: number): boolean {
@@ -378,7 +378,7 @@ export function removeProfileFiles(place: ProfilePaths): void {
   for (const name of listFolder(folder)) {
     const isJournal = name.startsWith(`${profile}.`) && /\.wal(\.\d+\.next)?$/.test(name);
     const isTemporary = name.startsWith(`.${profile}.`) && name.endsWith('.tmp');
-    if (isJournal || isTemporary) removeFileDurably(join(folder, name));
+    if (isJournal || isTemporary) removeDurably(join(folder, name));
   }
 }
 

@@ -2,7 +2,7 @@ import { CliError } from '../../base/errors.ts';
 import { describeAccount } from '../../base/identity.ts';
 import { sanitizeLine } from '../../base/sanitize.ts';
 import type { Binding, ProfileReference } from '../../config/settings.ts';
-import type { HeldFileLock } from '../../platform/locks.ts';
+import type { HeldLock } from '../../platform/locks.ts';
 import { type EndedSession, loginCommand, reloginCommand, withTokenOption } from './hints.ts';
 import { findNewest, type Newest } from './journal.ts';
 import { listJournals } from './paths.ts';
@@ -208,7 +208,7 @@ export async function loadSession(store: CredentialStore, binding: Binding): Pro
 }
 
 /** Deletes a session that is of other servers or cannot be read. */
-export async function removeForeign(store: CredentialStore, binding: Binding, lock: HeldFileLock): Promise<void> {
+export async function removeForeign(store: CredentialStore, binding: Binding, lock: HeldLock): Promise<void> {
   await store.withItems(async (items) => {
     const { kind } = await readSession(store, items, binding);
     if (kind === 'elsewhere' || kind === 'damaged') await items.remove('credential');

@@ -1,14 +1,14 @@
-import { type AccountDetails, fetchAccountOfToken } from '../../api/account-details.ts';
+import { type AccountDetails, fetchTokenAccount } from '../../api/account-details.ts';
 import type { ApiClient } from '../../api/client.ts';
-import { personalTeamValue } from '../../base/identity.ts';
+import { personalTeam } from '../../base/identity.ts';
 import type { ListView } from '../../cli/columns.ts';
-import type { ResolvedProfileSettings } from '../../config/settings.ts';
+import type { ProfileSettings } from '../../config/settings.ts';
 import { refusedHints } from './hints.ts';
 import type { ProfileCommand } from './sessions.ts';
 
 /** A command that sends requests to the resource API. */
 interface ApiCommand extends ProfileCommand {
-  readonly api: (settings: ResolvedProfileSettings) => Promise<ApiClient>;
+  readonly api: (settings: ProfileSettings) => Promise<ApiClient>;
 }
 
 /** An account in JSON, as far as the server names it. */
@@ -56,9 +56,9 @@ const commandView: ListView<GivenTokenReport> = {
 };
 
 /** Checks the access token of CLOUDCTL_ACCESS_TOKEN with the resource API, which also returns the account. */
-export async function printVariable(command: ApiCommand, settings: ResolvedProfileSettings): Promise<void> {
+export async function printVariable(command: ApiCommand, settings: ProfileSettings): Promise<void> {
   const api = await command.api(settings);
-  const account = await fetchAccountOfToken(api, refusedHints(settings, command.host.folders.config));
+  const account = await fetchTokenAccount(api, refusedHints(settings, command.host.folders.config));
   await command.output.object(
     {
       source: 'CLOUDCTL_ACCESS_TOKEN',
@@ -77,7 +77,7 @@ export async function printVariable(command: ApiCommand, settings: ResolvedProfi
 /** Names the program of `token_command`; with `isChecked`, it is run and its token is checked with the resource API. */
 export async function printTokenCommand(
   command: ApiCommand,
-  settings: ResolvedProfileSettings,
+  settings: ProfileSettings,
   isChecked: boolean,
 ): Promise<void> {
   const { profileName, values } = settings;
@@ -94,7 +94,7 @@ export async function printTokenCommand(
     return;
   }
   const hints = refusedHints(settings, command.host.folders.config);
-  const account = await fetchAccountOfToken(await command.api(settings), hints);
+  const account = await fetchTokenAccount(await command.api(settings), hints);
   const { expiresAt: expires_at } = await session.token();
   await command.output.object(
     {
@@ -114,7 +114,7 @@ export function accountFields(account: AccountDetails): AccountFields {
     ['email', account.email],
     ['uuid', account.accountUuid],
     ['team_name', account.teamName],
-    ['team_uuid', account.team === personalTeamValue ? undefined : account.team],
+    ['team_uuid', account.team === personalTeam ? undefined : account.team],
   ] as const;
   return Object.fromEntries(fields.filter(([, value]) => value !== undefined));
 }

@@ -1,11 +1,11 @@
 import type { Secret } from '../../base/secret.ts';
-import { readConfigFile } from '../../config/config-file.ts';
-import { findBinding, resolveProfileSettings } from '../../config/settings.ts';
-import { resolveConfigAndStateFolders } from '../../platform/folders.ts';
+import { readConfig } from '../../config/config-file.ts';
+import { findBinding, resolveSettings } from '../../config/settings.ts';
+import { resolveFolders } from '../../platform/folders.ts';
 import type { ProcessEnvironment } from '../../platform/host.ts';
 import { requireOwnFolder } from '../../platform/own-folder.ts';
 import { readSecretFile } from '../../platform/secret-file.ts';
-import { canDescriptorBeTerminal } from '../../platform/stream-sink.ts';
+import { maybeTerminal } from '../../platform/stream-sink.ts';
 import { existingKeychainAccount, listJournals, profilePaths } from './paths.ts';
 import { belongsTo, decodeRecord, refreshMargin, secondsLeft } from './record.ts';
 
@@ -29,10 +29,10 @@ export async function readTokenFast(
 ): Promise<Secret | undefined> {
   const typed = parseTokenArguments(argv);
   // If the output is a terminal, the normal path runs, because it prints a warning before the token.
-  if (typed === undefined || env.CLOUDCTL_ACCESS_TOKEN || canDescriptorBeTerminal(1)) return undefined;
+  if (typed === undefined || env.CLOUDCTL_ACCESS_TOKEN || maybeTerminal(1)) return undefined;
   try {
-    const folders = resolveConfigAndStateFolders(env, platform);
-    const settings = resolveProfileSettings({ env, config: readConfigFile(folders.config), profile: typed.profile });
+    const folders = resolveFolders(env, platform);
+    const settings = resolveSettings({ env, config: readConfig(folders.config), profile: typed.profile });
     const binding = findBinding(settings);
     if (binding === undefined || settings.values.token_command !== undefined) return undefined;
     const place = profilePaths(folders.state, settings.profileName);
@@ -77,8 +77,8 @@ async function readKeychainText(
   onBlocked: () => void,
 ): Promise<string | undefined> {
   if (account === undefined) return undefined;
-  const { readKeychainQuickly } = await import('../../platform/read-keychain-quickly.ts');
-  const read = await readKeychainQuickly(account, { env, platform, limit: keychainTimeoutMs });
+  const { readQuickly } = await import('../../platform/read-keychain-quickly.ts');
+  const read = await readQuickly(account, { env, platform, limit: keychainTimeoutMs });
   if (read.kind === 'unavailable' && read.why === 'hung' && platform !== 'linux') onBlocked();
   return read.kind === 'found' ? read.value : undefined;
 }

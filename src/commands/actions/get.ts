@@ -3,19 +3,19 @@ import type { ApiClient } from '../../api/client.ts';
 import { createReader } from '../../api/list.ts';
 import { FailedReads } from '../../api/waits.ts';
 import { CliError, usageError } from '../../base/errors.ts';
-import { isId, readLosslessNumberField, readStringField } from '../../base/json.ts';
+import { isId, readExactField, readStringField } from '../../base/json.ts';
 import { formatDuration } from '../../base/text.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { pauseOf, quietForJson } from '../../cli/command-io.ts';
-import { parseDurationToMillisecondsOrThrow, shortenInputForError } from '../../cli/values.ts';
+import { requireDuration, shortenInput } from '../../cli/values.ts';
 
 import { actorOf } from '../../context/actor.ts';
 import type { CommandContext } from '../../context.ts';
 import { timeLimits } from '../../droplets/index.ts';
 import { runUntilSignal } from '../../platform/waiting.ts';
-import { resourceActionFields, resourceActionListView } from './list.ts';
+import { actionFields, actionView } from './list.ts';
 
-export const actionsGetCommand: CommandSpec<CommandContext> = {
+export const actionsGet: CommandSpec<CommandContext> = {
   description:
     'Shows one action. With --wait, waits until it is completed; an action that ends with an error is printed, and the exit code is 1.',
   arguments: [{ name: 'ID', description: 'Id of the action', required: true, listedBy: 'cloudctl actions list' }],
@@ -28,22 +28,22 @@ export const actionsGetCommand: CommandSpec<CommandContext> = {
     },
   ],
   examples: [{ text: 'Wait until a droplet is created', command: 'cloudctl actions get 400000014 --wait' }],
-  columns: resourceActionListView.columns,
-  fields: resourceActionFields,
+  columns: actionView.columns,
+  fields: actionFields,
   run: async (context, args) => {
     const id = requireActionId(args.positionals[0] ?? '');
-    const timeout = parseDurationToMillisecondsOrThrow(args.value('wait-timeout') ?? '15m', '--wait-timeout', 1000);
+    const timeout = requireDuration(args.value('wait-timeout') ?? '15m', '--wait-timeout', 1000);
     if (args.has('wait-timeout') && !args.has('wait')) throw usageError('--wait-timeout needs --wait', 'add `--wait`');
-    context.output.checkColumns(resourceActionListView);
+    context.output.checkColumns(actionView);
     const settings = context.settings();
     const api = await context.api(settings);
     if (!args.has('wait')) {
       const action = await readAction(createReader(api), id);
-      await context.output.object(action.raw, resourceActionListView);
+      await context.output.object(action.raw, actionView);
       return 0;
     }
     const action = await waitForAction(context, api, id, timeout);
-    if (action !== undefined) await context.output.object(action.raw, resourceActionListView);
+    if (action !== undefined) await context.output.object(action.raw, actionView);
     if (action?.status === 'completed') return 0;
     const what = action === undefined ? `action ${id}` : `action ${id} (${action.type})`;
     if (action?.status === 'errored')
@@ -58,14 +58,14 @@ export const actionsGetCommand: CommandSpec<CommandContext> = {
 };
 
 function describeResource({ raw }: ApiAction): string | undefined {
-  const [type, id] = [readStringField(raw, 'resource_type'), readLosslessNumberField(raw, 'resource_id')];
+  const [type, id] = [readStringField(raw, 'resource_type'), readExactField(raw, 'resource_id')];
   return type === undefined || id === undefined ? undefined : `the resource of the action is ${type} ${id}`;
 }
 
 function requireActionId(text: string): string {
   if (isId(text)) return text;
   throw usageError(
-    `ID is not the id of an action: "${shortenInputForError(text)}"`,
+    `ID is not the id of an action: "${shortenInput(text)}"`,
     'list the ids with `cloudctl actions list --format ID,Type`',
   );
 }

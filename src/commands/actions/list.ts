@@ -2,17 +2,17 @@ import { type ApiAction, listAllActions, readAction } from '../../api/actions.ts
 import type { ApiClient } from '../../api/client.ts';
 import { createReader } from '../../api/list.ts';
 import { usageError } from '../../base/errors.ts';
-import { isLosslessNumberObject } from '../../base/exact.ts';
+import { isLossless } from '../../base/exact.ts';
 import { isJsonRecord, type JsonRecord, readId, readStringField } from '../../base/json.ts';
-import type { ListView, OutputCellValue } from '../../cli/columns.ts';
+import type { CellValue, ListView } from '../../cli/columns.ts';
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
-import { requireNonEmptyValue, requireWholeNumber, shortenInputForError } from '../../cli/values.ts';
+import { requireInteger, requireValue, shortenInput } from '../../cli/values.ts';
 
 import type { CommandContext } from '../../context.ts';
 import { limitOption, printList, watchOptions } from '../resource-list.ts';
 
 /** The members of an action in the responses of the service. */
-export const resourceActionFields = [
+export const actionFields = [
   'id',
   'status',
   'type',
@@ -25,7 +25,7 @@ export const resourceActionFields = [
 ];
 
 /** The columns of a table of actions. */
-export const resourceActionListView: ListView<JsonRecord> = {
+export const actionView: ListView<JsonRecord> = {
   columns: [
     { name: 'ID', value: (row) => scalar(row.id) },
     { name: 'Status', value: (row) => readStringField(row, 'status'), kind: 'state' },
@@ -38,7 +38,7 @@ export const resourceActionListView: ListView<JsonRecord> = {
   ],
 };
 
-export const actionsListCommand: CommandSpec<CommandContext> = {
+export const actionsList: CommandSpec<CommandContext> = {
   description: 'Lists every action of the account, newest first, including actions in progress. Reads all pages.',
   options: [
     { name: 'page-size', valueName: 'N', description: 'actions per request, 1 to 200 (default: 200)' },
@@ -87,15 +87,15 @@ export const actionsListCommand: CommandSpec<CommandContext> = {
       command: 'cloudctl actions list --after 2026-01-01 --before 2026-01-02 -o json',
     },
   ],
-  columns: resourceActionListView.columns,
-  fields: resourceActionFields,
+  columns: actionView.columns,
+  fields: actionFields,
   run: async (context, args) => {
-    const pageSize = requireWholeNumber(args.value('page-size') ?? '200', '--page-size', { min: 1, max: 200 });
+    const pageSize = requireInteger(args.value('page-size') ?? '200', '--page-size', { min: 1, max: 200 });
     const filter = actionFilter(args);
     const isFiltered = filterOptions.some((name) => args.has(name));
     const matches = isFiltered ? filter : undefined;
     return printList(context, args, {
-      view: resourceActionListView,
+      view: actionView,
       resource: 'actions',
       filters: filterOptions,
       list: (api, options) => listAllActions(api, { ...options, pageSize, matches }),
@@ -114,9 +114,9 @@ const filterOptions = ['status', 'type', 'resource-type', 'region', 'after', 'be
 
 function actionFilter(args: ParsedArgs): (action: ApiAction) => boolean {
   const status = args.value('status');
-  const type = requireNonEmptyValue(args, 'type', 'create');
-  const resourceType = requireNonEmptyValue(args, 'resource-type', 'droplet');
-  const region = requireNonEmptyValue(args, 'region', 'nyc3');
+  const type = requireValue(args, 'type', 'create');
+  const resourceType = requireValue(args, 'resource-type', 'droplet');
+  const region = requireValue(args, 'region', 'nyc3');
   const after = parseTimeOption(args, 'after');
   const before = parseTimeOption(args, 'before');
   if (after !== undefined && before !== undefined && after >= before)
@@ -144,7 +144,7 @@ function parseTimeOption(args: ParsedArgs, option: string): number | undefined {
   const time = isCalendarDay(day) ? Date.parse(`${day}T${clock}${zone}`) : Number.NaN;
   if (Number.isNaN(time))
     throw usageError(
-      `--${option} is not a time: "${shortenInputForError(text)}"`,
+      `--${option} is not a time: "${shortenInput(text)}"`,
       `use a form such as \`--${option} 2026-01-31T08:00:00Z\``,
     );
   return time;
@@ -161,6 +161,6 @@ function regionOf(row: JsonRecord): string | undefined {
   return readStringField(row, 'region_slug') ?? (isJsonRecord(region) ? readStringField(region, 'slug') : undefined);
 }
 
-function scalar(value: unknown): OutputCellValue {
-  return typeof value === 'string' || typeof value === 'number' || isLosslessNumberObject(value) ? value : undefined;
+function scalar(value: unknown): CellValue {
+  return typeof value === 'string' || typeof value === 'number' || isLossless(value) ? value : undefined;
 }

@@ -3,10 +3,10 @@ import type { ListView } from '../../cli/columns.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { quietForJson } from '../../cli/command-io.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
-import { type ProfileSource, profileSource, type ResolvedProfileSettings } from '../../config/settings.ts';
+import { type ProfileSettings, type ProfileSource, profileSource } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
 import { probeOrigin } from '../../platform/connector.ts';
-import { HttpSendError } from '../../platform/http-sender.ts';
+import { SendError } from '../../platform/http-sender.ts';
 import { isLoopbackHost } from '../../platform/loopback-host.ts';
 
 interface ProfileRow {
@@ -32,7 +32,7 @@ const view: ListView<ProfileRow> = {
   ],
 };
 
-export const authListCommand: CommandSpec<CommandContext> = {
+export const authList: CommandSpec<CommandContext> = {
   description:
     'Prints one row for each profile, and marks the one that commands use with what selected it: the option `--profile`, CLOUDCTL_PROFILE, or `auth switch` (current). The state is "unknown" if the keychain is not available, and "token_command" if a program prints the access token; the program is not run.',
   examples: [{ text: 'Print the names only', command: 'cloudctl auth list --format Profile --no-header' }],
@@ -70,7 +70,7 @@ async function noteEndedServers(context: CommandContext, rows: readonly ProfileR
     if (url === null || !isSession || !isLoopbackHost(new URL(url).hostname)) return [];
     const isReached = await probeOrigin(url, context.host.env, localLimitMs).then(
       () => true,
-      (error: unknown) => !(error instanceof HttpSendError && error.kind === 'refused'),
+      (error: unknown) => !(error instanceof SendError && error.kind === 'refused'),
     );
     const remove = `cloudctl auth remove ${quoteShellArg(profile)} --local`;
     return isReached
@@ -101,7 +101,7 @@ async function profileRow(
   };
 }
 
-async function profileState(context: CommandContext, settings: ResolvedProfileSettings): Promise<ProfileRow['state']> {
+async function profileState(context: CommandContext, settings: ProfileSettings): Promise<ProfileRow['state']> {
   if (settings.values.token_command !== undefined) return 'token_command';
   return (await readStatus(context, settings))?.state ?? 'logged_out';
 }

@@ -10,7 +10,7 @@ import {
 } from '../../auth/session/index.ts';
 import type { CommandSpec, OptionSpec } from '../../cli/command.ts';
 import type { CommandContext } from '../../context.ts';
-import { warnOfAccessTokenVariable } from './environment-token.ts';
+import { warnOfToken } from './environment-token.ts';
 
 const options: readonly OptionSpec[] = [
   {
@@ -56,7 +56,7 @@ const options: readonly OptionSpec[] = [
   ...profileOptions,
 ];
 
-export const authLoginCommand: CommandSpec<CommandContext> = {
+export const authLogin: CommandSpec<CommandContext> = {
   description:
     'Opens the sign-in page in the browser, receives the redirect on the loopback interface, exchanges the authorization code and stores the session in the keychain of the operating system. Instead of the redirect you can paste the address of the last page, or `CODE STATE`; the first with the right state is used.',
   options,
@@ -74,7 +74,7 @@ export const authLoginCommand: CommandSpec<CommandContext> = {
     },
   ],
   fields: loginFields,
-  run: warnOfAccessTokenVariable(async (context, args) => {
+  run: warnOfToken(async (context, args) => {
     const typed = readProfileOptions(args, options);
     requireOwnSession(context.sessionSettings(typed));
     requireConsistent(context.sessionSettings(typed), args);

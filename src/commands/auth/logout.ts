@@ -3,11 +3,11 @@ import { CliError, type ExitCode, usageError } from '../../base/errors.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
 import { nearestWord } from '../../cli/values.ts';
-import { findBinding, type ResolvedProfileSettings, requireNamedProfileExists } from '../../config/settings.ts';
+import { findBinding, type ProfileSettings, requireNamedProfile } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
-import { warnOfAccessTokenVariable } from './environment-token.ts';
+import { warnOfToken } from './environment-token.ts';
 
-export const authLogoutCommand: CommandSpec<CommandContext> = {
+export const authLogout: CommandSpec<CommandContext> = {
   description:
     'Deletes the stored session, revokes its access token at the authorization server and checks that the resource API refuses it. If the server cannot be reached, the session is deleted nevertheless and the exit code is 6. The profile and its client secret stay for the next login; `auth remove` deletes them, too.',
   options: [
@@ -18,7 +18,7 @@ export const authLogoutCommand: CommandSpec<CommandContext> = {
     { text: 'Log out of the current profile', command: 'cloudctl auth logout' },
     { text: 'End the sessions of every profile', command: 'cloudctl auth logout --all' },
   ],
-  run: warnOfAccessTokenVariable(async (context, args) => {
+  run: warnOfToken(async (context, args) => {
     const current = context.sessionSettings();
     if (args.has('all') && context.globals.value('profile') !== undefined)
       throw usageError('cannot use --all with --profile', 'remove one of the two options');
@@ -28,21 +28,17 @@ export const authLogoutCommand: CommandSpec<CommandContext> = {
   }),
 };
 
-async function logoutCurrentProfile(
-  context: CommandContext,
-  settings: ResolvedProfileSettings,
-  local: boolean,
-): Promise<void> {
+async function logoutCurrentProfile(context: CommandContext, settings: ProfileSettings, local: boolean): Promise<void> {
   requireOwnSession(settings);
   const outcome = await endSession(context, settings, local);
   if (outcome.kind === 'unproven') throw outcome.error;
   // A missing profile without a session is probably a typing error; a session whose profile was removed can still be ended.
   if (outcome.kind === 'nothing' && findBinding(settings) === undefined)
-    requireNamedProfileExists(settings, context.config(), nearestWord);
+    requireNamedProfile(settings, context.config(), nearestWord);
   await noteLogout(context, settings, outcome);
 }
 
-async function noteLogout(context: CommandContext, settings: ResolvedProfileSettings, outcome: Ended): Promise<void> {
+async function noteLogout(context: CommandContext, settings: ProfileSettings, outcome: Ended): Promise<void> {
   const { profileName: name } = settings;
   // `auth remove` needs a profile in config.json.
   const keepsSecret = context.config().profiles.has(name) && (await hasClientSecret(await context.store(settings)));
@@ -54,11 +50,7 @@ async function noteLogout(context: CommandContext, settings: ResolvedProfileSett
  * Logs out of every profile in config.json, and of a profile that is defined only by environment variables. An error in one
  * profile does not prevent the logout of the others.
  */
-async function logoutAllProfiles(
-  context: CommandContext,
-  current: ResolvedProfileSettings,
-  local: boolean,
-): Promise<void> {
+async function logoutAllProfiles(context: CommandContext, current: ProfileSettings, local: boolean): Promise<void> {
   let first: CliError | undefined;
   for (const name of new Set([...context.config().profiles.keys(), current.profileName])) {
     const settings = name === current.profileName ? current : context.storedSettings(name);

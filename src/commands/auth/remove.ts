@@ -3,12 +3,12 @@ import { usageError } from '../../base/errors.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { nearestWord } from '../../cli/values.ts';
 import { removeProfile } from '../../config/config-file.ts';
-import { requireProfileExists } from '../../config/settings.ts';
+import { requireStored } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
-import { warnOfAccessTokenVariable } from './environment-token.ts';
+import { warnOfToken } from './environment-token.ts';
 import { logoutText } from './logout.ts';
 
-export const authRemoveCommand: CommandSpec<CommandContext> = {
+export const authRemove: CommandSpec<CommandContext> = {
   description:
     'Ends the session of the profile as `auth logout` does, then deletes its client secret, its account file, and the profile in config.json. If it was the current profile, none is current afterwards. If the server cannot be reached, the profile is removed nevertheless and the exit code is 6.',
   arguments: [
@@ -22,12 +22,12 @@ export const authRemoveCommand: CommandSpec<CommandContext> = {
   ],
   options: [{ name: 'local', description: 'delete the session without revoking the token' }],
   examples: [{ text: 'Remove the profile of an account that is no longer used', command: 'cloudctl auth remove work' }],
-  run: warnOfAccessTokenVariable(async (context, args) => {
+  run: warnOfToken(async (context, args) => {
     const [name = ''] = args.positionals;
     const typed = context.globals.value('profile');
     if (typed !== undefined && typed !== name)
       throw usageError('cannot use --profile with another PROFILE', 'remove `--profile`');
-    requireProfileExists(context.config(), name, { command: 'auth remove', nearest: nearestWord });
+    requireStored(context.config(), name, { command: 'auth remove', nearest: nearestWord });
     const settings = context.storedSettings(name);
     if (!(await confirmRemoval(context, name))) {
       await context.output.note(`Profile ${name} was not changed.`);

@@ -27,7 +27,7 @@ const options: readonly OptionSpec[] = [
   ...profileOptions,
 ];
 
-export const authSetupCommand: CommandSpec<CommandContext> = {
+export const authSetup: CommandSpec<CommandContext> = {
   description:
     'Prompts for the servers, the client ID, the callback URL, the scope and the client secret (hidden), with the values of the profile, or of the current profile, as defaults. With the two URLs alone, the profile can hold an access token of `auth login --with-token`. Every prompt has an option or an environment variable; the secret is read from standard input, CLOUDCTL_CLIENT_SECRET or the prompt, never from an option. The secret is stored in the credential store, the rest in config.json.',
   options,

@@ -3,7 +3,7 @@ import { exitCodes } from '../../base/errors.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import type { CommandContext } from '../../context.ts';
 
-export const authStatusCommand: CommandSpec<CommandContext> = {
+export const authStatus: CommandSpec<CommandContext> = {
   description:
     'Prints the stored session without its tokens. Exits with 4 if the profile is not logged in or the session has ended. An expired session with a refresh token is valid: the next command refreshes it. With CLOUDCTL_ACCESS_TOKEN, the command reads the account of that token from the resource API; with `token_command`, only `--check` runs the program and reads the account.',
   options: [

@@ -2,12 +2,12 @@ import { sanitizeLine } from '../../base/sanitize.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { quietForJson } from '../../cli/command-io.ts';
 import { nearestWord } from '../../cli/values.ts';
-import { writeCurrentProfile } from '../../config/config-file.ts';
-import { normalizeEnvironmentVariableValue, requireProfileExists } from '../../config/settings.ts';
+import { writeCurrent } from '../../config/config-file.ts';
+import { requireStored, variableValue } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
-import { warnOfAccessTokenVariable } from './environment-token.ts';
+import { warnOfToken } from './environment-token.ts';
 
-export const authSwitchCommand: CommandSpec<CommandContext> = {
+export const authSwitch: CommandSpec<CommandContext> = {
   arguments: [
     {
       name: 'PROFILE',
@@ -18,14 +18,14 @@ export const authSwitchCommand: CommandSpec<CommandContext> = {
     },
   ],
   examples: [{ text: 'Use the sandbox', command: 'cloudctl auth switch sandbox' }],
-  run: warnOfAccessTokenVariable(async (context, args) => {
+  run: warnOfToken(async (context, args) => {
     const [name = ''] = args.positionals;
     await context.changeConfig((config) => {
-      requireProfileExists(config, name, { command: 'auth switch', nearest: nearestWord });
-      writeCurrentProfile(context.host.folders.config, config, name);
+      requireStored(config, name, { command: 'auth switch', nearest: nearestWord });
+      writeCurrent(context.host.folders.config, config, name);
     });
     await context.output.note(`The current profile is now ${name}.`);
-    const variable = normalizeEnvironmentVariableValue(context.host.env.CLOUDCTL_PROFILE);
+    const variable = variableValue(context.host.env.CLOUDCTL_PROFILE);
     if (variable !== undefined && variable !== name)
       await quietForJson(context).output.warn(
         `CLOUDCTL_PROFILE is set: commands without \`--profile\` still use profile ${sanitizeLine(variable)}; run \`unset CLOUDCTL_PROFILE\``,

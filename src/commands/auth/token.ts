@@ -1,7 +1,7 @@
 import type { CommandSpec } from '../../cli/command.ts';
 import type { CommandContext } from '../../context.ts';
 
-export const authTokenCommand: CommandSpec<CommandContext> = {
+export const authToken: CommandSpec<CommandContext> = {
   description:
     'Prints the access token and a newline on standard output, refreshed first if it has expired or is about to expire. No other command prints a token of your account.',
   examples: [

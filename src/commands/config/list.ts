@@ -1,13 +1,8 @@
 import type { ListView } from '../../cli/columns.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { nearestWord } from '../../cli/values.ts';
-import { formatProfileSetting, isProfileSettingKey, profileSettingSpecs } from '../../config/profile.ts';
-import {
-  normalizeEnvironmentVariableValue,
-  profileSource,
-  type ResolvedProfileSettings,
-  requireNamedProfileExists,
-} from '../../config/settings.ts';
+import { formatSetting, isSettingKey, settingSpecs } from '../../config/profile.ts';
+import { type ProfileSettings, profileSource, requireNamedProfile, variableValue } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
 
 interface SettingRow {
@@ -24,7 +19,7 @@ const view: ListView<SettingRow> = {
   ],
 };
 
-export const configListCommand: CommandSpec<CommandContext> = {
+export const configList: CommandSpec<CommandContext> = {
   description:
     'Lists every setting that has a value and its source: option, environment variable or profile. Of CLOUDCTL_ACCESS_TOKEN it says only that it is set. Secrets are not settings: the client secret and the session are in the credential store.',
   examples: [{ text: 'Show the settings in use and the source of each', command: 'cloudctl config list' }],
@@ -32,7 +27,7 @@ export const configListCommand: CommandSpec<CommandContext> = {
   fields: ['key', 'value', 'source'],
   run: async (context) => {
     const settings = context.settings();
-    requireNamedProfileExists(settings, context.config(), nearestWord);
+    requireNamedProfile(settings, context.config(), nearestWord);
     const source = profileSource({
       env: context.host.env,
       config: context.config(),
@@ -43,10 +38,10 @@ export const configListCommand: CommandSpec<CommandContext> = {
       ...accessTokenVariableRows(settings),
     ];
     for (const [key, value] of Object.entries(settings.values)) {
-      if (!isProfileSettingKey(key)) continue;
+      if (!isSettingKey(key)) continue;
       rows.push({
         key,
-        value: formatProfileSetting(key, value),
+        value: formatSetting(key, value),
         source: settingSource(context, key),
       });
     }
@@ -55,21 +50,16 @@ export const configListCommand: CommandSpec<CommandContext> = {
   },
 };
 
-function settingSource(context: CommandContext, key: keyof typeof profileSettingSpecs): string {
+function settingSource(context: CommandContext, key: keyof typeof settingSpecs): string {
   const option =
     key === 'auth_url' ? 'auth-url' : key === 'base_url' ? 'base-url' : key === 'output' ? 'output' : undefined;
   if (option !== undefined && context.globals.value(option) !== undefined) return `--${option}`;
-  const { variable } = profileSettingSpecs[key];
-  return variable !== undefined && normalizeEnvironmentVariableValue(context.host.env[variable]) !== undefined
-    ? variable
-    : 'profile';
+  const { variable } = settingSpecs[key];
+  return variable !== undefined && variableValue(context.host.env[variable]) !== undefined ? variable : 'profile';
 }
 
 /** The variable is not a setting, but it decides as which account commands act. */
-function accessTokenVariableRows({
-  accessToken,
-  isAccessTokenIgnored,
-}: ResolvedProfileSettings): readonly SettingRow[] {
+function accessTokenVariableRows({ accessToken, isAccessTokenIgnored }: ProfileSettings): readonly SettingRow[] {
   const row = { key: 'access_token', source: 'CLOUDCTL_ACCESS_TOKEN' };
   if (isAccessTokenIgnored) return [{ ...row, value: 'set, not used with --profile' }];
   return accessToken === undefined ? [] : [{ ...row, value: 'set' }];

@@ -3,7 +3,7 @@ import { configPath } from '../../config/config-file.ts';
 import type { CommandContext } from '../../context.ts';
 import { requireHome } from '../../platform/folders.ts';
 
-export const configPathCommand: CommandSpec<CommandContext> = {
+export const configShowPath: CommandSpec<CommandContext> = {
   examples: [{ text: 'Edit the configuration', command: '"$EDITOR" "$(cloudctl config path)"' }],
   run: async (context) => {
     const path = configPath(context.host.folders.config);

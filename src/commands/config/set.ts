@@ -2,19 +2,19 @@ import { isKnownScope } from '../../auth/oauth/index.ts';
 import { usageError } from '../../base/errors.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { quietForJson } from '../../cli/command-io.ts';
-import { nearestWord, shortenInputForError } from '../../cli/values.ts';
+import { nearestWord, shortenInput } from '../../cli/values.ts';
 import { writeProfile } from '../../config/config-file.ts';
 import { forgetNames } from '../../config/known-names.ts';
-import { type ProfileSettingKey, profileSettingSpecs } from '../../config/profile.ts';
-import { normalizeEnvironmentVariableValue, requireNamedProfileExists } from '../../config/settings.ts';
+import { type SettingKey, settingSpecs } from '../../config/profile.ts';
+import { requireNamedProfile, variableValue } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
-import { profileSettingKeyArgument, requireProfileSettingKey } from './get.ts';
+import { keyArgument, requireKey } from './get.ts';
 
-export const configSetCommand: CommandSpec<CommandContext> = {
+export const configSet: CommandSpec<CommandContext> = {
   description:
     'Checks the value and writes it to config.json. Creates the profile only if it is the current profile; use `cloudctl auth setup` to create other profiles.',
   arguments: [
-    profileSettingKeyArgument,
+    keyArgument,
     {
       name: 'VALUE',
       description: 'value; separate several callback URLs with commas',
@@ -44,8 +44,8 @@ export const configSetCommand: CommandSpec<CommandContext> = {
     },
   ],
   run: async (context, args) => {
-    const key = requireProfileSettingKey(args.positionals[0]);
-    const { parse, example } = profileSettingSpecs[key];
+    const key = requireKey(args.positionals[0]);
+    const { parse, example } = settingSpecs[key];
     const parsed = parse(args.positionals[1] ?? '');
     if (!parsed.ok)
       throw usageError(
@@ -55,12 +55,12 @@ export const configSetCommand: CommandSpec<CommandContext> = {
     const scope = args.positionals[1] ?? '';
     if (key === 'scope' && !isKnownScope(scope) && !args.has('any-scope'))
       throw usageError(
-        `unknown scope "${shortenInputForError(scope)}"`,
+        `unknown scope "${shortenInput(scope)}"`,
         'use `cloudctl config set scope read` or `cloudctl config set scope "read write"`',
         'to set a scope of another kind of server, add --any-scope',
       );
     const settings = context.settings();
-    requireNamedProfileExists(settings, context.config(), nearestWord);
+    requireNamedProfile(settings, context.config(), nearestWord);
     const name = settings.profileName;
     await context.changeConfig((config) =>
       writeProfile(context.host.folders.config, config, name, { ...config.profiles.get(name), [key]: parsed.value }),
@@ -74,9 +74,9 @@ export const configSetCommand: CommandSpec<CommandContext> = {
 };
 
 /** The warning that a variable of this shell precedes the value that was just set or removed. */
-export async function warnOfVariable(context: CommandContext, key: ProfileSettingKey): Promise<void> {
-  const { variable } = profileSettingSpecs[key];
-  if (variable === undefined || normalizeEnvironmentVariableValue(context.host.env[variable]) === undefined) return;
+export async function warnOfVariable(context: CommandContext, key: SettingKey): Promise<void> {
+  const { variable } = settingSpecs[key];
+  if (variable === undefined || variableValue(context.host.env[variable]) === undefined) return;
   await quietForJson(context).output.warn(
     `${variable} is set: commands still use its value for ${key}; run \`unset ${variable}\``,
   );

@@ -2,18 +2,18 @@ import type { CommandSpec } from '../../cli/command.ts';
 import { nearestWord } from '../../cli/values.ts';
 import { writeProfile } from '../../config/config-file.ts';
 import { forgetNames } from '../../config/known-names.ts';
-import { requireNamedProfileExists } from '../../config/settings.ts';
+import { requireNamedProfile } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
-import { profileSettingKeyArgument, requireProfileSettingKey } from './get.ts';
+import { keyArgument, requireKey } from './get.ts';
 import { warnOfVariable } from './set.ts';
 
-export const configUnsetCommand: CommandSpec<CommandContext> = {
-  arguments: [profileSettingKeyArgument],
+export const configUnset: CommandSpec<CommandContext> = {
+  arguments: [keyArgument],
   examples: [{ text: 'Store sessions in the keychain again', command: 'cloudctl config unset credential_store' }],
   run: async (context, args) => {
-    const key = requireProfileSettingKey(args.positionals[0]);
+    const key = requireKey(args.positionals[0]);
     const settings = context.settings();
-    requireNamedProfileExists(settings, context.config(), nearestWord);
+    requireNamedProfile(settings, context.config(), nearestWord);
     const name = settings.profileName;
     await context.changeConfig((config) => {
       const { [key]: _removed, ...rest } = config.profiles.get(name) ?? {};

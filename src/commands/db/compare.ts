@@ -10,10 +10,10 @@ import {
   printDatabaseComparison,
   readTargetServer,
 } from '../../db/cutover/index.ts';
-import { quotedSourceArgs, readSource, sourceOptionSpecs, targetUrlText } from '../../db/source/index.ts';
+import { readSource, sourceOptionSpecs, sourceWords, targetUrlText } from '../../db/source/index.ts';
 import { runUntilSignal } from '../../platform/waiting.ts';
 
-export const dbCompareCommand: CommandSpec<CommandContext> = {
+export const dbCompare: CommandSpec<CommandContext> = {
   description:
     'Compares the contents of source and target after a migration, before the application is switched over. Both servers are only read.\n\nPostgreSQL: the rows of every table are read on both servers with COPY, in one read-only transaction for each table, and a hash is computed here that does not depend on their order. Large objects and sequences are compared too. Redis: every key is read on both servers, with its type, value and expiry; keys that expire meanwhile are no writes.\n\nWhen the source is written to meanwhile, or the target has not received everything, the result is "not comparable": stop all writes and run the command again. The report lists what was not compared.\n\nThe password of the target is read from the address, CLOUDCTL_TARGET_PASSWORD, .pgpass, PGPASSWORD or REDISCLI_AUTH. Exit code 0: everything that was compared is equal. 1: something differs. 5: no difference is proven, and something could not be compared.',
   options: [
@@ -85,7 +85,7 @@ export const dbCompareCommand: CommandSpec<CommandContext> = {
     ).finally(() => progress.stop());
     await printDatabaseComparison(context, report);
     if (report.state === 'equal') return 0;
-    const from = quotedSourceArgs(source, { ignoreDbs, caFile: args.value('ca-file') }).join(' ');
+    const from = sourceWords(source, { ignoreDbs, caFile: args.value('ca-file') }).join(' ');
     const to = quoteShellArg(targetUrlText(target));
     throw buildDatabaseComparisonError(report, `cloudctl db compare ${from} --target ${to}${acceptWords(accepted)}`);
   },

@@ -32,7 +32,7 @@ const view: ListView<Row> = {
   ],
 };
 
-export const dbGrantsCommand: CommandSpec<CommandContext> = {
+export const dbGrants: CommandSpec<CommandContext> = {
   description:
     'A migration copies rows, but not who may read them. When it has ended, run this command, read its output, and pass it to psql on the target. It compares owners, privileges, default privileges, settings, comments and roles of both servers, which it only reads, and prints the SQL that the target lacks; nothing if nothing differs.\n\nA statement that the login of the target cannot run, or that gives rights on the whole server, is a comment with the reason. Passwords are neither read nor printed: the roles that need one are listed with `\\password`. Objects of a superuser keep their owner on the target if views or functions would run with its rights.',
   options: [

@@ -1,11 +1,11 @@
-import { createTerminalStyles, isColorEnabled } from '../../cli/color.ts';
+import { createStyles, usesColor } from '../../cli/color.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import type { CommandContext } from '../../context.ts';
 import { renderTerminal } from '../../db/inventory/formats/terminal.ts';
 import { inventoryOptionSpecs, readInventoryOptions } from '../../db/inventory/options.ts';
 import { inventoryError, runInventory } from '../../db/inventory/run.ts';
 
-export const dbInventoryCommand: CommandSpec<CommandContext> = {
+export const dbInventory: CommandSpec<CommandContext> = {
   description:
     'Runs the preflight of many sources, and writes one report: a verdict for each source, each finding once, and what to fix first. FILE has a URL or a service name of pg_service.conf on each line, or is CSV with a header, whose columns give options to a source (docs/guides/inventory.md). Exit code 3: the requested method is not possible for at least one source. Exit code 5: it is possible for all sources that were checked, and some could not be checked.',
   arguments: [
@@ -65,8 +65,8 @@ export const dbInventoryCommand: CommandSpec<CommandContext> = {
       inventory: readInventoryOptions(args),
     });
     if (output.format === 'table' && globals.values('format').length === 0 && globals.value('query') === undefined) {
-      const isColored = isColorEnabled({ sink: host.stdout, env: host.env, noColor: globals.has('no-color') });
-      await output.prose(renderTerminal(report, await createTerminalStyles(isColored)));
+      const isColored = usesColor({ sink: host.stdout, env: host.env, noColor: globals.has('no-color') });
+      await output.prose(renderTerminal(report, await createStyles(isColored)));
     } else if (output.format !== 'ndjson' && output.format !== 'csv') await output.data(report);
     const error = fileError ?? inventoryError(report);
     if (error !== undefined) throw error;

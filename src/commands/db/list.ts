@@ -1,8 +1,8 @@
 import { listClusters } from '../../api/clusters.ts';
 import { type JsonRecord, readStringField } from '../../base/json.ts';
-import { addLinksToOutputColumn, type ListView } from '../../cli/columns.ts';
+import { type ListView, linkColumn } from '../../cli/columns.ts';
 import type { CommandSpec } from '../../cli/command.ts';
-import { findSandboxPanelUrls } from '../../config/sandbox-urls-and-credentials.ts';
+import { findPanelUrls } from '../../config/sandbox-urls-and-credentials.ts';
 import type { CommandContext } from '../../context.ts';
 import { limitOption, printList } from '../resource-list.ts';
 
@@ -16,7 +16,7 @@ const clusterView: ListView<JsonRecord> = {
   ],
 };
 
-export const dbListCommand: CommandSpec<CommandContext> = {
+export const dbList: CommandSpec<CommandContext> = {
   description:
     'Lists the managed database clusters of the account, which are the targets of migrations. Other commands take the UUID in the column ID. The specification of the service does not define a list of clusters. A server that has no list is an error; the control panel then shows the UUID of a cluster.',
   options: [limitOption],
@@ -30,9 +30,9 @@ export const dbListCommand: CommandSpec<CommandContext> = {
   columns: clusterView.columns,
   fields: ['id', 'name', 'engine', 'version', 'status', 'connection'],
   run: async (context, args) => {
-    const pages = findSandboxPanelUrls(context.host.folders.state, context.settings().values.auth_url);
+    const pages = findPanelUrls(context.host.folders.state, context.settings().values.auth_url);
     return printList(context, args, {
-      view: pages === undefined ? clusterView : addLinksToOutputColumn(clusterView, 'ID', pages.migration),
+      view: pages === undefined ? clusterView : linkColumn(clusterView, 'ID', pages.migration),
       resource: 'clusters',
       remember: 'databases',
       filters: [],

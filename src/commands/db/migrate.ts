@@ -1,18 +1,14 @@
 import type { Actor } from '../../api/actor.ts';
 import type { ApiClient } from '../../api/client.ts';
 import { type ClusterVersion, findClusterVersion } from '../../api/clusters.ts';
-import { describeMigrationFailures, describeOnlineMigration } from '../../api/online-migration.ts';
-import {
-  mayFailedMigrationRequestHaveArrived,
-  requireNoRunningMigration,
-  type StartedOnlineMigration,
-} from '../../api/start-online-migration.ts';
+import { describeFailures, describeMigration } from '../../api/online-migration.ts';
+import { mayHaveArrived, requireNoMigration, type StartedMigration } from '../../api/start-online-migration.ts';
 import { scopeWords } from '../../auth/oauth/index.ts';
 import { refusedHints } from '../../auth/session/index.ts';
 import { CliError, type ExitCode, usageError } from '../../base/errors.ts';
-import { maxSanitizedTextLength } from '../../base/sanitize.ts';
+import { maxTextLength } from '../../base/sanitize.ts';
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
-import { accessTokenSource, commandFor } from '../../config/settings.ts';
+import { commandFor, tokenSource } from '../../config/settings.ts';
 import { actorOf } from '../../context/actor.ts';
 import type { CommandContext } from '../../context.ts';
 import { readTargetOption } from '../../db/cutover/index.ts';
@@ -37,10 +33,10 @@ import {
   clusterArgument,
   type DbSource,
   manualCopyCommands,
-  quotedSourceArgs,
   readCluster,
   readSource,
   sourceOptionSpecs,
+  sourceWords,
 } from '../../db/source/index.ts';
 import {
   helpWithFailures,
@@ -62,7 +58,7 @@ import {
 } from '../../db/watch/index.ts';
 import { formatSourceName } from '../../db/watch/record.ts';
 import { requireWritableFolder } from '../../platform/files.ts';
-import { readTargetOfPreflight, recordedCluster } from './preflight.ts';
+import { readTargetFacts, recordedCluster } from './preflight.ts';
 
 /**
  * A migration request cannot select a method (docs/service.md S9.1): the service always starts a continuous migration. For a dump or
@@ -98,7 +94,7 @@ const view = {
   ],
 };
 
-export const dbMigrateCommand: CommandSpec<CommandContext> = {
+export const dbMigrate: CommandSpec<CommandContext> = {
   description:
     'Runs the preflight first. If the continuous migration is possible, it is started, after a confirmation in a terminal. Otherwise nothing is sent, and the exit code is 3. The service receives host, port, database, user and password of the source; the password is sent nowhere else. The migration replicates until it is stopped, for two weeks at most.',
   arguments: [clusterArgument],
@@ -151,7 +147,7 @@ export const dbMigrateCommand: CommandSpec<CommandContext> = {
     // A migration that runs already leaves slots on the source: it is the error, not they. Without them, the response to the
     // start says the same.
     if (options.method === 'continuous' && preflight !== undefined && isBlockedBy(preflight.report, 'leftovers'))
-      await requireNoRunningMigration(api, cluster, commandOf);
+      await requireNoMigration(api, cluster, commandOf);
     if (preflight !== undefined) await showPreflight(context, preflight, args);
     if (options.method !== 'continuous') throw methodNotStartableError(source, options.method);
     if (preflight !== undefined && !preflight.report.ok)
@@ -167,7 +163,7 @@ export const dbMigrateCommand: CommandSpec<CommandContext> = {
     }).catch(async (error: unknown) => {
       // With -o json, standard error contains only the error.
       const isText = output.format !== 'json' && output.format !== 'ndjson';
-      if (isText && mayFailedMigrationRequestHaveArrived(error)) await output.note(restrictionLines(source.engine));
+      if (isText && mayHaveArrived(error)) await output.note(restrictionLines(source.engine));
       throw error;
     });
     return finish(context, actor, args, { source, started, preflight: preflight?.report, before });
@@ -196,7 +192,7 @@ async function readOptionsOfTarget(
   const found = read.method === 'continuous' ? await findClusterVersion(api, cluster) : undefined;
   const listed = clusterVersion(engine, found);
   requireTargetVersion(engine, read.targetVersion, listed, `the cluster ${cluster}`);
-  const target = await readTargetOfPreflight(context, args, source);
+  const target = await readTargetFacts(context, args, source);
   requireTargetVersion(engine, target.targetVersion, listed, `the cluster ${cluster}`);
   const known = { ...read, targetVersion: read.targetVersion ?? listed, ...target };
   return promptTargetVersion(context, engine, known);
@@ -226,9 +222,9 @@ function requireEmptyTarget(
     ({ database }) => database === undefined || names.includes(database),
   );
   if (found.length === 0) return;
-  const from = quotedSourceArgs(source, { ignoreDbs: args.values('ignore-dbs'), caFile: args.value('ca-file') });
+  const from = sourceWords(source, { ignoreDbs: args.values('ignore-dbs'), caFile: args.value('ca-file') });
   throw new CliError('preflight_blocked', 'cannot start the migration: the target is not empty; nothing was sent', {
-    detail: describeMigrationFailures(found),
+    detail: describeFailures(found),
     hint: helpWithFailures(found, false, {
       preflight: actor.command('db preflight', ...from),
       stop: actor.command('db stop', cluster),
@@ -248,7 +244,7 @@ function clusterVersion(
 
 interface Accepted {
   readonly source: DbSource;
-  readonly started: StartedOnlineMigration;
+  readonly started: StartedMigration;
   readonly preflight?: PreflightReport | undefined;
   /** Undefined if an earlier run started the migration. */
   readonly before?: SourceBefore;
@@ -283,9 +279,9 @@ async function finish(
     });
   const ignoreDbs = args.values('ignore-dbs');
   if (before?.baseline !== undefined) await recordNewSlots(host, source, ignoreDbs);
-  const from = quotedSourceArgs(source, { ignoreDbs, caFile: args.value('ca-file') });
+  const from = sourceWords(source, { ignoreDbs, caFile: args.value('ca-file') });
   const next = actor.command('db watch', ...from, '--until-idle');
-  await output.note(`Next, follow the migration until the target has caught up: ${next}`, maxSanitizedTextLength);
+  await output.note(`Next, follow the migration until the target has caught up: ${next}`, maxTextLength);
   return 0;
 }
 
@@ -294,7 +290,7 @@ function requireSameStartSource(actor: Actor, { start, migration }: RequestOutco
   if (isSameSource(start.source, sourceAddress(source))) return;
   const command = (words: string): string => `\`${actor.command(words, start.cluster)}\``;
   throw new CliError('api_error', 'cannot start the migration: an earlier run started one into this cluster', {
-    detail: `${describeOnlineMigration(migration ?? {})}, from ${formatSourceName(start.source)}; nothing was sent`,
+    detail: `${describeMigration(migration ?? {})}, from ${formatSourceName(start.source)}; nothing was sent`,
     hint: `show the earlier migration with ${command('db status')}; stop it with ${command('db stop')}`,
   });
 }
@@ -310,7 +306,7 @@ function requireWatchFlag(args: ParsedArgs): void {
 async function requireWrite(context: CommandContext): Promise<void> {
   const settings = context.settings();
   // Only a stored session names its scope.
-  if (accessTokenSource(settings) !== 'session') return;
+  if (tokenSource(settings) !== 'session') return;
   const record = await (await context.session(settings)).record();
   if (scopeWords(record.scope).includes('write')) return;
   throw new CliError('scope_too_small', 'cannot start a migration: the session has no write scope', {
@@ -337,7 +333,7 @@ async function showPreflight(
     )
       .trimEnd()
       .split('\n'),
-    maxSanitizedTextLength,
+    maxTextLength,
   );
 }
 

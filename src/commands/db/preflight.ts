@@ -1,9 +1,9 @@
 import { loggedInProfiles } from '../../auth/session/index.ts';
-import { maxSanitizedTextLength } from '../../base/sanitize.ts';
-import { createTerminalStyles, isColorEnabled } from '../../cli/color.ts';
+import { maxTextLength } from '../../base/sanitize.ts';
+import { createStyles, usesColor } from '../../cli/color.ts';
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
-import { accessTokenSource, commandFor } from '../../config/settings.ts';
+import { commandFor, tokenSource } from '../../config/settings.ts';
 import { profileOptions } from '../../context/global-overrides.ts';
 import type { CommandContext } from '../../context.ts';
 import { inspectTarget, readTargetOption } from '../../db/cutover/index.ts';
@@ -23,7 +23,7 @@ import { sourceAddress } from '../../db/watch/index.ts';
 import { pathOfRecord, readRecord } from '../../db/watch/record.ts';
 import { runUntilSignal } from '../../platform/waiting.ts';
 
-export const dbPreflightCommand: CommandSpec<CommandContext> = {
+export const dbPreflight: CommandSpec<CommandContext> = {
   description:
     'Checks whether an external PostgreSQL or Redis database can be migrated online into a managed cluster: by continuous replication, only by a dump or scan, or not yet. The report lists every finding with its fix, and estimates how long the migration takes. Every statement runs in a read-only transaction; --show-queries prints them. The preflight tests the connection from this machine, not from the service. Exit code 3: the requested method is not possible.\n\n`cloudctl db inventory` checks many sources, and says what to fix first.',
   options: [...sourceOptionSpecs, readTargetOption, ...deepPreflightSpecs, ...reportOptionSpecs],
@@ -101,7 +101,7 @@ export const dbPreflightCommand: CommandSpec<CommandContext> = {
     const cluster = recordedCluster(context, source);
     const options = {
       ...readDeepPreflight(args, source.engine, context.settings(), context.host.clock.now()),
-      ...(await readTargetOfPreflight(context, args, source)),
+      ...(await readTargetFacts(context, args, source)),
       cluster,
     };
     const outcome = await runWithFiles(context, args, source, options);
@@ -120,14 +120,14 @@ export function recordedCluster({ host }: CommandContext, source: DbSource): str
 }
 
 /** What the target that the options name reports about itself. */
-export function readTargetOfPreflight(
+export function readTargetFacts(
   context: CommandContext,
   args: ParsedArgs,
   { engine }: DbSource,
 ): Promise<Partial<PreflightOptions>> {
   const { host, output } = context;
   const onSend = (text: string) => {
-    if (args.has('show-queries')) void output.show(`query sent to the target: ${text}`, maxSanitizedTextLength);
+    if (args.has('show-queries')) void output.show(`query sent to the target: ${text}`, maxTextLength);
   };
   return runUntilSignal(host.signals, 'the preflight was cancelled', (signal) =>
     inspectTarget(context, { args, engine, signal, onSend }),
@@ -144,12 +144,12 @@ async function showReport(
   const asText =
     output.format === 'table' && globals.values('format').length === 0 && globals.value('query') === undefined;
   if (asText) {
-    const isColored = isColorEnabled({ sink: host.stdout, env: host.env, noColor: globals.has('no-color') });
-    const styles = await createTerminalStyles(isColored);
+    const isColored = usesColor({ sink: host.stdout, env: host.env, noColor: globals.has('no-color') });
+    const styles = await createStyles(isColored);
     const isStartable = report.ok && report.method === 'continuous';
     const nextCommand = isStartable ? nextMigrationCommand(context) : undefined;
     // A file or a pipe has no columns, and keeps the whole row.
-    const columns = host.stdout.columns ?? maxSanitizedTextLength;
+    const columns = host.stdout.columns ?? maxTextLength;
     await output.prose(renderTerminal(modelOf(report), styles, { changes, ...files, columns, nextCommand }));
     return;
   }
@@ -169,7 +169,7 @@ function nextMigrationCommand(context: CommandContext): string {
   const { host, globals } = context;
   const settings = context.settings();
   const loggedIn = loggedInProfiles(context.config(), host.folders.config);
-  const isUsable = accessTokenSource(settings) !== 'session' || loggedIn.includes(settings.profileName);
+  const isUsable = tokenSource(settings) !== 'session' || loggedIn.includes(settings.profileName);
   const [only, ...more] = loggedIn;
   const profile =
     isUsable || only === undefined || more.length > 0

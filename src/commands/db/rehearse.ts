@@ -5,7 +5,7 @@ import { preflightOptionSpecs } from '../../db/preflight/options.ts';
 import { reportOptionSpecs } from '../../db/preflight/run-with-files.ts';
 import { sourceOptionSpecs } from '../../db/source/index.ts';
 
-export const dbRehearseCommand: CommandSpec<CommandContext> = {
+export const dbRehearse: CommandSpec<CommandContext> = {
   description:
     'Rehearses a migration without the service. It runs the preflight, migrates the databases into an empty staging server of yours, and shows the progress as `db watch` does. When all rows are replicated, it counts the rows of every table and compares the sequences on both servers. Then it removes everything that it created. The report lists what would have failed.\n\nDuring the rehearsal every database of the source has a publication and a replication slot, which retains WAL. The target has the databases and roles of the source. With a superuser of the target, a role without SUPERUSER owns each copy, so that no code of the source runs as a superuser there. They are removed at the end, also after Ctrl-C or a failure; the next rehearsal removes what a killed one left, and lists what others may have created. A database of the target that is not empty is an error and is not changed. The target must reach the source under the host name given here. If only a dump is possible, the dump is rehearsed. A Redis target becomes a replica of the source and is emptied at the end.\n\nThe password of the target is read from the address, CLOUDCTL_REHEARSE_INTO_PASSWORD, .pgpass, PGPASSWORD or REDISCLI_AUTH. Exit code 0: the compared data is equal. 1: something would have failed. 5: no data could be proven equal. 3: the migration is not possible, and nothing was changed.',
   options: [

@@ -36,7 +36,7 @@ const view: ListView<Row> = {
   ],
 };
 
-export const dbSequencesCommand: CommandSpec<CommandContext> = {
+export const dbSequences: CommandSpec<CommandContext> = {
   description:
     'Logical replication copies rows, but not the values of sequences. At the cut-over, after the application has stopped writing, run this command and pass its output to psql on the target, before the application starts there. The command only reads from the source.\n\nThe password of the source comes from PGPASSWORD or .pgpass. psql takes the password of the target from the same variable, so give it its own: `PGPASSWORD="$CLOUDCTL_TARGET_PASSWORD" psql …`.',
   options: sourceOptionSpecs,

@@ -1,6 +1,6 @@
 import { usageError } from '../../base/errors.ts';
 import type { CommandSpec } from '../../cli/command.ts';
-import { parseDurationToMillisecondsOrThrow } from '../../cli/values.ts';
+import { requireDuration } from '../../cli/values.ts';
 import { actorOf } from '../../context/actor.ts';
 import type { CommandContext } from '../../context.ts';
 import { clusterArgument, readCluster } from '../../db/source/index.ts';
@@ -13,7 +13,7 @@ import {
   settleInterrupted,
 } from '../../db/watch/index.ts';
 
-export const dbStatusCommand: CommandSpec<CommandContext> = {
+export const dbStatus: CommandSpec<CommandContext> = {
   description:
     'Shows the latest migration into a cluster, as the service reports it. The command needs no access to the source; `db watch` shows the progress in detail, from the source. With --watch, a line follows whenever the service reports another state, until the migration has ended: exit code 1 when it ended with an error. `-o ndjson` prints one object for each state.',
   arguments: [clusterArgument],
@@ -31,7 +31,7 @@ export const dbStatusCommand: CommandSpec<CommandContext> = {
   fields: migrationFields,
   run: async (context, args) => {
     const cluster = readCluster(args);
-    const interval = parseDurationToMillisecondsOrThrow(args.value('interval') ?? '5s', '--interval', 1000);
+    const interval = requireDuration(args.value('interval') ?? '5s', '--interval', 1000);
     if (args.has('interval') && !args.has('watch'))
       throw usageError('cannot use --interval without --watch', 'add `--watch`');
     context.output.checkColumns(migrationView);

@@ -1,12 +1,12 @@
 import type { CommandSpec } from '../../cli/command.ts';
-import { parseDurationToMillisecondsOrThrow } from '../../cli/values.ts';
+import { requireDuration } from '../../cli/values.ts';
 import { actorOf } from '../../context/actor.ts';
 import type { CommandContext } from '../../context.ts';
 import { requireStoppable, stopMigration } from '../../db/cutover/index.ts';
 import { clusterArgument, namesSource, readCluster, readSource, sourceOptionSpecs } from '../../db/source/index.ts';
 import { migrationFields, migrationView } from '../../db/watch/index.ts';
 
-export const dbStopCommand: CommandSpec<CommandContext> = {
+export const dbStop: CommandSpec<CommandContext> = {
   description:
     'Stops the migration into a cluster, after a confirmation: `--yes` confirms in a script. Then waits until every database has ended: the service copies sequences and materialized views last. The data that was copied stays on the target, and nothing that is written to the source later arrives there. A stopped migration cannot be continued, only started again into an empty target. If every database has already ended, nothing is sent and the exit code is 0. With a source (--source or CLOUDCTL_SOURCE), reads whether the migration left a replication slot, a publication or a Redis replica on the source: exit code 1 if it did; without it, prints the query for that. A service that does not stop migrations through its API is an error; the migration can then be stopped in the control panel.',
   arguments: [clusterArgument],
@@ -30,7 +30,7 @@ export const dbStopCommand: CommandSpec<CommandContext> = {
   run: async (context, args) => {
     const cluster = readCluster(args);
     context.output.checkColumns(migrationView);
-    const limit = parseDurationToMillisecondsOrThrow(args.value('wait-timeout') ?? '10m', '--wait-timeout', 1000);
+    const limit = requireDuration(args.value('wait-timeout') ?? '10m', '--wait-timeout', 1000);
     const actor = actorOf(context);
     requireStoppable(context, actor, cluster);
     const source = namesSource(context, args) ? await readSource(context, args) : undefined;

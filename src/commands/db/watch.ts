@@ -10,7 +10,7 @@ import {
   watchOptions,
 } from '../../db/watch/index.ts';
 
-export const dbWatchCommand: CommandSpec<CommandContext> = {
+export const dbWatch: CommandSpec<CommandContext> = {
   description:
     'Shows the progress of an online migration, the estimated time left, when the service stops it, and every rule of the service that is broken, with its fix. It reads the source, in read-only transactions, and the status at the service when `db migrate` started the migration on this machine. The state of the target is derived from replication slots, their consumers, running copies and table scans. A terminal shows a status screen; other outputs get a line when something changes. `-o ndjson` prints one object per poll; other formats print the last poll at the end. Ctrl-C ends the watch, not the migration.\n\n`identified by` says why a slot or replica counts as the one of the migration. proven: --slot names it, or its name holds the id of the migration. inferred: it is the only new one since `db migrate`, and the service shows that migration. assumed: anything else. With --until-idle, exit code 0 needs proven or inferred; assumed is exit code 5, with the candidates.',
   options: [

@@ -3,7 +3,7 @@ import { actorOf } from '../../context/actor.ts';
 import type { CommandContext } from '../../context.ts';
 import { attributeOptions, createDroplets, creationLimitOptions, ifExistsChoices } from '../../droplets/index.ts';
 
-export const dropletsCreateCommand: CommandSpec<CommandContext> = {
+export const dropletsCreate: CommandSpec<CommandContext> = {
   description:
     'Creates exactly one droplet for every name. Names are read from arguments, --names, a file and standard input together; patterns such as `web-{01..25}` and `{a,b}` expand. A ledger file records what was sent and created. Its path is printed first, and is in each JSON row. After an interruption or a crash, `--resume LEDGER` continues the batch and creates no droplet twice. The ledger of a single name is removed when its droplet is created.\n\nThe output has one row for every name. When no complete response to a request arrives, its names are looked up, and are sent again only if no droplet has them. A response may come up to 5 min later than `--timeout`: the names are looked up while the run waits, because a second request could create the droplets twice. A name whose result cannot be determined has the status `unknown`.',
   arguments: [{ name: 'NAME', description: 'Name, or a pattern such as "web-{01..25}"', variadic: true }],

@@ -3,7 +3,7 @@ import { actorOf } from '../../context/actor.ts';
 import type { CommandContext } from '../../context.ts';
 import { deleteSelected, limitOptions } from '../../droplets/index.ts';
 
-export const dropletsDeleteCommand: CommandSpec<CommandContext> = {
+export const dropletsDelete: CommandSpec<CommandContext> = {
   description:
     'Deletes droplets by id, name, shell pattern or tag. It first lists the droplets, and deletes exactly these after a confirmation: `--yes` confirms in a script. An id or a name that no droplet has is an error, and then nothing is deleted. A pattern or a tag without droplets is not an error.\n\nThe output has one row for every droplet: deleted, failed or unknown. A request without a clear response is repeated, and then the droplet is looked up.',
   arguments: [

@@ -4,9 +4,9 @@ import { pauseOf } from '../../cli/command-io.ts';
 import { collectNames } from '../../config/name-collector.ts';
 import type { CommandContext } from '../../context.ts';
 import { findDroplet } from '../../droplets/index.ts';
-import { createLinkedDropletListView, dropletFields, dropletListView } from './list.ts';
+import { dropletFields, dropletView, linkedView } from './list.ts';
 
-export const dropletsGetCommand: CommandSpec<CommandContext> = {
+export const dropletsGet: CommandSpec<CommandContext> = {
   description:
     'Shows one droplet. A number is the id of the droplet, or its name if no droplet has this id. Several droplets with the name are an error that lists their ids.',
   arguments: [
@@ -25,12 +25,12 @@ export const dropletsGetCommand: CommandSpec<CommandContext> = {
     },
     { text: 'Show a droplet as JSON', command: 'cloudctl droplets get 400000013 -o json' },
   ],
-  columns: dropletListView.columns,
+  columns: dropletView.columns,
   fields: dropletFields,
   run: async (context, args) => {
     const [text = ''] = args.positionals;
     if (text.trim() === '') throw usageError('DROPLET is empty', 'list the droplets: `cloudctl droplets list`');
-    context.output.checkColumns(dropletListView);
+    context.output.checkColumns(dropletView);
     const settings = context.settings();
     const api = await context.api(settings);
     const found = findDroplet({ api, pause: pauseOf(context) }, text, 'droplets get');
@@ -38,7 +38,7 @@ export const dropletsGetCommand: CommandSpec<CommandContext> = {
     const names = collectNames(context.host.folders.state, settings, 'droplets');
     names.add([raw]);
     names.save(false);
-    await context.output.object(raw, createLinkedDropletListView(context));
+    await context.output.object(raw, linkedView(context));
     return 0;
   },
 };

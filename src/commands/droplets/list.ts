@@ -4,29 +4,29 @@ import {
   type DropletFilter,
   hasTag,
   listDroplets,
+  publicAddress,
   readDroplet,
-  readPublicDropletAddress,
 } from '../../api/droplets.ts';
 import { createGlobMatcher, createReader } from '../../api/list.ts';
 
 import { usageError } from '../../base/errors.ts';
-import { isJsonRecord, type JsonRecord, readId, readLosslessNumberField, readStringField } from '../../base/json.ts';
-import { addLinksToOutputColumn, type ListView, type OutputCellValue } from '../../cli/columns.ts';
+import { isJsonRecord, type JsonRecord, readExactField, readId, readStringField } from '../../base/json.ts';
+import { type CellValue, type ListView, linkColumn } from '../../cli/columns.ts';
 import type { CommandSpec } from '../../cli/command.ts';
-import { requireNonEmptyValue } from '../../cli/values.ts';
-import { findSandboxPanelUrls } from '../../config/sandbox-urls-and-credentials.ts';
+import { requireValue } from '../../cli/values.ts';
+import { findPanelUrls } from '../../config/sandbox-urls-and-credentials.ts';
 import type { CommandContext } from '../../context.ts';
 import { limitOption, printList, watchOptions } from '../resource-list.ts';
 
 /** The table of droplets has the column names of `doctl`. */
-export const dropletListView: ListView<JsonRecord> = {
+export const dropletView: ListView<JsonRecord> = {
   columns: [
-    { name: 'ID', value: (row) => readLosslessNumberField(row, 'id') },
+    { name: 'ID', value: (row) => readExactField(row, 'id') },
     { name: 'Name', value: (row) => readStringField(row, 'name') },
-    { name: 'PublicIPv4', value: readPublicDropletAddress },
-    { name: 'Memory', value: (row) => readLosslessNumberField(row, 'memory'), priority: 6 },
-    { name: 'VCPUs', value: (row) => readLosslessNumberField(row, 'vcpus'), priority: 5 },
-    { name: 'Disk', value: (row) => readLosslessNumberField(row, 'disk'), priority: 7 },
+    { name: 'PublicIPv4', value: publicAddress },
+    { name: 'Memory', value: (row) => readExactField(row, 'memory'), priority: 6 },
+    { name: 'VCPUs', value: (row) => readExactField(row, 'vcpus'), priority: 5 },
+    { name: 'Disk', value: (row) => readExactField(row, 'disk'), priority: 7 },
     { name: 'Region', value: (row) => slugOf(row.region) },
     { name: 'Image', value: (row) => imageOf(row.image), priority: 3 },
     { name: 'Size', value: (row) => readStringField(row, 'size_slug') ?? slugOf(row.size), priority: 2 },
@@ -62,12 +62,12 @@ export const dropletFields = [
 ];
 
 /** The view of droplets. If the address of the control panel is known, each id is a hyperlink to its page. */
-export function createLinkedDropletListView(context: CommandContext): ListView<JsonRecord> {
-  const pages = findSandboxPanelUrls(context.host.folders.state, context.settings().values.auth_url);
-  return pages === undefined ? dropletListView : addLinksToOutputColumn(dropletListView, 'ID', pages.droplet);
+export function linkedView(context: CommandContext): ListView<JsonRecord> {
+  const pages = findPanelUrls(context.host.folders.state, context.settings().values.auth_url);
+  return pages === undefined ? dropletView : linkColumn(dropletView, 'ID', pages.droplet);
 }
 
-export const dropletsListCommand: CommandSpec<CommandContext> = {
+export const dropletsList: CommandSpec<CommandContext> = {
   description:
     'Lists all droplets of the account. With GLOB, lists only those whose name matches the shell pattern. Quote the pattern, so that the shell does not expand it. With --watch, a droplet that is gone is printed with the status `deleted`.',
   arguments: [
@@ -88,12 +88,12 @@ export const dropletsListCommand: CommandSpec<CommandContext> = {
       command: 'cloudctl droplets list --query "[?status!=\'active\'].name" -o json',
     },
   ],
-  columns: dropletListView.columns,
+  columns: dropletView.columns,
   fields: dropletFields,
   run: async (context, args) => {
     const [glob] = args.positionals;
-    const region = requireNonEmptyValue(args, 'region', 'nyc3');
-    const tag = requireNonEmptyValue(args, 'tag', 'web');
+    const region = requireValue(args, 'region', 'nyc3');
+    const tag = requireValue(args, 'tag', 'web');
     const matchesName = glob === undefined ? undefined : matcherOf(glob);
     const matches = ({ name, raw }: Droplet): boolean =>
       matchesName?.(name) !== false &&
@@ -101,7 +101,7 @@ export const dropletsListCommand: CommandSpec<CommandContext> = {
       (tag === undefined || mayHaveTag(raw, tag));
     const isFiltered = glob !== undefined || region !== undefined || tag !== undefined;
     return printList(context, args, {
-      view: createLinkedDropletListView(context),
+      view: linkedView(context),
       resource: 'droplets',
       remember: 'droplets',
       filters: ['region', 'tag'],
@@ -151,7 +151,7 @@ function slugOf(value: unknown): string | undefined {
 }
 
 /** Distribution and name of the image, or its slug if both are missing. */
-function imageOf(value: unknown): OutputCellValue {
+function imageOf(value: unknown): CellValue {
   if (!isJsonRecord(value)) return undefined;
   const parts = [readStringField(value, 'distribution'), readStringField(value, 'name')].filter(
     (part) => part !== undefined,
@@ -159,6 +159,6 @@ function imageOf(value: unknown): OutputCellValue {
   return parts.length > 0 ? parts.join(' ') : readStringField(value, 'slug');
 }
 
-function tagsOf(row: JsonRecord): OutputCellValue {
+function tagsOf(row: JsonRecord): CellValue {
   return Array.isArray(row.tags) ? row.tags.filter((tag) => typeof tag === 'string').join(',') : undefined;
 }

@@ -1,7 +1,7 @@
 import { usageError } from '../../base/errors.ts';
 import { isJsonRecord, readStringField } from '../../base/json.ts';
 import type { CommandSpec } from '../../cli/command.ts';
-import { shortenInputForError } from '../../cli/values.ts';
+import { shortenInput } from '../../cli/values.ts';
 import { adminUrlOption } from '../../config/sandbox-urls-and-credentials.ts';
 import type { CommandContext } from '../../context.ts';
 
@@ -10,7 +10,7 @@ interface ClockReading {
   readonly frozen: boolean;
 }
 
-export const sandboxClockCommand: CommandSpec<CommandContext> = {
+export const sandboxClock: CommandSpec<CommandContext> = {
   description:
     'Every time of the sandbox comes from one virtual clock: the expiry of tokens and codes, the creation of droplets. The virtual clock only moves forward.',
   arguments: [
@@ -56,7 +56,7 @@ function clockChange(step: string): object | undefined {
   if (/^\+\d{1,9}[smhd]$/.test(step)) return { advance: step };
   const meant = meantCommand([step]);
   throw usageError(
-    `unknown STEP "${shortenInputForError(step)}"`,
+    `unknown STEP "${shortenInput(step)}"`,
     meant === undefined
       ? 'advance the clock as in `cloudctl sandbox clock +10m`, or pass freeze, resume or now'
       : `advance the clock with \`${meant}\``,

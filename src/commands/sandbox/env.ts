@@ -2,14 +2,14 @@ import { CliError } from '../../base/errors.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import {
   adminUrlOption,
-  decodeSandboxUrlsAndCredentials,
-  readLastSandbox,
-  type SandboxUrlsAndCredentials,
+  decodePlace,
+  lastSandbox,
+  type SandboxPlace,
 } from '../../config/sandbox-urls-and-credentials.ts';
-import { normalizeEnvironmentVariableValue } from '../../config/settings.ts';
+import { variableValue } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
 
-export const sandboxEnvCommand: CommandSpec<CommandContext> = {
+export const sandboxEnv: CommandSpec<CommandContext> = {
   description:
     'Prints `export` lines for a POSIX shell that select the sandbox that was started last, or the one of --admin-url. The lines contain the client secret and the admin token of the sandbox, which no other server accepts.',
   options: [adminUrlOption],
@@ -39,11 +39,11 @@ export const sandboxEnvCommand: CommandSpec<CommandContext> = {
 async function readConnection(
   context: CommandContext,
   adminUrl: string | undefined,
-): Promise<SandboxUrlsAndCredentials | undefined> {
+): Promise<SandboxPlace | undefined> {
   const { env, folders } = context.host;
-  if (adminUrl === undefined && normalizeEnvironmentVariableValue(env.CLOUDCTL_SANDBOX_ADMIN_URL) === undefined)
-    return readLastSandbox(folders.state);
-  return decodeSandboxUrlsAndCredentials(await (await context.sandbox(adminUrl)).call('GET', '/world'));
+  if (adminUrl === undefined && variableValue(env.CLOUDCTL_SANDBOX_ADMIN_URL) === undefined)
+    return lastSandbox(folders.state);
+  return decodePlace(await (await context.sandbox(adminUrl)).call('GET', '/world'));
 }
 
 function shellQuoted(text: string): string {

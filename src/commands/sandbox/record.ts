@@ -1,13 +1,13 @@
-import { createSandboxAdminClient } from '../../api/sandbox-admin.ts';
+import { adminClient } from '../../api/sandbox-admin.ts';
 import { removeForeign, writeClientSecret } from '../../auth/session/index.ts';
 import { CliError } from '../../base/errors.ts';
 import { Secret } from '../../base/secret.ts';
 import { writeProfile } from '../../config/config-file.ts';
-import { forgetSandbox, readKnownSandboxes, recordStartedSandbox } from '../../config/sandbox-urls-and-credentials.ts';
-import type { ResolvedProfileSettings } from '../../config/settings.ts';
-import { validateCallbackUrlSetting } from '../../config/urls.ts';
+import { forgetSandbox, knownSandboxes, recordSandbox } from '../../config/sandbox-urls-and-credentials.ts';
+import type { ProfileSettings } from '../../config/settings.ts';
+import { parseCallbackUrl } from '../../config/urls.ts';
 import type { CommandContext } from '../../context.ts';
-import { createHttpSenderWithRequestTimeout } from '../../platform/waiting.ts';
+import { limitedSender } from '../../platform/waiting.ts';
 import type { SandboxServers } from '../../sandbox/sandbox.ts';
 
 type SandboxReady = SandboxServers['ready'];
@@ -18,7 +18,7 @@ type SandboxReady = SandboxServers['ready'];
  */
 export function recordStart({ host, output }: CommandContext, ready: SandboxReady, isOptional: boolean): boolean {
   try {
-    recordStartedSandbox(host.folders.state, ready);
+    recordSandbox(host.folders.state, ready);
     return true;
   } catch (error) {
     if (!isOptional) throw error;
@@ -43,11 +43,11 @@ export async function replaceProfile(context: CommandContext, ready: SandboxRead
      * A sandbox accepts a callback URL of another machine. A login of this program does not, because no redirect would
      * arrive.
      */
-    ...(validateCallbackUrlSetting(ready.callback_url).ok ? { callback_urls: [ready.callback_url] } : {}),
+    ...(parseCallbackUrl(ready.callback_url).ok ? { callback_urls: [ready.callback_url] } : {}),
     credential_store: 'file',
     scope: 'read write',
   } as const;
-  const settings: ResolvedProfileSettings = {
+  const settings: ProfileSettings = {
     profileName: 'sandbox',
     profile: { name: 'sandbox', isDefault: false },
     isProfileStored: true,
@@ -78,10 +78,10 @@ const responseLimitMs = 2000;
  */
 export async function forgetEnded(context: CommandContext): Promise<void> {
   const { state } = context.host.folders;
-  const send = createHttpSenderWithRequestTimeout(await context.send(), responseLimitMs);
-  for (const place of readKnownSandboxes(state)) {
+  const send = limitedSender(await context.send(), responseLimitMs);
+  for (const place of knownSandboxes(state)) {
     try {
-      await createSandboxAdminClient(send, place.admin_url, place.admin_token).call('GET', '/clock');
+      await adminClient(send, place.admin_url, place.admin_token).call('GET', '/clock');
       return;
     } catch (error) {
       if (!(error instanceof CliError)) throw error;

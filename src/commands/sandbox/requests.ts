@@ -1,7 +1,7 @@
 import { isJsonRecord, type JsonRecord, readNumberField, readStringField } from '../../base/json.ts';
 import type { ListView } from '../../cli/columns.ts';
 import type { CommandSpec } from '../../cli/command.ts';
-import { requireWholeNumber } from '../../cli/values.ts';
+import { requireInteger } from '../../cli/values.ts';
 import { adminUrlOption } from '../../config/sandbox-urls-and-credentials.ts';
 import type { CommandContext } from '../../context.ts';
 
@@ -20,7 +20,7 @@ const view: ListView<JsonRecord> = {
   ],
 };
 
-export const sandboxRequestsCommand: CommandSpec<CommandContext> = {
+export const sandboxRequests: CommandSpec<CommandContext> = {
   description:
     'Prints every request without its secrets, oldest first. Tokens are shown by their last characters. A request with a fault shows whether it was committed and whether its response was delivered; its status is 0 if there was no response.',
   options: [
@@ -64,7 +64,7 @@ export const sandboxRequestsCommand: CommandSpec<CommandContext> = {
     const endpoint = args.value('endpoint');
     const wait = args.value('wait');
     if (endpoint !== undefined) query.set('endpoint', endpoint);
-    if (wait !== undefined) query.set('wait', String(requireWholeNumber(wait, '--wait', { min: 1, max: 99_999 })));
+    if (wait !== undefined) query.set('wait', String(requireInteger(wait, '--wait', { min: 1, max: 99_999 })));
     const answer = await admin.call('GET', `/requests?${query}`);
     const list = isJsonRecord(answer) && Array.isArray(answer.requests) ? answer.requests.filter(isJsonRecord) : [];
     await context.output.list(list, view);

@@ -2,7 +2,7 @@ import type { CommandSpec } from '../../cli/command.ts';
 import { adminUrlOption } from '../../config/sandbox-urls-and-credentials.ts';
 import type { CommandContext } from '../../context.ts';
 
-export const sandboxResetCommand: CommandSpec<CommandContext> = {
+export const sandboxReset: CommandSpec<CommandContext> = {
   description:
     'Resets tokens, sign-ins, droplets, the clock and the request log, and removes every fault. URLs, ids and secrets stay the same.',
   options: [adminUrlOption],

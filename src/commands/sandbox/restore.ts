@@ -1,16 +1,11 @@
 import { CliError, usageError } from '../../base/errors.ts';
 import { isJsonRecord, tryParseJson } from '../../base/json.ts';
 import type { CommandSpec } from '../../cli/command.ts';
-import { readUserInput } from '../../cli/user-file.ts';
-import {
-  adminUrlOption,
-  decodeSandboxUrlsAndCredentials,
-  readLastSandbox,
-  recordStartedSandbox,
-} from '../../config/sandbox-urls-and-credentials.ts';
+import { readInput } from '../../cli/user-file.ts';
+import { adminUrlOption, decodePlace, lastSandbox, recordSandbox } from '../../config/sandbox-urls-and-credentials.ts';
 import type { CommandContext } from '../../context.ts';
 
-export const sandboxRestoreCommand: CommandSpec<CommandContext> = {
+export const sandboxRestore: CommandSpec<CommandContext> = {
   description:
     'Restores everything that `cloudctl sandbox snapshot` saved, including the virtual time; on an error nothing changes. URLs, admin token, faults and request log stay the same.',
   arguments: [{ name: 'FILE', description: 'snapshot file; - is standard input', required: true, completion: 'file' }],
@@ -32,9 +27,9 @@ export const sandboxRestoreCommand: CommandSpec<CommandContext> = {
 /** A snapshot of another sandbox contains other applications, whose credentials `sandbox env` must print. */
 async function recordRestoredSandbox(context: CommandContext, ready: unknown): Promise<void> {
   const { state } = context.host.folders;
-  const [place, now] = [readLastSandbox(state), decodeSandboxUrlsAndCredentials(ready)];
+  const [place, now] = [lastSandbox(state), decodePlace(ready)];
   if (now === undefined || place?.admin_token !== now.admin_token || place.client_id === now.client_id) return;
-  recordStartedSandbox(state, now);
+  recordSandbox(state, now);
   await context.output.note(
     'The snapshot is from another sandbox: client ID and client secret changed. `cloudctl sandbox env` prints the new values.',
   );
@@ -42,7 +37,7 @@ async function recordRestoredSandbox(context: CommandContext, ready: unknown): P
 
 async function readSnapshot(context: CommandContext, file: string): Promise<string> {
   const { note } = context.output;
-  const content = await readUserInput({ stdin: context.host.stdin, note }, file, {
+  const content = await readInput({ stdin: context.host.stdin, note }, file, {
     what: file === '-' ? 'the snapshot on standard input' : `the snapshot in ${file}`,
     readError: (reason) =>
       usageError(`could not read ${file}: ${reason}`, 'pass a file that `cloudctl sandbox snapshot` wrote'),

@@ -3,9 +3,9 @@ import { escapeUnprintable } from '../../base/sanitize.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { adminUrlOption } from '../../config/sandbox-urls-and-credentials.ts';
 import type { CommandContext } from '../../context.ts';
-import { writeFileAtomically } from '../../platform/files.ts';
+import { writeAtomically } from '../../platform/files.ts';
 
-export const sandboxSnapshotCommand: CommandSpec<CommandContext> = {
+export const sandboxSnapshot: CommandSpec<CommandContext> = {
   description:
     'Saves users, applications, sign-ins, authorizations, codes, tokens, droplets, actions, migrations and the virtual time as one JSON object; `cloudctl sandbox restore` restores them. The file contains every secret of the sandbox and has mode 0600.',
   arguments: [{ name: 'FILE', description: 'file to write; - is standard output', required: true, completion: 'file' }],
@@ -20,7 +20,7 @@ export const sandboxSnapshotCommand: CommandSpec<CommandContext> = {
       return 0;
     }
     try {
-      writeFileAtomically(file, `${text}\n`);
+      writeAtomically(file, `${text}\n`);
     } catch (error) {
       throw usageError(
         `could not write ${file}: ${error instanceof Error ? error.message : String(error)}`,

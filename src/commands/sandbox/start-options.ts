@@ -4,11 +4,11 @@ import { tryParseJson } from '../../base/json.ts';
 import { sanitizeLine } from '../../base/sanitize.ts';
 import type { OptionSpec, ParsedArgs } from '../../cli/command.ts';
 import type { CommandIo } from '../../cli/command-io.ts';
-import type { CommandOutputWriter } from '../../cli/output.ts';
-import { readFileNamedByUser, readUserInput } from '../../cli/user-file.ts';
-import { requireWholeNumber } from '../../cli/values.ts';
-import { normalizeEnvironmentVariableValue } from '../../config/settings.ts';
-import { browserBlockedPorts } from '../../config/urls.ts';
+import type { OutputWriter } from '../../cli/output.ts';
+import { readInput, readUserFile } from '../../cli/user-file.ts';
+import { requireInteger } from '../../cli/values.ts';
+import { variableValue } from '../../config/settings.ts';
+import { blockedPorts } from '../../config/urls.ts';
 import type { HostSystem, ProcessEnvironment } from '../../platform/host.ts';
 import { isLoopbackListener, type PublicAddress, parsePublicAddress } from '../../sandbox/http/origin.ts';
 import { requireCertificate } from '../../sandbox/http/server.ts';
@@ -50,7 +50,7 @@ export const listenOptions: readonly OptionSpec[] = [
 type ListenOptions = Pick<ServerOptions, 'host' | 'port' | 'apiPort' | 'publicName' | 'adminToken' | 'tls'>;
 
 /** Reads what the sandbox starts with, and the warnings about it. Throws `usage` before anything is started. */
-export async function readStartOptions(
+export async function startOptions(
   { host, output }: CommandIo,
   args: ParsedArgs,
 ): Promise<{ readonly options: ServerOptions; readonly warnings: readonly string[] }> {
@@ -58,7 +58,7 @@ export async function readStartOptions(
   const listen = readListen(args, env);
   const number = (name: string, max: number): number | undefined => {
     const text = args.value(name);
-    return text === undefined ? undefined : requireWholeNumber(text, `--${name}`, { min: 0, max });
+    return text === undefined ? undefined : requireInteger(text, `--${name}`, { min: 0, max });
   };
   const [seed, dropletLimit] = [number('seed', 2 ** 31 - 1), number('droplet-limit', 1_000_000)];
   const [rateLimit, state, file] = ['rate-limit', 'state', 'data'].map((name) => args.value(name));
@@ -88,7 +88,7 @@ export async function readStartOptions(
 function readListen(args: ParsedArgs, env: ProcessEnvironment): ListenOptions {
   const [port, apiPort] = (['port', 'api-port'] as const).map((name) => {
     const text = args.value(name);
-    return text === undefined ? undefined : requireWholeNumber(text, `--${name}`, { min: 0, max: 65_535 });
+    return text === undefined ? undefined : requireInteger(text, `--${name}`, { min: 0, max: 65_535 });
   });
   const listen = readListenAddress(args);
   const host = listen ?? args.value('host');
@@ -135,7 +135,7 @@ function readCertificate(args: ParsedArgs): ListenOptions['tls'] {
 }
 
 function readPem(option: string, file: string): string {
-  const text = readFileNamedByUser(file);
+  const text = readUserFile(file);
   if (text !== undefined) return text;
   throw usageError(
     `the file of ${option} does not exist: ${sanitizeLine(file)}`,
@@ -177,7 +177,7 @@ function readPublicName(args: ParsedArgs, listen: string | undefined): PublicAdd
   if (listen === undefined)
     throw usageError('--public-name requires --listen', 'add the address to listen on, such as `--listen 0.0.0.0`');
   const name = parsePublicAddress(text);
-  if (name === undefined || browserBlockedPorts.has(name.port))
+  if (name === undefined || blockedPorts.has(name.port))
     throw usageError(
       `--public-name is not HOST:PORT of a URL: ${sanitizeLine(text)}`,
       'pass the name and the port that clients use, such as `--public-name sandbox:8080`',
@@ -202,7 +202,7 @@ function requirePublicPorts(name: PublicAddress, port: number | undefined, apiPo
  * command are visible to other users.
  */
 function readAdminToken(env: ProcessEnvironment): string | undefined {
-  const token = normalizeEnvironmentVariableValue(env.CLOUDCTL_SANDBOX_ADMIN_TOKEN);
+  const token = variableValue(env.CLOUDCTL_SANDBOX_ADMIN_TOKEN);
   if (token === undefined || /^[A-Za-z0-9_-]{16,256}$/.test(token)) return token;
   throw usageError(
     'CLOUDCTL_SANDBOX_ADMIN_TOKEN is not 16 to 256 letters, digits, hyphens or underscores',
@@ -228,7 +228,7 @@ export function readClusters(args: ParsedArgs, env: ProcessEnvironment): readonl
   const twice = typed.find(({ name }, at) => typed.findIndex((one) => one.name === name) !== at);
   if (twice !== undefined) throw usageError(`cluster ${twice.name} is given twice`, 'pass each cluster once');
   const environment = Object.entries(env).flatMap(([name, value]) => {
-    const url = normalizeEnvironmentVariableValue(value);
+    const url = variableValue(value);
     return name.startsWith(variablePrefix) && name.length > variablePrefix.length && url !== undefined
       ? [{ name: name.slice(variablePrefix.length).toLowerCase(), url }]
       : [];
@@ -261,9 +261,9 @@ function parseAppOption(text: string): { readonly name: string; readonly callbac
   return { name: text.slice(0, at), callbackUrl: text.slice(at + 1) };
 }
 
-async function readData(stdin: HostSystem['stdin'], note: CommandOutputWriter['note'], file: string): Promise<unknown> {
+async function readData(stdin: HostSystem['stdin'], note: OutputWriter['note'], file: string): Promise<unknown> {
   const what = file === '-' ? 'the data on standard input' : `the data in ${sanitizeLine(file)}`;
-  const content = await readUserInput({ stdin, note }, file, {
+  const content = await readInput({ stdin, note }, file, {
     what,
     readError: (reason) => usageError(`could not read ${what}: ${reason}`, 'pass a JSON file that you can read'),
     maxBytes: { bytes: MAX_DATA, hint: 'pass a smaller file' },

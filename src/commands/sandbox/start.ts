@@ -11,11 +11,11 @@ import { SandboxDataError } from '../../sandbox/data.ts';
 import { type SandboxServers, type ServerOptions, startServers } from '../../sandbox/sandbox.ts';
 import { SandboxStateFolderError } from '../../sandbox/state/journal.ts';
 import { forgetEnded, recordStart, replaceProfile } from './record.ts';
-import { dataError, listenOptions, readStartOptions } from './start-options.ts';
+import { dataError, listenOptions, startOptions } from './start-options.ts';
 
 type SandboxReady = SandboxServers['ready'];
 
-export const sandboxStartCommand: CommandSpec<CommandContext> = {
+export const sandboxStart: CommandSpec<CommandContext> = {
   description:
     'Runs the authorization server, the resource API and the control panel on the loopback interface until Ctrl-C. Writes the profile `sandbox`, so that `cloudctl --profile sandbox auth login` works at once. With `-o json` the first line of standard output is one JSON object with every URL and secret.',
   options: [
@@ -85,7 +85,7 @@ export const sandboxStartCommand: CommandSpec<CommandContext> = {
     { text: 'Keep users, tokens and droplets between starts', command: 'cloudctl sandbox start --state DIR' },
   ],
   run: async (context, args) => {
-    const { options, warnings } = await readStartOptions(context, args);
+    const { options, warnings } = await startOptions(context, args);
     const sandbox = await startServers(options).catch((error: unknown) => {
       throw error instanceof SandboxDataError
         ? dataError(args.value('data'), error.message)

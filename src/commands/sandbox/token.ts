@@ -4,7 +4,7 @@ import type { CommandSpec } from '../../cli/command.ts';
 import { adminUrlOption } from '../../config/sandbox-urls-and-credentials.ts';
 import type { CommandContext } from '../../context.ts';
 
-export const sandboxTokenCommand: CommandSpec<CommandContext> = {
+export const sandboxToken: CommandSpec<CommandContext> = {
   description:
     'Prints an access token of the sandbox; with -o json the whole token response, including the refresh token. The command counts as an approval by that user.',
   options: [

@@ -1,21 +1,21 @@
 import type { ApiClient } from '../../api/client.ts';
 import {
-  describeOnlineMigration,
-  type FetchedOnlineMigration,
-  fetchOnlineMigration,
+  describeMigration,
+  type FetchedMigration,
+  fetchMigration,
   isMigrationActive,
   isMigrationStopping,
   listActiveDatabases,
-  listMigrationFailures,
-  listMigrationWarnings,
-  type OnlineMigration,
+  listFailures,
+  listWarnings,
+  type Migration,
 } from '../../api/online-migration.ts';
 import { CliError } from '../../base/errors.ts';
 import { sanitizeLine } from '../../base/sanitize.ts';
 import { formatBytes } from '../../base/text.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
 import type { Clock } from '../../platform/host.ts';
-import { clientSideDatabaseErrorCodes, DatabaseConnectError } from '../../platform/network-errors.ts';
+import { ConnectError, clientErrorCodes } from '../../platform/network-errors.ts';
 import { connectPostgresql } from '../../postgresql/connection.ts';
 import type { PostgresqlEndpoint } from '../../postgresql/endpoint.ts';
 import { QueryError } from '../../postgresql/query-error.ts';
@@ -134,9 +134,9 @@ const minimumWatch = 3000;
 async function readMigrationFact(
   api: ApiClient,
   { cluster, ignoreDbs }: CheckCutoverOptions,
-): Promise<{ readonly migration: CutoverFacts['migration']; readonly shown: OnlineMigration | 'none' | undefined }> {
+): Promise<{ readonly migration: CutoverFacts['migration']; readonly shown: Migration | 'none' | undefined }> {
   try {
-    const shown = await fetchOnlineMigration(api, cluster);
+    const shown = await fetchMigration(api, cluster);
     if (shown === undefined) return { migration: 'the service shows no migration into this cluster', shown: 'none' };
     return { migration: describeMigrationFact(shown, ignoreDbs), shown };
   } catch (error) {
@@ -147,7 +147,7 @@ async function readMigrationFact(
 }
 
 export function describeMigrationFact(
-  shown: FetchedOnlineMigration,
+  shown: FetchedMigration,
   ignoreDbs: readonly string[],
 ): Exclude<CutoverFacts['migration'], string> {
   const isStopping = isMigrationStopping(shown);
@@ -155,9 +155,9 @@ export function describeMigrationFact(
   return {
     hasEnded: !isMigrationActive(shown),
     isStopping,
-    failures: listMigrationFailures(shown, ignoreDbs),
-    description: `${describeOnlineMigration(shown)}${active}`,
-    warnings: listMigrationWarnings(shown),
+    failures: listFailures(shown, ignoreDbs),
+    description: `${describeMigration(shown)}${active}`,
+    warnings: listWarnings(shown),
   };
 }
 
@@ -179,7 +179,7 @@ async function readTargetFailure({
     return {
       targetFailure: redactReason(error, target.source.password),
       targetHint: targetLoginHint(error, targetInputs),
-      isTargetWithoutTls: error instanceof DatabaseConnectError && error.code === clientSideDatabaseErrorCodes.noTls,
+      isTargetWithoutTls: error instanceof ConnectError && error.code === clientErrorCodes.noTls,
     };
   }
 }
@@ -212,7 +212,7 @@ export async function readTargetObstacle(
 
 async function readCleanFact(
   options: CheckCutoverOptions,
-  shown: OnlineMigration | 'none' | undefined,
+  shown: Migration | 'none' | undefined,
 ): Promise<CutoverFacts['clean']> {
   const { source, target, ignoreDbs, clock, signal } = options;
   const id = typeof shown === 'object' ? shown.id : undefined;
@@ -241,7 +241,7 @@ async function readSourceActivity({ source, signal, ignoreDbs }: CheckCutoverOpt
     if (signal.aborted || !isServerError(error)) throw error;
     const reason = redactReason(error, source.source.password);
     throw new CliError('source_unreachable', `could not connect to the source: ${reason}`, {
-      hint: unreachableHint(source, error instanceof DatabaseConnectError ? error.code : undefined, {
+      hint: unreachableHint(source, error instanceof ConnectError ? error.code : undefined, {
         ignoreDbs,
       }),
     });
@@ -254,7 +254,7 @@ async function readSourceActivity({ source, signal, ignoreDbs }: CheckCutoverOpt
  */
 async function observeDelivery(
   options: CheckCutoverOptions,
-  shown: OnlineMigration | 'none' | undefined,
+  shown: Migration | 'none' | undefined,
   hasEnded: boolean,
 ): Promise<NonNullable<CutoverFacts['lag']>> {
   const { source, target, clock, signal, ignoreDbs, slots } = options;
@@ -289,7 +289,7 @@ async function observeDelivery(
 
 async function watchUntilIdle(
   options: CheckCutoverOptions,
-  shown: OnlineMigration | 'none' | undefined,
+  shown: Migration | 'none' | undefined,
 ): Promise<NonNullable<CutoverFacts['lag']>> {
   const { source, target, clock, signal, ignoreDbs, slots, cluster } = options;
   const record = options.record?.started?.cluster === cluster ? options.record : undefined;
@@ -383,7 +383,7 @@ async function orReason<T>(
 }
 
 export function isServerError(error: unknown): boolean {
-  return [DatabaseConnectError, QueryError, CommandError].some((kind) => error instanceof kind);
+  return [ConnectError, QueryError, CommandError].some((kind) => error instanceof kind);
 }
 
 /** Rejects with a ConnectError, a QueryError or a CommandError if a server cannot be read. */

@@ -1,7 +1,7 @@
 import { CliError } from '../../base/errors.ts';
 import { sanitizeReportLine } from '../../base/sanitize.ts';
 import { countOf, formatCount } from '../../base/text.ts';
-import { createTerminalStyles, isColorEnabled } from '../../cli/color.ts';
+import { createStyles, usesColor } from '../../cli/color.ts';
 import type { CommandIo } from '../../cli/command-io.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
 import {
@@ -24,9 +24,7 @@ export async function printDatabaseComparison(
 ): Promise<void> {
   const isShaped = globals.values('format').length > 0 || globals.value('query') !== undefined;
   if (output.format === 'table' && !isShaped) {
-    const ink = await createTerminalStyles(
-      isColorEnabled({ sink: host.stdout, env: host.env, noColor: globals.has('no-color') }),
-    );
+    const ink = await createStyles(usesColor({ sink: host.stdout, env: host.env, noColor: globals.has('no-color') }));
     return output.prose(formatDatabaseComparison(report, ink));
   }
   if (output.format === 'csv' || output.format === 'ndjson' || globals.values('format').length > 0)

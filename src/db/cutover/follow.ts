@@ -1,14 +1,14 @@
-import type { RefusedRequestHints } from '../../api/api-response.ts';
+import type { RefusedHints } from '../../api/api-response.ts';
 import type { ApiClient } from '../../api/client.ts';
 import {
-  describeMigrationFailures,
-  describeOnlineMigration,
-  type FetchedOnlineMigration,
-  fetchOnlineMigration,
+  describeFailures,
+  describeMigration,
+  type FetchedMigration,
+  fetchMigration,
   isMigrationActive,
   isMigrationStopping,
 } from '../../api/online-migration.ts';
-import { stopOnlineMigration } from '../../api/stop-online-migration.ts';
+import { requestStop } from '../../api/stop-online-migration.ts';
 import { CliError, withHint } from '../../base/errors.ts';
 import { sanitizeLine, sanitizeReportLine } from '../../base/sanitize.ts';
 import { countOf } from '../../base/text.ts';
@@ -39,7 +39,7 @@ interface FollowOptions extends Cutover {
   readonly waitTimeout: number;
   /** Shell commands without passwords: for the sequences, for the stop, for the comparison, and for this command. */
   readonly commands: FailureCommands & Readonly<Record<'sequences' | 'compare' | 'status' | 'again', string>>;
-  readonly loginHints: RefusedRequestHints;
+  readonly loginHints: RefusedHints;
   readonly view: FollowView;
   /** Lines of the checklist that the user has checked. */
   readonly accepted: readonly string[];
@@ -83,7 +83,7 @@ class Follow implements Attempt {
   readonly options: FollowOptions;
   readonly signal: AbortSignal;
   readonly progress: Progress;
-  #migration: FetchedOnlineMigration | undefined;
+  #migration: FetchedMigration | undefined;
   #pair: Pair | undefined;
   /** Both servers when the migration had ended and nothing of it was left. */
   #last: Sighting | undefined;
@@ -129,7 +129,7 @@ class Follow implements Attempt {
 
   async readMigration(): Promise<void> {
     const { cluster, commands, ignoreDbs } = this.options;
-    const shown = await fetchOnlineMigration(this.#api, cluster, { until: this.signal });
+    const shown = await fetchMigration(this.#api, cluster, { until: this.signal });
     if (shown === undefined)
       throw new CliError('not_found', 'the service shows no migration into this cluster', {
         hint: `check the UUID of the cluster with \`${commands.status}\``,
@@ -139,7 +139,7 @@ class Follow implements Attempt {
     this.progress.facts = { ...this.progress.facts, migration };
     if (hasMigrationFailed({ migration }))
       throw new CliError('api_error', 'the migration failed at the service', {
-        detail: describeMigrationFailures(migration.failures ?? []),
+        detail: describeFailures(migration.failures ?? []),
         hint: `do not stop the application; ${helpWithFailures(migration.failures ?? [], !migration.hasEnded, commands)}`,
       });
   }
@@ -331,13 +331,13 @@ class Follow implements Attempt {
         await this.progress.show('stopping the migration');
         try {
           this.progress.changes.push('the stop of the migration was requested');
-          this.#migration = await stopOnlineMigration(this.#api, cluster, this.#migration, loginHints);
+          this.#migration = await requestStop(this.#api, cluster, this.#migration, loginHints);
         } catch (error) {
           if (!(error instanceof CliError)) throw error;
           throw withHint(error, `${error.hint ?? 'correct the problem'}; then continue with \`${commands.again}\``);
         }
         this.waitedSince = clock.now();
-        this.progress.log('migration stopped', describeOnlineMigration(this.#migration));
+        this.progress.log('migration stopped', describeMigration(this.#migration));
         return true;
       }
       await this.progress.show('waiting for the stop of the migration');

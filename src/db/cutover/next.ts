@@ -4,7 +4,7 @@ import type { ParsedArgs } from '../../cli/command.ts';
 import type { CommandIo } from '../../cli/command-io.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
 import { quoteIdentifier } from '../../postgresql/quote.ts';
-import { type DbSource, quotedSourceArgs, targetUrlText } from '../source/index.ts';
+import { type DbSource, sourceWords, targetUrlText } from '../source/index.ts';
 import { type FailureCommands, helpWithFailures } from '../watch/index.ts';
 import { type ChecklistLine, type CutoverFacts, hasMigrationFailed, isUnread } from './checklist.ts';
 import { listAcceptable } from './comparison.ts';
@@ -124,7 +124,7 @@ export function cutoverCommands(
   args: ParsedArgs,
   { cluster, source, target, access }: Place,
 ): NextCommands {
-  const from = quotedSourceArgs(source, { ignoreDbs: args.values('ignore-dbs'), caFile: args.value('ca-file') });
+  const from = sourceWords(source, { ignoreDbs: args.values('ignore-dbs'), caFile: args.value('ca-file') });
   const slots = quotedOptions(args, ['slot']);
   const to = ['--target', quoteShellArg(targetUrlText(target))];
   // psql enters the first database in which something is left.

@@ -1,7 +1,7 @@
 import { CliError } from '../../base/errors.ts';
 import { sanitizeReportLine } from '../../base/sanitize.ts';
 import type { Clock } from '../../platform/host.ts';
-import { clientSideDatabaseErrorCodes, DatabaseConnectError } from '../../platform/network-errors.ts';
+import { ConnectError, clientErrorCodes } from '../../platform/network-errors.ts';
 import { connectPostgresql } from '../../postgresql/connection.ts';
 import type { PostgresqlEndpoint } from '../../postgresql/endpoint.ts';
 import { searchPathStatement } from '../../postgresql/psql-script.ts';
@@ -212,7 +212,7 @@ async function readReplicas(
 
 function unreadable(error: unknown, what: string): unknown {
   if (!(error instanceof Error) || error instanceof TypeError) return error;
-  if (error instanceof DatabaseConnectError && error.code === clientSideDatabaseErrorCodes.aborted) return error;
+  if (error instanceof ConnectError && error.code === clientErrorCodes.aborted) return error;
   return new CliError('source_unreachable', sanitizeReportLine(`could not read ${what}: ${error.message}`, 300), {
     detail: 'it is not proven that nothing of the migration is left on the source',
     hint: 'when the source can be reached, run the same command again: nothing is sent for a migration that has ended',

@@ -1,10 +1,10 @@
 import type { Actor } from '../../api/actor.ts';
 import { CliError, type ExitCode, usageError } from '../../base/errors.ts';
-import { maxSanitizedTextLength, sanitizeReportLine } from '../../base/sanitize.ts';
+import { maxTextLength, sanitizeReportLine } from '../../base/sanitize.ts';
 import type { ListView } from '../../cli/columns.ts';
 import type { ParsedArgs } from '../../cli/command.ts';
 import type { CommandIo } from '../../cli/command-io.ts';
-import { parseDurationToMillisecondsOrThrow } from '../../cli/values.ts';
+import { requireDuration } from '../../cli/values.ts';
 import { runUntilSignal } from '../../platform/waiting.ts';
 import { requireWritable, writeReport } from '../preflight/report-files.ts';
 import { type DbSource, readCluster, readSource, sourceUrlText, targetUrlText } from '../source/index.ts';
@@ -105,10 +105,7 @@ async function check(run: Run): Promise<ExitCode> {
     `${lines.length - left.length} of ${lines.length} steps of the cut-over are done`,
     {
       detail: sanitizeReportLine(`${open.title}: ${open.observed}`),
-      hint: nextStep(open, commandsOf(run, facts.access, facts.isTargetWithoutTls), facts).slice(
-        0,
-        maxSanitizedTextLength,
-      ),
+      hint: nextStep(open, commandsOf(run, facts.access, facts.isTargetWithoutTls), facts).slice(0, maxTextLength),
     },
   );
 }
@@ -139,7 +136,7 @@ function readFollowArgs({ prompts, globals }: CommandIo, args: ParsedArgs): Foll
   const compared = (['all', 'changed', 'none'] as const).find((one) => one === args.value('compare')) ?? 'all';
   const report = args.value('report');
   requireWritable(report);
-  const waitTimeout = parseDurationToMillisecondsOrThrow(args.value('wait-timeout') ?? '1h', '--wait-timeout', 1000);
+  const waitTimeout = requireDuration(args.value('wait-timeout') ?? '1h', '--wait-timeout', 1000);
   return { isApplied, compared, waitTimeout, report };
 }
 

@@ -1,19 +1,14 @@
 import type { Actor } from '../../api/actor.ts';
 import {
-  describeOnlineMigration,
-  type FetchedOnlineMigration,
+  describeMigration,
+  type FetchedMigration,
   isMigrationActive,
   isMigrationStopping,
   listActiveDatabases,
 } from '../../api/online-migration.ts';
-import {
-  hasMigrationEnded,
-  needsStopRequest,
-  stopOnlineMigration,
-  waitForMigrationEnd,
-} from '../../api/stop-online-migration.ts';
+import { awaitEnd, hasMigrationEnded, needsStopRequest, requestStop } from '../../api/stop-online-migration.ts';
 import { CliError, usageError } from '../../base/errors.ts';
-import { maxSanitizedTextLength } from '../../base/sanitize.ts';
+import { maxTextLength } from '../../base/sanitize.ts';
 import { formatDuration } from '../../base/text.ts';
 import { type CommandIo, quietForJson } from '../../cli/command-io.ts';
 import { runUntilSignal } from '../../platform/waiting.ts';
@@ -52,12 +47,12 @@ export async function stopMigration(io: CommandIo, actor: Actor, options: StopOp
   let shown = migration;
   if (isStopped) await output.note('The migration has already ended. Nothing was sent.');
   else {
-    const message = `Stop ${describeOnlineMigration(migration)}, into cluster ${cluster} as ${await actor.describeForPrompt()}? A stopped migration cannot be continued.`;
+    const message = `Stop ${describeMigration(migration)}, into cluster ${cluster} as ${await actor.describeForPrompt()}? A stopped migration cannot be continued.`;
     if (!(await prompts.confirm({ message })))
       throw new CliError('cancelled', 'the migration was not stopped', {
         hint: 'run the command again to stop the migration',
       });
-    shown = await stopOnlineMigration(api, cluster, migration, actor.loginHints());
+    shown = await requestStop(api, cluster, migration, actor.loginHints());
   }
   if (!isStopped || isMigrationActive(migration)) shown = await waitForEnd(io, actor, options, shown);
   await output.object(shown.raw, migrationView);
@@ -65,14 +60,14 @@ export async function stopMigration(io: CommandIo, actor: Actor, options: StopOp
   if (!hasEnded)
     await output.note(
       `The service accepted the stop, and still shows the status ${shown.status}. Next: ${actor.command('db status', cluster, '--watch')}`,
-      maxSanitizedTextLength,
+      maxTextLength,
     );
   else if (!isStopped)
     await output.note(
       'The migration is stopped. The copied data stays on the target. Restore the firewall rules and trusted sources that were opened for it.',
     );
   if (options.source !== undefined || hasEnded) await reportRemains(io, options, shown);
-  if (hasEnded) await output.note(nextSteps(io, actor, cluster, shown), maxSanitizedTextLength);
+  if (hasEnded) await output.note(nextSteps(io, actor, cluster, shown), maxTextLength);
 }
 
 /** Waits until every database has ended; throws a CliError at the time limit. */
@@ -80,21 +75,21 @@ async function waitForEnd(
   io: CommandIo,
   actor: Actor,
   { cluster, limit }: StopOptions,
-  stopping: FetchedOnlineMigration,
-): Promise<FetchedOnlineMigration> {
+  stopping: FetchedMigration,
+): Promise<FetchedMigration> {
   const { host, progress } = quietForJson(io);
   const api = await actor.api();
   const hint = `wait for the end with \`${actor.command('db stop', cluster, '--yes')}\`: it sends the stop again, which changes nothing`;
-  const onPoll = (migration: FetchedOnlineMigration): void => {
+  const onPoll = (migration: FetchedMigration): void => {
     const active = listActiveDatabases(migration);
     const names = active.length === 0 ? '' : `: ${active.slice(0, 5).join(', ')}`;
     if (names !== '' || isMigrationStopping(migration)) void progress.show(`stopping${names}`);
   };
   const message = 'the wait was interrupted; the stop was sent, and the migration is stopping';
-  let last: FetchedOnlineMigration;
+  let last: FetchedMigration;
   try {
     last = await runUntilSignal(host.signals, message, (signal) =>
-      waitForMigrationEnd(api, cluster, stopping, { clock: host.clock, signal, limit, onPoll }),
+      awaitEnd(api, cluster, stopping, { clock: host.clock, signal, limit, onPoll }),
     );
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
@@ -122,7 +117,7 @@ async function waitForEnd(
 async function reportRemains(
   { host, output }: CommandIo,
   { cluster, source, ignoreDbs }: StopOptions,
-  { id, raw }: FetchedOnlineMigration,
+  { id, raw }: FetchedMigration,
 ): Promise<void> {
   const record = listStarted(host.folders.state).find(
     ({ started }) => started.cluster === cluster && (id === undefined || started.id === id),
@@ -134,9 +129,9 @@ async function reportRemains(
       detail: leftovers.join('; '),
       hint: 'remove the objects, then run the same command again with `--source`, which checks that nothing is left',
     });
-  await output.note(leftovers, maxSanitizedTextLength);
+  await output.note(leftovers, maxTextLength);
   if (source === undefined) {
-    await output.note(describeRemainsQuery(marks), maxSanitizedTextLength);
+    await output.note(describeRemainsQuery(marks), maxTextLength);
     return;
   }
   const { own, statements, doubtful } = await runUntilSignal(
@@ -155,7 +150,7 @@ async function reportRemains(
   if (doubtful.length > 0)
     await output.note(
       `Not proven that nothing is left on the source: ${doubtful.join('; ')}. Drop what nothing else uses.`,
-      maxSanitizedTextLength,
+      maxTextLength,
     );
   else await output.note(describeCleanSource(source.engine));
 }

@@ -3,10 +3,10 @@ import { Secret } from '../../base/secret.ts';
 import type { OptionSpec, ParsedArgs } from '../../cli/command.ts';
 import type { CommandIo } from '../../cli/command-io.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
-import { readFileNamedByUser } from '../../cli/user-file.ts';
-import { normalizeEnvironmentVariableValue } from '../../config/settings.ts';
+import { readUserFile } from '../../cli/user-file.ts';
+import { variableValue } from '../../config/settings.ts';
 import type { ProcessEnvironment } from '../../platform/host.ts';
-import { clientSideDatabaseErrorCodes, DatabaseConnectError, DatabaseError } from '../../platform/network-errors.ts';
+import { ConnectError, clientErrorCodes, DatabaseError } from '../../platform/network-errors.ts';
 import { connectPostgresql } from '../../postgresql/connection.ts';
 import { type EndpointOptions, type PostgresqlEndpoint, parsePostgresqlEndpoint } from '../../postgresql/endpoint.ts';
 import { findPgPassword } from '../../postgresql/pgpass.ts';
@@ -22,7 +22,7 @@ import { type PreflightOptions, requireTargetVersion } from '../preflight/option
 import { type NamedTarget, optionsOfTarget, readPostgresqlTarget } from '../preflight/postgresql/target.ts';
 
 import { modulesQuery } from '../preflight/redis/queries.ts';
-import { type DbSource, promptForDbPassword, targetUrlText } from '../source/index.ts';
+import { type DbSource, promptPassword, targetUrlText } from '../source/index.ts';
 import { queryCatalogRows } from './postgresql/tables.ts';
 
 /**
@@ -69,7 +69,7 @@ export function readTargetServer(io: CommandIo, options: ReadTargetOptions): Pro
  */
 async function readTarget(io: CommandIo, options: ReadTargetOptions, names: TargetNames): Promise<TargetServer> {
   const { typed, engine, allowCleartextPassword = false } = options;
-  const url = typed ?? normalizeEnvironmentVariableValue(io.host.env[names.variable]);
+  const url = typed ?? variableValue(io.host.env[names.variable]);
   if (url === undefined) {
     throw usageError(
       'the target is missing',
@@ -95,7 +95,7 @@ async function readPostgresTarget(
   typed: string | undefined,
   names: TargetNames,
 ): Promise<TargetServer> {
-  const read = asTargetErrors(() => parsePostgresqlEndpoint(options, readFileNamedByUser), names);
+  const read = asTargetErrors(() => parsePostgresqlEndpoint(options, readUserFile), names);
   for (const note of read.notes) await io.output.warn(toTargetWording(note, names));
   if (read.passwordInUrl && typed !== undefined) await warnAboutPasswordInTarget(io, names);
   const isTlsExplicit = /[?&\s](sslmode|ssl)=/.test(options.source);
@@ -121,7 +121,7 @@ async function findTargetPassword(
   return (
     entry.password ??
     findPgPassword(target, env, platform).password ??
-    (await promptForDbPassword(io, passwordVariable(names), 'target'))
+    (await promptPassword(io, passwordVariable(names), 'target'))
   );
 }
 
@@ -138,7 +138,7 @@ async function readRedisTarget(
   const password =
     read.passwordFrom === 'url'
       ? read.source.password
-      : (variable ?? read.source.password ?? (await promptForDbPassword(io, passwordVariable(names), 'target')));
+      : (variable ?? read.source.password ?? (await promptPassword(io, passwordVariable(names), 'target')));
   return { engine: 'redis', source: addPassword(read, password) };
 }
 
@@ -147,7 +147,7 @@ function passwordVariable({ variable }: TargetNames): string {
 }
 
 function targetPasswordFromVariable({ host }: CommandIo, names: TargetNames): Secret | undefined {
-  const text = normalizeEnvironmentVariableValue(host.env[passwordVariable(names)]);
+  const text = variableValue(host.env[passwordVariable(names)]);
   return text === undefined ? undefined : new Secret(text);
 }
 
@@ -200,7 +200,7 @@ export async function inspectTarget(
   { args, engine, signal, onSend }: InspectTargetOptions,
 ): Promise<Partial<PreflightOptions>> {
   const typed = args.value('target');
-  if ((typed ?? normalizeEnvironmentVariableValue(io.host.env.CLOUDCTL_TARGET)) === undefined) return {};
+  if ((typed ?? variableValue(io.host.env.CLOUDCTL_TARGET)) === undefined) return {};
   if (args.values('target-extensions').length > 0)
     throw usageError(
       'cannot use --target-extensions with a target that is read',
@@ -235,8 +235,7 @@ export async function readPostgresqlOptions(
     const names = [...(read.target.postgresql?.databases ?? [])].filter((name) => !/^template[01]$/.test(name));
     return { ...read, target: { ...read.target, contents: await readTables(source, names, signal, onSend) } };
   } catch (error) {
-    const isWithoutTls =
-      error instanceof DatabaseConnectError && error.code === clientSideDatabaseErrorCodes.noTls && !isTlsExplicit;
+    const isWithoutTls = error instanceof ConnectError && error.code === clientErrorCodes.noTls && !isTlsExplicit;
     if (isWithoutTls)
       return readPostgresqlOptions(
         { source: { ...source, ssl: 'disable' }, isTlsExplicit: true },
@@ -270,7 +269,7 @@ async function readTables(
         await session.end();
       }
     } catch (error) {
-      if (signal.aborted || !(error instanceof DatabaseConnectError || error instanceof QueryError)) throw error;
+      if (signal.aborted || !(error instanceof ConnectError || error instanceof QueryError)) throw error;
     }
   }
   return found;
@@ -310,7 +309,7 @@ function unreadableTarget(
   { host, port, password }: PostgresqlEndpoint | RedisEndpoint,
   inputs: TargetInputNames,
 ): unknown {
-  const known = [DatabaseConnectError, DatabaseError, QueryError, CommandError];
+  const known = [ConnectError, DatabaseError, QueryError, CommandError];
   if (!known.some((kind) => error instanceof kind)) return error;
   return new CliError('unreachable', `could not read the target: ${redactReason(error, password)}`, {
     detail: `${host}:${port}`,
@@ -337,10 +336,10 @@ export const rehearsalInputs: TargetInputNames = {
 
 /** What the user does about a target that cannot be connected to. It depends on the reason of the failed connection. */
 export function targetLoginHint(error: unknown, { option, passwordVariable }: TargetInputNames): string {
-  const code = error instanceof DatabaseConnectError || error instanceof DatabaseError ? error.code : '';
-  if (code === clientSideDatabaseErrorCodes.noTls)
+  const code = error instanceof ConnectError || error instanceof DatabaseError ? error.code : '';
+  if (code === clientErrorCodes.noTls)
     return `add \`?sslmode=disable\` to the address in \`${option}\`: the target has no TLS`;
-  if (code === clientSideDatabaseErrorCodes.cleartextPassword || code === clientSideDatabaseErrorCodes.weakScram)
+  if (code === clientErrorCodes.cleartextPassword || code === clientErrorCodes.weakScram)
     return `add \`sslmode=verify-full&sslrootcert=FILE\` to the address in \`${option}\`, or add \`--allow-cleartext-password\``;
   if (passwordErrors.has(code))
     return `set ${passwordVariable} to the password of the target, and check the user in \`${option}\``;
@@ -348,12 +347,7 @@ export function targetLoginHint(error: unknown, { option, passwordVariable }: Ta
 }
 
 /** SQLSTATE 28P01 is a wrong password; the errors of Redis are the first words of its responses. */
-const passwordErrors: ReadonlySet<string> = new Set([
-  clientSideDatabaseErrorCodes.noPassword,
-  '28P01',
-  'WRONGPASS',
-  'NOAUTH',
-]);
+const passwordErrors: ReadonlySet<string> = new Set([clientErrorCodes.noPassword, '28P01', 'WRONGPASS', 'NOAUTH']);
 
 /**
  * The psql command that runs a script on the target of a migration, for a shell in which PGPASSWORD is the password of the

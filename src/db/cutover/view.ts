@@ -1,8 +1,8 @@
-import { escapeHtml, escapeHtmlKeepingLineBreaks, sanitizeReportLine } from '../../base/sanitize.ts';
-import { createTerminalStyles, isColorEnabled, type TerminalStyles } from '../../cli/color.ts';
+import { escapeHtml, escapeHtmlLines, sanitizeReportLine } from '../../base/sanitize.ts';
+import { createStyles, type TerminalStyles, usesColor } from '../../cli/color.ts';
 import type { ListView } from '../../cli/columns.ts';
 import type { CommandIo } from '../../cli/command-io.ts';
-import { createTextMeasurer, type TextMeasurer, wrapForTerminal } from '../../cli/text.ts';
+import { createMeasurer, type TextMeasurer, wrapForTerminal } from '../../cli/text.ts';
 import { factsOf, pageOf, tableOf } from '../preflight/formats/page.ts';
 import { formatChecklist } from './checklist.ts';
 import type { FollowLine, FollowResult, FollowView } from './progress.ts';
@@ -65,8 +65,8 @@ function createLineView(io: CommandIo): OpenFollowView {
 async function createLiveView({ host, globals, output }: CommandIo): Promise<OpenFollowView> {
   const { stdout, env } = host;
   const [styles, ruler] = await Promise.all([
-    createTerminalStyles(isColorEnabled({ sink: stdout, env, noColor: globals.has('no-color') })),
-    createTextMeasurer(),
+    createStyles(usesColor({ sink: stdout, env, noColor: globals.has('no-color') })),
+    createMeasurer(),
   ]);
   let height = 0;
   let last: readonly string[] = [];
@@ -158,7 +158,7 @@ export function renderWindowPage({ result, source, target, cluster }: WindowPage
   const rows = events.map(({ at, what, evidence }) => [
     seconds(at - startedAt),
     escapeHtml(what),
-    escapeHtmlKeepingLineBreaks(evidence).replaceAll('\n', '<br>'),
+    escapeHtmlLines(evidence).replaceAll('\n', '<br>'),
   ]);
   const steps = lines.map(({ state, title, observed }) => [state.replace('_', ' '), title, observed].map(escapeHtml));
   const facts = [

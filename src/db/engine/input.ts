@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { createDatabaseResponseMemoryLimit } from '../../platform/memory.ts';
+import { createLimit } from '../../platform/memory.ts';
 import { systemClock } from '../../platform/waiting.ts';
 import { type connectPostgresql as connectPostgres, connectPostgresql } from '../../postgresql/connection.ts';
 import type { PostgresqlEndpoint } from '../../postgresql/endpoint.ts';
@@ -109,7 +109,7 @@ export function isInterrupted(stop: AbortSignal): boolean {
 export function engineSystem(
   given: Pick<EngineSystem, 'now' | 'journal' | 'schemaCopy'> & Partial<EngineSystem>,
 ): EngineSystem {
-  const memory = createDatabaseResponseMemoryLimit('statement');
+  const memory = createLimit('statement');
   return {
     sleep: systemClock.sleep,
     random: randomBytes,

@@ -7,7 +7,7 @@ import {
   tryParseJson,
 } from '../../base/json.ts';
 import { Secret } from '../../base/secret.ts';
-import { openAppendableTextFile } from '../../platform/files.ts';
+import { openAppendable } from '../../platform/files.ts';
 import type { PostgresqlEndpoint } from '../../postgresql/endpoint.ts';
 import type { RedisEndpoint } from '../../redis/endpoint.ts';
 
@@ -95,7 +95,7 @@ interface MigrationJournalFile extends EngineJournal {
  */
 export function openEngineJournal(path: string): MigrationJournalFile {
   const pending = new Map<string, JournalEntry>();
-  const file = openAppendableTextFile(path, (lines) => {
+  const file = openAppendable(path, (lines) => {
     const kept = new Map<string, string>();
     lines.forEach((line, at) => {
       const step = parseLine(line);

@@ -1,5 +1,5 @@
 import { CliError } from '../../base/errors.ts';
-import { clientSideDatabaseErrorCodes, DatabaseConnectError } from '../../platform/network-errors.ts';
+import { ConnectError, clientErrorCodes } from '../../platform/network-errors.ts';
 import { type PostgresqlEndpoint, parsePostgresqlEndpoint as readPostgres } from '../../postgresql/endpoint.ts';
 import { formatVersion } from '../../postgresql/version.ts';
 import { type RedisEndpoint, parseRedisEndpoint as readRedis } from '../../redis/endpoint.ts';
@@ -82,8 +82,7 @@ async function probePostgres(
     const { version } = await withSession(endpoint, deps, { name: engineName }, readIdentity);
     return { endpoint, version: formatVersion(version) };
   } catch (error) {
-    if (hasTlsOption || !(error instanceof DatabaseConnectError) || error.code !== clientSideDatabaseErrorCodes.noTls)
-      throw error;
+    if (hasTlsOption || !(error instanceof ConnectError) || error.code !== clientErrorCodes.noTls) throw error;
     return probePostgres({ ...endpoint, ssl: 'disable' }, true, deps);
   }
 }

@@ -1,4 +1,4 @@
-import { describeConnectionErrorCode } from '../../platform/network-errors.ts';
+import { describeCode } from '../../platform/network-errors.ts';
 import type { AddressFacts } from '../preflight/network/addresses.ts';
 
 /** What the connection to one source has shown, beside the findings. */
@@ -27,7 +27,7 @@ export function describeUnreachableAddress({ lookup, connects }: AddressFacts): 
   if (lookup.kind === 'failed') return `the host name could not be resolved: ${lookup.reason}`;
   if (connects.some(({ error }) => error === undefined)) return undefined;
   const codes = [...new Set(connects.map(({ error = '' }) => error))];
-  return codes.map((code) => reasons[code] ?? describeConnectionErrorCode(code)).join(', ');
+  return codes.map((code) => reasons[code] ?? describeCode(code)).join(', ');
 }
 
 const reasons: Readonly<Record<string, string>> = {

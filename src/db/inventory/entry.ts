@@ -3,7 +3,7 @@ import { usageError } from '../../base/errors.ts';
 import type { Secret } from '../../base/secret.ts';
 import type { ParsedArgs } from '../../cli/command.ts';
 import { nearestWord } from '../../cli/values.ts';
-import type { ResolvedProfileSettings } from '../../config/settings.ts';
+import type { ProfileSettings } from '../../config/settings.ts';
 import type { ProcessEnvironment } from '../../platform/host.ts';
 import { findPgService, quoteConnectionValue } from '../../postgresql/connection-string.ts';
 import { type EndpointOptions, parsePostgresqlEndpoint } from '../../postgresql/endpoint.ts';
@@ -38,7 +38,7 @@ type ParsedSource = Pick<Entry, 'source' | 'withPassword'>;
 
 export interface EntryInput {
   readonly args: ParsedArgs;
-  readonly settings: ResolvedProfileSettings;
+  readonly settings: ProfileSettings;
   readonly env: ProcessEnvironment;
   readonly readText: (path: string) => string | undefined;
   /** The current time in milliseconds since the epoch. */

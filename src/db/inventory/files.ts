@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { CliError, usageError } from '../../base/errors.ts';
 import { printableJson } from '../../base/sanitize.ts';
-import { ensureFolder, writeFileAtomically } from '../../platform/files.ts';
+import { ensureFolder, writeAtomically } from '../../platform/files.ts';
 import { findBaselineChanges, type PreflightBaseline, type SchemaFingerprints } from '../preflight/baseline.ts';
 import type { PreflightReport } from '../preflight/report.ts';
 import { readBaseline, writeError } from '../preflight/report-files.ts';
@@ -37,7 +37,7 @@ export function sourceFileName(name: string): string {
 export function writeSourceReport(folder: string, name: string, report: object): void {
   const file = join(folder, sourceFileName(name));
   try {
-    writeFileAtomically(file, printableJson(report));
+    writeAtomically(file, printableJson(report));
   } catch (error) {
     throw writeError(file, error);
   }

@@ -1,9 +1,9 @@
 import { usageError } from '../../base/errors.ts';
 import type { OptionSpec, ParsedArgs } from '../../cli/command.ts';
 import type { CommandIo } from '../../cli/command-io.ts';
-import { parseDurationToMillisecondsOrThrow, requireWholeNumber } from '../../cli/values.ts';
+import { requireDuration, requireInteger } from '../../cli/values.ts';
 
-import type { ResolvedProfileSettings } from '../../config/settings.ts';
+import type { ProfileSettings } from '../../config/settings.ts';
 import { preflightOptionSpecs } from '../preflight/options.ts';
 import { sourceOptionSpecs } from '../source/index.ts';
 import type { Limits } from './limits.ts';
@@ -76,7 +76,7 @@ export interface InventoryOptions extends Limits {
 export interface InventoryRun {
   readonly io: CommandIo;
   readonly args: ParsedArgs;
-  readonly settings: ResolvedProfileSettings;
+  readonly settings: ProfileSettings;
   readonly inventory: InventoryOptions;
 }
 
@@ -92,9 +92,9 @@ export function readInventoryOptions(args: ParsedArgs): InventoryOptions {
     );
   return {
     file,
-    deadline: parseDurationToMillisecondsOrThrow(args.value('deadline') ?? '60s', '--deadline', 1000),
-    parallel: requireWholeNumber(args.value('parallel') ?? '16', '--parallel', { min: 1, max: 1000 }),
-    perServer: requireWholeNumber(args.value('parallel-per-server') ?? '2', '--parallel-per-server', {
+    deadline: requireDuration(args.value('deadline') ?? '60s', '--deadline', 1000),
+    parallel: requireInteger(args.value('parallel') ?? '16', '--parallel', { min: 1, max: 1000 }),
+    perServer: requireInteger(args.value('parallel-per-server') ?? '2', '--parallel-per-server', {
       min: 1,
       max: 100,
     }),

@@ -1,7 +1,7 @@
 import { usageError } from '../../base/errors.ts';
-import { parseProgramAndArguments } from '../../base/json.ts';
+import { parseProgram } from '../../base/json.ts';
 import { Secret } from '../../base/secret.ts';
-import { runPrintingProgram } from '../../platform/external-program.ts';
+import { runPrinting } from '../../platform/external-program.ts';
 import type { ProcessEnvironment } from '../../platform/host.ts';
 
 /** Maximum bytes that a password command may print. */
@@ -12,7 +12,7 @@ const passwordCommandLimit = 10_000;
 /** The program and its arguments; undefined if no command is given. Throws a CliError (usage). */
 export function parsePasswordCommand(text: string | undefined): readonly string[] | undefined {
   if (text === undefined) return undefined;
-  const words = parseProgramAndArguments(text);
+  const words = parseProgram(text);
   if (words === undefined)
     throw usageError(
       'the password command is not a JSON array of the program and its arguments',
@@ -55,7 +55,7 @@ export async function runPasswordCommand(
     CLOUDCTL_SOURCE_DBNAME: source.dbname,
     CLOUDCTL_SOURCE_USER: source.username,
   };
-  const { failure, stdout } = await runPrintingProgram(words, {
+  const { failure, stdout } = await runPrinting(words, {
     env,
     given: variables,
     signal,

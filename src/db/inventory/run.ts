@@ -1,5 +1,5 @@
 import { CliError, usageError } from '../../base/errors.ts';
-import { maxSanitizedTextLength, printableJson } from '../../base/sanitize.ts';
+import { maxTextLength, printableJson } from '../../base/sanitize.ts';
 import { countOf } from '../../base/text.ts';
 import type { ListView } from '../../cli/columns.ts';
 import type { CommandIo } from '../../cli/command-io.ts';
@@ -139,8 +139,7 @@ function createSourceChecker(
     files,
     schemas: createResultCache((all) => Object.keys(all ?? {}).length, 100_000),
     onQuery(name, place, text) {
-      if (args.has('show-queries'))
-        void output.show(`query sent to ${name}, ${place}: ${text}`, maxSanitizedTextLength);
+      if (args.has('show-queries')) void output.show(`query sent to ${name}, ${place}: ${text}`, maxTextLength);
     },
   };
 }

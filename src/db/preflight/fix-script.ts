@@ -1,4 +1,4 @@
-import { maxSanitizedTextLength, sanitizeReportLine } from '../../base/sanitize.ts';
+import { maxTextLength, sanitizeReportLine } from '../../base/sanitize.ts';
 import { formatPsqlConnect, lockTimeoutStatement, psqlSetup, singleLineSql } from '../../postgresql/psql-script.ts';
 import { type CheckFinding, type FindingFix, instanceAdministrator, type MigrationMethod } from './finding.ts';
 import type { PreflightReport } from './report.ts';
@@ -181,7 +181,7 @@ const lineEnds = /[\n\r\v\f\x85\u2028\u2029]+/;
 
 /** Object names may contain line ends, which would end a comment, and characters that change the text direction. */
 function oneLine(text: string): string {
-  return sanitizeReportLine(text, maxSanitizedTextLength);
+  return sanitizeReportLine(text, maxTextLength);
 }
 
 /** One section of a fix script: its statements, who runs them and in which database. */

@@ -1,9 +1,9 @@
 import { usageError } from '../../base/errors.ts';
 import type { OptionSpec, ParsedArgs } from '../../cli/command.ts';
 import type { CommandIo } from '../../cli/command-io.ts';
-import { parseDurationToMillisecondsOrThrow, requireWholeNumber, shortenInputForError } from '../../cli/values.ts';
+import { requireDuration, requireInteger, shortenInput } from '../../cli/values.ts';
 
-import type { ResolvedProfileSettings } from '../../config/settings.ts';
+import type { ProfileSettings } from '../../config/settings.ts';
 import { isLoopbackHost } from '../../platform/loopback-host.ts';
 import { parseMajorVersion } from '../../postgresql/version.ts';
 import { parseTargetVersion } from '../../redis/version.ts';
@@ -70,14 +70,14 @@ export const preflightOptionSpecs: readonly OptionSpec[] = [
 export function readPreflightOptions(
   args: ParsedArgs,
   engine: 'postgresql' | 'redis',
-  settings: ResolvedProfileSettings,
+  settings: ProfileSettings,
   now: number,
 ): PreflightOptions {
   const method = readMethod(args.value('method'), engine);
   const targetVersion = args.value('target-version');
   if (targetVersion !== undefined && !isTargetVersion(targetVersion, engine)) {
     throw usageError(
-      `--target-version is not a version: ${shortenInputForError(targetVersion)}`,
+      `--target-version is not a version: ${shortenInput(targetVersion)}`,
       engine === 'redis' ? 'write the version as in `redis-7.2` or `valkey-8`' : 'write the version as in `17`',
     );
   }
@@ -94,8 +94,8 @@ export function readPreflightOptions(
     ignoreDbs: args.values('ignore-dbs'),
     disableSsl: args.has('disable-ssl'),
     isOverInternet: args.has('judge-as-public') || !(isLocal || args.has('allow-private')),
-    sourceDiskFree: diskFree === undefined ? undefined : requireWholeNumber(diskFree, '--source-disk-free'),
-    ...(memory === undefined ? {} : { targetMemory: requireWholeNumber(memory, '--target-memory', { min: 1 }) }),
+    sourceDiskFree: diskFree === undefined ? undefined : requireInteger(diskFree, '--source-disk-free'),
+    ...(memory === undefined ? {} : { targetMemory: requireInteger(memory, '--target-memory', { min: 1 }) }),
     accept: args.values('accept'),
     strict: args.has('strict'),
     probe: args.has('probe'),
@@ -108,7 +108,7 @@ function readTargetExtension(entry: string): string {
   const [, name = '', version = ''] = /^([^=]+)(=[^=]+)?$/.exec(entry.replace(/\s*=\s*/, '=')) ?? [];
   if (name !== '') return `${name.toLowerCase()}${version}`;
   throw usageError(
-    `--target-extensions has an entry without a name or a version: ${shortenInputForError(entry)}`,
+    `--target-extensions has an entry without a name or a version: ${shortenInput(entry)}`,
     'write the extensions as in `--target-extensions hstore,pg_cron=1.6`',
   );
 }
@@ -155,7 +155,7 @@ export function requireTargetVersion(
 ): void {
   if (!contradictsTarget(engine, typed, actual)) return;
   throw usageError(
-    `--target-version is ${shortenInputForError(typed ?? '')}, and the version of ${what} is ${shortenInputForError(actual ?? '')}`,
+    `--target-version is ${shortenInput(typed ?? '')}, and the version of ${what} is ${shortenInput(actual ?? '')}`,
     'leave out `--target-version`',
   );
 }
@@ -234,7 +234,7 @@ export const deepPreflightSpecs: readonly OptionSpec[] = [...preflightOptionSpec
 export function readDeepPreflight(
   args: ParsedArgs,
   engine: 'postgresql' | 'redis',
-  settings: ResolvedProfileSettings,
+  settings: ProfileSettings,
   now: number,
 ): PreflightOptions {
   return { ...readPreflightOptions(args, engine, settings, now), deep: readDeepOptions(args, engine) };
@@ -248,17 +248,14 @@ function readDeepOptions(args: ParsedArgs, engine: 'postgresql' | 'redis'): Deep
   const timeout = args.value('deep-timeout');
   return {
     bytesPerSecond: readMegabytes(args.value('deep-rate') ?? '50') * 1024 ** 2,
-    timeout: timeout === undefined ? undefined : parseDurationToMillisecondsOrThrow(timeout, '--deep-timeout', 1000),
+    timeout: timeout === undefined ? undefined : requireDuration(timeout, '--deep-timeout', 1000),
   };
 }
 
 function readMegabytes(text: string): number {
   const value = /^\d{1,9}(\.\d{1,6})?$/.test(text) ? Number(text) : 0;
   if (value > 0) return value;
-  throw usageError(
-    `--deep-rate is not a number of MB per second: "${shortenInputForError(text)}"`,
-    'use `--deep-rate 50`',
-  );
+  throw usageError(`--deep-rate is not a number of MB per second: "${shortenInput(text)}"`, 'use `--deep-rate 50`');
 }
 
 /**

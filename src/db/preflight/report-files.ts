@@ -5,7 +5,7 @@ import { redactData } from '../../base/redact.ts';
 import { printableJson } from '../../base/sanitize.ts';
 import { isDiskFull, storageError } from '../../base/storage-error.ts';
 import { showInvisible } from '../../base/text.ts';
-import { readFileNamedByUser } from '../../cli/user-file.ts';
+import { readUserFile } from '../../cli/user-file.ts';
 import { decodeBaseline, type PreflightBaseline } from './baseline.ts';
 import { renderHtml } from './formats/html.ts';
 import { renderJunit } from './formats/junit.ts';
@@ -62,7 +62,7 @@ export function writeError(file: string, error: unknown): CliError {
 }
 
 export function readBaseline(file: string): PreflightBaseline | undefined {
-  const text = readFileNamedByUser(file);
+  const text = readUserFile(file);
   if (text === undefined) return undefined;
   const baseline = decodeBaseline(text);
   if (baseline === undefined)

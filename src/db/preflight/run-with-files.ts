@@ -1,11 +1,11 @@
 import { CliError, usageError } from '../../base/errors.ts';
-import { maxSanitizedTextLength, printableJson } from '../../base/sanitize.ts';
+import { maxTextLength, printableJson } from '../../base/sanitize.ts';
 import { formatBytes } from '../../base/text.ts';
 import { programVersion } from '../../base/version.ts';
 import type { OptionSpec, ParsedArgs } from '../../cli/command.ts';
 import type { CommandIo } from '../../cli/command-io.ts';
-import { readFileNamedByUser } from '../../cli/user-file.ts';
-import { nearestWord, parseDurationToMillisecondsOrThrow, shortenInputForError } from '../../cli/values.ts';
+import { readUserFile } from '../../cli/user-file.ts';
+import { nearestWord, requireDuration, shortenInput } from '../../cli/values.ts';
 
 import { runUntilSignal } from '../../platform/waiting.ts';
 import type { DbSource } from '../source/index.ts';
@@ -30,7 +30,7 @@ export function readEarlierScript(
   option: 'fix-sql' | 'undo-sql',
   { source }: DbSource,
 ): string | undefined {
-  const text = file === undefined ? undefined : readFileNamedByUser(file);
+  const text = file === undefined ? undefined : readUserFile(file);
   if (file === undefined || text === undefined || text === '') return undefined;
   const [purpose = '', origin = ''] = text.split('\n', 2).map((line) => line.replace(/^(--|#) /, ''));
   const isOwn = purpose === purposes[option] && origin.startsWith(sourceLine(source));
@@ -71,7 +71,7 @@ export function readSarifUri(args: ParsedArgs): string | undefined {
     throw usageError('--sarif-uri has no effect without a SARIF report', 'add `--report preflight.sarif`');
   if (!relativeReference.test(uri) || uri.split('/').some((part) => part === '' || part === '.' || part === '..'))
     throw usageError(
-      `--sarif-uri is not a path relative to the root of the repository: ${shortenInputForError(uri)}`,
+      `--sarif-uri is not a path relative to the root of the repository: ${shortenInput(uri)}`,
       'write it as in `--sarif-uri db/schema.sql`, with spaces as %20',
     );
   return uri;
@@ -235,14 +235,14 @@ async function runWithProgress(
   const { host, progress, output } = io;
   const common = {
     options,
-    deadline: parseDurationToMillisecondsOrThrow(args.value('deadline') ?? '60s', '--deadline', 1000),
+    deadline: requireDuration(args.value('deadline') ?? '60s', '--deadline', 1000),
     clock: host.clock,
     nearest: nearestWord,
     onProgress: (done: number, total: number) =>
       void progress.show(`${done} of ${total} ${source.engine === 'redis' ? 'steps done' : 'databases checked'}`),
     onRead: (read: DeepProgress) => void progress.show(formatDeepProgress(read)),
     onQuery: (where: string, text: string) => {
-      if (args.has('show-queries')) void output.show(`query sent to ${where}: ${text}`, maxSanitizedTextLength);
+      if (args.has('show-queries')) void output.show(`query sent to ${where}: ${text}`, maxTextLength);
     },
   };
   try {

@@ -3,16 +3,16 @@ export {
   type DbSource,
   isCluster,
   namesSource,
-  promptForDbPassword,
+  promptPassword,
   readCluster,
   readSource,
   sourceOptionSpecs,
 } from './options.ts';
 export {
   manualCopyCommands,
-  quotedSourceArgs,
   sourceArgs,
   sourceUrlText,
+  sourceWords,
   targetUrlText,
   unreachableHint,
 } from './words.ts';

@@ -3,8 +3,8 @@ import { usageError } from '../../base/errors.ts';
 import { Secret } from '../../base/secret.ts';
 import type { ArgumentSpec, OptionSpec, ParsedArgs } from '../../cli/command.ts';
 import type { CommandIo } from '../../cli/command-io.ts';
-import { readFileNamedByUser } from '../../cli/user-file.ts';
-import { normalizeEnvironmentVariableValue } from '../../config/settings.ts';
+import { readUserFile } from '../../cli/user-file.ts';
+import { variableValue } from '../../config/settings.ts';
 import { type PostgresqlEndpoint, parsePostgresqlEndpoint } from '../../postgresql/endpoint.ts';
 import { findPgPassword } from '../../postgresql/pgpass.ts';
 import { addPassword, parseRedisEndpoint, type RedisEndpoint } from '../../redis/endpoint.ts';
@@ -49,8 +49,7 @@ export type DbSource =
  * standard input, the environment, .pgpass or a prompt.
  */
 export async function readSource(io: CommandIo, args: ParsedArgs): Promise<DbSource> {
-  const environment =
-    args.value('host') === undefined ? normalizeEnvironmentVariableValue(io.host.env.CLOUDCTL_SOURCE) : undefined;
+  const environment = args.value('host') === undefined ? variableValue(io.host.env.CLOUDCTL_SOURCE) : undefined;
   const engine = readEngine(args.value('engine'), args.value('source') ?? args.value('host') ?? environment);
   if (engine === 'postgresql') return { engine, source: await readPostgresDbSource(io, args) };
   if (args.values('ignore-dbs').length > 0) {
@@ -70,7 +69,7 @@ export async function readSource(io: CommandIo, args: ParsedArgs): Promise<DbSou
 
 /** Whether the options or CLOUDCTL_SOURCE name a source, for commands that can do without one. */
 export function namesSource({ host }: CommandIo, args: ParsedArgs): boolean {
-  const environment = normalizeEnvironmentVariableValue(host.env.CLOUDCTL_SOURCE);
+  const environment = variableValue(host.env.CLOUDCTL_SOURCE);
   return [args.value('source'), args.value('host'), environment].some((one) => one !== undefined);
 }
 
@@ -119,7 +118,7 @@ async function readPostgresDbSource(io: CommandIo, args: ParsedArgs): Promise<Po
   const read = parsePostgresqlEndpoint(
     {
       source: args.value('source'),
-      environment: normalizeEnvironmentVariableValue(env.CLOUDCTL_SOURCE),
+      environment: variableValue(env.CLOUDCTL_SOURCE),
       host: args.value('host'),
       port: args.value('port'),
       dbname: args.value('dbname'),
@@ -128,7 +127,7 @@ async function readPostgresDbSource(io: CommandIo, args: ParsedArgs): Promise<Po
       caFile: args.value('ca-file'),
       allowCleartextPassword: args.has('allow-cleartext-password'),
     },
-    readFileNamedByUser,
+    readUserFile,
   );
   for (const note of read.notes) await io.output.warn(note);
   if (read.passwordInUrl) await warnAboutPasswordInUrl(io);
@@ -136,7 +135,7 @@ async function readPostgresDbSource(io: CommandIo, args: ParsedArgs): Promise<Po
   if (read.source.password !== undefined) return read.source;
   const found = findPgPassword(read.source, env, platform);
   if (found.warning !== undefined) await io.output.warn(found.warning);
-  return { ...read.source, password: found.password ?? (await promptForDbPassword(io, 'PGPASSWORD')) };
+  return { ...read.source, password: found.password ?? (await promptPassword(io, 'PGPASSWORD')) };
 }
 
 async function readRedisDbSource(
@@ -168,7 +167,7 @@ async function readRedisDbSource(
   // A missing password for Redis is prompted for in a terminal and is no error elsewhere, because many Redis servers
   // have none.
   if (read.source.password !== undefined || !io.prompts.interactive) return read.source;
-  return addPassword(read, await promptForDbPassword(io, 'REDISCLI_AUTH'));
+  return addPassword(read, await promptPassword(io, 'REDISCLI_AUTH'));
 }
 
 function warnAboutPasswordInUrl(io: CommandIo): Promise<void> {
@@ -178,7 +177,7 @@ function warnAboutPasswordInUrl(io: CommandIo): Promise<void> {
 }
 
 /** Prompts for a password; undefined without a terminal, or if the user enters none. */
-export async function promptForDbPassword(
+export async function promptPassword(
   io: CommandIo,
   variable: string,
   server: 'source' | 'target' = 'source',
@@ -208,7 +207,7 @@ async function readPasswordFromStdin(io: CommandIo): Promise<Secret> {
 }
 
 function readCertificates(file: string): string {
-  const pem = readFileNamedByUser(file);
+  const pem = readUserFile(file);
   if (pem === undefined)
     throw usageError(
       `could not read the CA certificates: ${file} does not exist`,

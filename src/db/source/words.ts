@@ -1,5 +1,5 @@
 import { quoteShellArg } from '../../cli/shell-quote.ts';
-import { clientSideDatabaseErrorCodes } from '../../platform/network-errors.ts';
+import { clientErrorCodes } from '../../platform/network-errors.ts';
 import { databaseUri } from '../../postgresql/psql-script.ts';
 import type { DbSource } from './options.ts';
 
@@ -45,7 +45,7 @@ interface MoreSourceArgs {
 }
 
 /** Options with which another command selects the same source, quoted for a shell, without the password. */
-export function quotedSourceArgs(source: DbSource, more: MoreSourceArgs = {}): readonly string[] {
+export function sourceWords(source: DbSource, more: MoreSourceArgs = {}): readonly string[] {
   return sourceArgs(source, more).map(quoteShellArg);
 }
 
@@ -94,13 +94,13 @@ function databaseArgument(name: string): string {
 
 /**
  * What the user does about a source that cannot be connected to. The command has only options that preflight takes.
- * @param code the code of the failed connection, as in DatabaseConnectError
+ * @param code the code of the failed connection, as in ConnectError
  */
 export function unreachableHint(source: DbSource, code: string | undefined, more: MoreSourceArgs = {}): string {
-  if (code === clientSideDatabaseErrorCodes.noTls) {
+  if (code === clientErrorCodes.noTls) {
     return source.engine === 'postgresql'
       ? 'the source does not support SSL: add `--disable-ssl`, or enable SSL on the source'
       : 'the source does not support TLS: write its address with redis:// instead of rediss://';
   }
-  return `find the cause with \`${['cloudctl db preflight', ...quotedSourceArgs(source, more)].join(' ')}\``;
+  return `find the cause with \`${['cloudctl db preflight', ...sourceWords(source, more)].join(' ')}\``;
 }

@@ -1,4 +1,4 @@
-import { describeMigrationFailures, type MigrationFailure } from '../../api/online-migration.ts';
+import { describeFailures, type MigrationFailure } from '../../api/online-migration.ts';
 
 /** Commands of this source and cluster that can be pasted; they contain no password. */
 export interface FailureCommands {
@@ -111,6 +111,6 @@ export function failureHeadline(failures: readonly MigrationFailure[]): string {
       : failures.length === 1
         ? `database ${first.database} has failed`
         : `${failures.length} databases have failed`;
-  const reasons = failures.length === 1 && first !== undefined ? first.reason : describeMigrationFailures(failures);
+  const reasons = failures.length === 1 && first !== undefined ? first.reason : describeFailures(failures);
   return `${what}: ${reasons}`;
 }

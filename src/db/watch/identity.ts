@@ -1,8 +1,8 @@
 import {
-  isFailedMigrationStatus,
+  isFailedStatus,
   isMigrationActive,
   type MigratedDatabase,
-  type OnlineMigration,
+  type Migration,
   readMigratedDatabases,
 } from '../../api/online-migration.ts';
 import { sanitizeLine } from '../../base/sanitize.ts';
@@ -157,7 +157,7 @@ export const silentService: ServiceWord = {
  */
 export function readServiceWord(
   id: string | undefined,
-  shown: OnlineMigration | 'none' | undefined,
+  shown: Migration | 'none' | undefined,
   before: ServiceWord = silentService,
   ignored: readonly string[] = [],
 ): ServiceWord {
@@ -165,7 +165,7 @@ export function readServiceWord(
   if (shown === 'none') return { ...silentService, denied: 'the service shows no migration into the cluster' };
   const { status } = shown;
   const isSame = id !== undefined && id !== '' && shown.id === id;
-  const failed = isFailedMigrationStatus(status);
+  const failed = isFailedStatus(status);
   const ended = !isMigrationActive(shown);
   const broken =
     brokenDatabase(shown, ignored) ??
@@ -182,7 +182,7 @@ const brokenPhases =
   /^(error(ed)?|failed|stopped|cancell?ed|source_unreachable|target_unreachable|publication_missing|apply_stopped|link_down)$/;
 
 /** The databases that receive nothing, by the last word of the service. */
-export function listBrokenDatabases(migration: OnlineMigration): readonly MigratedDatabase[] {
+export function listBrokenDatabases(migration: Migration): readonly MigratedDatabase[] {
   return readMigratedDatabases(migration).filter(({ phase }) => brokenPhases.test(phase ?? ''));
 }
 
@@ -190,7 +190,7 @@ export function describeBroken({ name, phase, failure, reason = failure }: Migra
   return `the service reports ${phase} for ${name}${reason === undefined ? '' : `: ${reason}`}`;
 }
 
-function brokenDatabase(migration: OnlineMigration, ignored: readonly string[]): string | undefined {
+function brokenDatabase(migration: Migration, ignored: readonly string[]): string | undefined {
   const found = listBrokenDatabases(migration).find(({ name }) => !ignored.includes(name));
   return found === undefined ? undefined : describeBroken(found);
 }

@@ -1,27 +1,27 @@
 import type { Actor } from '../../api/actor.ts';
 import type { ApiClient } from '../../api/client.ts';
 import {
-  buildOnlineMigrationPath,
-  describeMigrationFailures,
-  describeOnlineMigration,
-  type FetchedOnlineMigration,
-  fetchOnlineMigration,
-  isFailedMigrationStatus,
+  describeFailures,
+  describeMigration,
+  type FetchedMigration,
+  fetchMigration,
+  isFailedStatus,
   isMigrationActive,
   isMigrationStopping,
-  listMigrationFailures,
-  listMigrationWarnings,
-  type OnlineMigration,
+  listFailures,
+  listWarnings,
+  type Migration,
+  migrationPath,
   readMigratedDatabases,
 } from '../../api/online-migration.ts';
 import { FailedReads } from '../../api/waits.ts';
 import { CliError, type ExitCode } from '../../base/errors.ts';
-import { isLosslessNumberObject } from '../../base/exact.ts';
-import { compareAccountsAndServerOrigins } from '../../base/identity.ts';
+import { isLossless } from '../../base/exact.ts';
+import { compareIdentities } from '../../base/identity.ts';
 import { isJsonRecord, type JsonRecord, readNumberField, readStringField } from '../../base/json.ts';
-import { maxSanitizedTextLength, sanitizeLine } from '../../base/sanitize.ts';
+import { maxTextLength, sanitizeLine } from '../../base/sanitize.ts';
 import { countOf, formatBytes } from '../../base/text.ts';
-import type { ListView, OutputCellValue } from '../../cli/columns.ts';
+import type { CellValue, ListView } from '../../cli/columns.ts';
 import type { CommandIo } from '../../cli/command-io.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
 import { runUntilSignal } from '../../platform/waiting.ts';
@@ -33,7 +33,7 @@ import { sourceAddress } from './source.ts';
 import { findRequests, type RequestOutcome, resolveRequest } from './start.ts';
 import type { WatchOptions } from './watch.ts';
 
-type Shown = Pick<OnlineMigration, 'id' | 'status' | 'raw'>;
+type Shown = Pick<Migration, 'id' | 'status' | 'raw'>;
 
 /** The members of a migration, as far as the service sends them. */
 export const migrationFields = [
@@ -63,23 +63,23 @@ export const migrationView: ListView<JsonRecord> = {
 };
 
 /** The service goes on with the other databases when one has failed, and its status does not say so. */
-function statusCell(raw: JsonRecord): OutputCellValue {
+function statusCell(raw: JsonRecord): CellValue {
   const databases = readMigratedDatabases({ raw });
   const failed = databases.filter(({ failure }) => failure !== undefined).length;
-  if (failed === 0 || isFailedMigrationStatus(readStringField(raw, 'status'))) return cellOf(raw.status);
+  if (failed === 0 || isFailedStatus(readStringField(raw, 'status'))) return cellOf(raw.status);
   return `${cellOf(raw.status) ?? 'unknown'} (${failed} of ${countOf(databases.length, 'database')} failed)`;
 }
 
-function cellOf(value: unknown): OutputCellValue {
-  return typeof value === 'string' || typeof value === 'number' || isLosslessNumberObject(value) ? value : undefined;
+function cellOf(value: unknown): CellValue {
+  return typeof value === 'string' || typeof value === 'number' || isLossless(value) ? value : undefined;
 }
 
 /** The latest migration into a cluster. Throws `not_found` if the service shows none. */
-export async function requireMigration(api: ApiClient, cluster: string): Promise<FetchedOnlineMigration> {
-  const migration = await fetchOnlineMigration(api, cluster);
+export async function requireMigration(api: ApiClient, cluster: string): Promise<FetchedMigration> {
+  const migration = await fetchMigration(api, cluster);
   if (migration !== undefined) return migration;
   throw new CliError('not_found', `the service shows no migration into cluster ${cluster}`, {
-    detail: `GET ${buildOnlineMigrationPath(cluster)}: not found; the cluster does not exist, belongs to another account, or had no migration yet`,
+    detail: `GET ${migrationPath(cluster)}: not found; the cluster does not exist, belongs to another account, or had no migration yet`,
     hint: 'list the clusters with `cloudctl db list`; start a migration with `cloudctl db migrate`',
   });
 }
@@ -89,14 +89,14 @@ export async function printMigration(
   io: CommandIo,
   actor: Actor,
   cluster: string,
-  migration: OnlineMigration,
+  migration: Migration,
 ): Promise<void> {
   const { output } = io;
   await output.object(migration.raw, migrationView);
   await output.note(databaseLines(migration.raw));
-  await output.note(leftoverLines(migration.raw), maxSanitizedTextLength);
-  for (const text of listMigrationWarnings(migration)) await output.warn(text);
-  if (output.format === 'table') await output.note(nextSteps(io, actor, cluster, migration), maxSanitizedTextLength);
+  await output.note(leftoverLines(migration.raw), maxTextLength);
+  for (const text of listWarnings(migration)) await output.warn(text);
+  if (output.format === 'table') await output.note(nextSteps(io, actor, cluster, migration), maxTextLength);
 }
 
 /**
@@ -107,7 +107,7 @@ export async function followMigration(
   io: CommandIo,
   actor: Actor,
   cluster: string,
-  { first, interval }: { readonly first: FetchedOnlineMigration; readonly interval: number },
+  { first, interval }: { readonly first: FetchedMigration; readonly interval: number },
 ): Promise<ExitCode> {
   const { host, output } = io;
   const api = await actor.api();
@@ -121,7 +121,7 @@ export async function followMigration(
       const lines = statusLines(last.raw);
       if (output.format !== 'ndjson' && shown !== lines.join()) await output.note(lines);
       shown = lines.join();
-      for (const text of listMigrationWarnings(last)) {
+      for (const text of listWarnings(last)) {
         if (!warned.has(text)) await output.warn(text);
         warned.add(text);
       }
@@ -147,15 +147,15 @@ export async function followMigration(
   if (help !== undefined)
     throw new CliError('api_error', `the migration into cluster ${cluster} ended with an error`, {
       detail: help.reasons,
-      hint: help.next.slice(0, maxSanitizedTextLength),
+      hint: help.next.slice(0, maxTextLength),
     });
-  if (output.format === 'table') await output.note(nextSteps(io, actor, cluster, last), maxSanitizedTextLength);
+  if (output.format === 'table') await output.note(nextSteps(io, actor, cluster, last), maxTextLength);
   return 0;
 }
 
-function replacedError(cluster: string, last: FetchedOnlineMigration, next: FetchedOnlineMigration): CliError {
+function replacedError(cluster: string, last: FetchedMigration, next: FetchedMigration): CliError {
   return new CliError('not_found', `the service shows another migration into cluster ${cluster}`, {
-    detail: `${describeOnlineMigration(last)}; then ${describeOnlineMigration(next)}`,
+    detail: `${describeMigration(last)}; then ${describeMigration(next)}`,
     hint: `follow the other migration with \`cloudctl db status ${cluster} --watch\``,
   });
 }
@@ -255,12 +255,12 @@ function helpWith(
   cluster: string,
   migration: Shown,
 ): { readonly headline: string; readonly reasons: string; readonly next: string } | undefined {
-  const failures = listMigrationFailures(migration);
+  const failures = listFailures(migration);
   if (failures.length === 0) return undefined;
   const { from } = recorded(io, cluster, migration);
   return {
     headline: failureHeadline(failures),
-    reasons: describeMigrationFailures(failures),
+    reasons: describeFailures(failures),
     next: helpWithFailures(failures, isMigrationActive(migration), {
       preflight: actor.command('db preflight', ...from),
       stop: actor.command('db stop', cluster),
@@ -270,7 +270,7 @@ function helpWith(
 }
 
 /** What this machine has recorded of the migration, as words for a shell. */
-function recorded({ host }: Pick<CommandIo, 'host'>, cluster: string, { id }: Pick<OnlineMigration, 'id'>) {
+function recorded({ host }: Pick<CommandIo, 'host'>, cluster: string, { id }: Pick<Migration, 'id'>) {
   const latest = listStarted(host.folders.state).find(({ started }) => started.cluster === cluster);
   // What is recorded of another migration says nothing about this one.
   const record = latest?.started.id === id ? latest : undefined;
@@ -338,8 +338,8 @@ export async function settleInterruptedOf(io: CommandIo, actor: Actor, source: D
  */
 export function statusReader(actor: Actor): NonNullable<WatchOptions['fetchStatus']> {
   return async ({ cluster, identity }, until) => {
-    if (compareAccountsAndServerOrigins(identity, await actor.storedIdentity()) === 'different')
+    if (compareIdentities(identity, await actor.storedIdentity()) === 'different')
       throw new CliError('usage', 'the profile is not the one that started the migration');
-    return fetchOnlineMigration(await actor.api(), cluster, { until });
+    return fetchMigration(await actor.api(), cluster, { until });
   };
 }

@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import { DatabaseConnectError, type TlsConnectionInfo } from '../../platform/network-errors.ts';
+import { ConnectError, type TlsInfo } from '../../platform/network-errors.ts';
 
 import type { Violation } from './sample.ts';
 
@@ -70,13 +70,13 @@ function describeRefusal(
  */
 export async function probeConnection(
   host: string,
-  connectOnce: () => Promise<TlsConnectionInfo | undefined>,
+  connectOnce: () => Promise<TlsInfo | undefined>,
 ): Promise<ConnectionProbe> {
   const addresses = await resolveAddresses(host);
   try {
     return { addresses, certificate: describeCertificate(await connectOnce()), refused: undefined };
   } catch (error) {
-    if (!(error instanceof DatabaseConnectError)) throw error;
+    if (!(error instanceof ConnectError)) throw error;
     return { addresses, certificate: undefined, refused: { code: error.code, message: error.message } };
   }
 }
@@ -93,7 +93,7 @@ async function resolveAddresses(host: string): Promise<string | undefined> {
 }
 
 /** Subject, issuer and expiry of the server certificate; undefined without TLS. */
-function describeCertificate(tls: TlsConnectionInfo | undefined): string | undefined {
+function describeCertificate(tls: TlsInfo | undefined): string | undefined {
   const certificate = tls?.certificate;
   if (certificate === undefined) return undefined;
   const until = Number.isFinite(certificate.validTo) ? new Date(certificate.validTo).toISOString() : 'unknown';

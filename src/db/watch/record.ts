@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { dirname, join } from 'node:path';
-import type { AccountAndServerOrigins } from '../../base/identity.ts';
+import type { ActorIdentity } from '../../base/identity.ts';
 import {
   isJsonRecord,
   type JsonRecord,
@@ -9,14 +9,8 @@ import {
   readStringList,
   tryParseJson,
 } from '../../base/json.ts';
-import {
-  ensureFolder,
-  listFolder,
-  readTextIfReadable,
-  removeFileDurably,
-  writeFileAtomically,
-} from '../../platform/files.ts';
-import { type HeldFileLock, tryAcquireFileLock } from '../../platform/locks.ts';
+import { ensureFolder, listFolder, removeDurably, tryReadText, writeAtomically } from '../../platform/files.ts';
+import { type HeldLock, tryAcquire } from '../../platform/locks.ts';
 import { type Identity, type IdentityGrade, identityGrades } from './identity.ts';
 import { decodeSourceBaseline, encodeBaseline, type SourceBaseline } from './postgresql/baseline.ts';
 import { type KnownStart, migrationTimeLimit } from './sample.ts';
@@ -64,7 +58,7 @@ export interface RecordedStart {
   /** Id of the migration at the service. */
   readonly id: string;
   /** The account that started the migration. */
-  readonly identity: AccountAndServerOrigins;
+  readonly identity: ActorIdentity;
 }
 
 export interface SourceAddress {
@@ -94,7 +88,7 @@ export function pathOfRecord(stateFolder: string, source: SourceAddress): string
  * observes the facts of the migration again.
  */
 export function readRecord(path: string): WatchRecord | undefined {
-  const json = tryParseJson(readTextIfReadable(path) ?? '');
+  const json = tryParseJson(tryReadText(path) ?? '');
   return json.ok && isJsonRecord(json.value) ? decodeRecord(json.value) : undefined;
 }
 
@@ -105,7 +99,7 @@ export function writeRecord(path: string, record: WatchRecord): void {
     ...(started === undefined ? {} : { started: { ...started, at: formatDate(started.at) } }),
     ...(firstSeen === undefined ? {} : { first_seen: formatDate(firstSeen) }),
   };
-  writeFileAtomically(path, `${JSON.stringify({ version: 1, ...rest, ...dates }, null, 2)}\n`);
+  writeAtomically(path, `${JSON.stringify({ version: 1, ...rest, ...dates }, null, 2)}\n`);
 }
 
 /** The slot or replica with the identity under which it is recorded. */
@@ -160,7 +154,7 @@ function decodeStarted(json: JsonRecord): RecordedStart | undefined {
   return { at, cluster, id, identity: decodeIdentity(json.identity) };
 }
 
-export function decodeIdentity(json: JsonRecord): AccountAndServerOrigins {
+export function decodeIdentity(json: JsonRecord): ActorIdentity {
   const keys = ['authOrigin', 'baseOrigin', 'clientId', 'accountUuid', 'team'] as const;
   return Object.fromEntries(
     keys.flatMap((key) => (readStringField(json, key) === undefined ? [] : [[key, json[key]]])),
@@ -200,9 +194,9 @@ function formatDate(at: number): string {
  * the thread while it waits, so that a record can be read and replaced within one synchronous function. Throws a CliError
  * when the file cannot be locked.
  */
-export function waitForFileLock(path: string, limit = 1000): HeldFileLock | undefined {
+export function waitForFileLock(path: string, limit = 1000): HeldLock | undefined {
   for (let left = limit; ; left -= pauseMs) {
-    const lock = tryAcquireFileLock(path);
+    const lock = tryAcquire(path);
     if (lock !== undefined || left <= 0) return lock;
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pauseMs);
   }
@@ -263,7 +257,7 @@ export function pathOfBaseline(stateFolder: string, source: SourceAddress, clust
  * as the baseline.
  */
 export function loadBaseline(path: string): SourceBaseline | undefined {
-  const json = tryParseJson(readTextIfReadable(path) ?? '');
+  const json = tryParseJson(tryReadText(path) ?? '');
   if (!json.ok || !isJsonRecord(json.value) || readNumberField(json.value, 'version') !== 1) return undefined;
   return decodeSourceBaseline(json.value);
 }
@@ -274,9 +268,9 @@ export function loadBaseline(path: string): SourceBaseline | undefined {
  */
 export function storeBaseline(path: string, baseline: SourceBaseline | undefined): void {
   if (baseline === undefined) {
-    removeFileDurably(path);
+    removeDurably(path);
     return;
   }
   ensureFolder(dirname(path));
-  writeFileAtomically(path, `${JSON.stringify({ version: 1, ...encodeBaseline(baseline) })}\n`);
+  writeAtomically(path, `${JSON.stringify({ version: 1, ...encodeBaseline(baseline) })}\n`);
 }

@@ -1,10 +1,10 @@
 import {
-  isEndedMigrationStatus,
-  isFailedMigrationStatus,
-  listMigrationFailures,
+  isEndedStatus,
+  isFailedStatus,
+  listFailures,
   type MigratedDatabase,
+  type Migration,
   type MigrationFailure,
-  type OnlineMigration,
 } from '../../api/online-migration.ts';
 import { CliError } from '../../base/errors.ts';
 import { isJsonRecord, readStringField, readStringList } from '../../base/json.ts';
@@ -17,7 +17,7 @@ import { type CauseFix, quoteReported, type StatusSample, type StopCause, type V
 
 /** What the service reports about the migration that is watched. */
 export type ServiceStatus =
-  | { readonly kind: 'known'; readonly migration: OnlineMigration }
+  | { readonly kind: 'known'; readonly migration: Migration }
   | { readonly kind: 'none' }
   /** The request for the status failed; `reason` is a clause without a secret. */
   | { readonly kind: 'unavailable'; readonly reason: string };
@@ -39,7 +39,7 @@ const pollIntervalMs = 10_000;
  * @param now milliseconds since the epoch
  */
 export function createServicePoller(
-  fetchStatus: () => Promise<OnlineMigration | undefined>,
+  fetchStatus: () => Promise<Migration | undefined>,
   now: () => number,
 ): ServiceStatusPoller {
   let known: ServiceStatus | undefined;
@@ -87,12 +87,12 @@ export function listFailedDatabases(
   ignoreDbs: readonly string[],
 ): readonly MigrationFailure[] {
   if (status?.kind !== 'known') return [];
-  return listMigrationFailures(status.migration, ignoreDbs).filter(({ database }) => database !== undefined);
+  return listFailures(status.migration, ignoreDbs).filter(({ database }) => database !== undefined);
 }
 
 /** Whether the service reports that the migration failed. */
 export function hasFailedAtService(status: ServiceStatus | undefined): boolean {
-  return status?.kind === 'known' && isFailedMigrationStatus(status.migration.status);
+  return status?.kind === 'known' && isFailedStatus(status.migration.status);
 }
 
 /**
@@ -141,8 +141,8 @@ function violationOf(
   const { migration } = status;
   const { denied } = readServiceWord(id, migration);
   if (denied !== undefined) return { rule: 'server-status', observed: denied, hint };
-  if (!isEndedMigrationStatus(migration.status)) {
-    const failures = listMigrationFailures(migration);
+  if (!isEndedStatus(migration.status)) {
+    const failures = listFailures(migration);
     if (failures.length === 0) return undefined;
     return { rule: 'server-status', observed: `the service reports: ${failureHeadline(failures)}`, hint };
   }
@@ -186,7 +186,7 @@ function brokenViolation({ cause }: StatusSample, database: MigratedDatabase, hi
 }
 
 /** Everything that the service tells about the state of each database. */
-function messagesOf({ raw }: OnlineMigration): readonly ServiceMigrationMessage[] {
+function messagesOf({ raw }: Migration): readonly ServiceMigrationMessage[] {
   const databases = Array.isArray(raw.databases) ? raw.databases.filter(isJsonRecord) : [];
   // The reason of the whole migration repeats the reasons of its databases, so it is left out if there are databases.
   const parts = databases.length === 0 ? [raw] : databases.slice(0, 1000);
@@ -198,7 +198,7 @@ function messagesOf({ raw }: OnlineMigration): readonly ServiceMigrationMessage[
 }
 
 /** Reasons that the service tells about the migration and about three of its databases at most. */
-function reasonsOf({ raw }: OnlineMigration): readonly string[] {
+function reasonsOf({ raw }: Migration): readonly string[] {
   const databases = Array.isArray(raw.databases) ? raw.databases.filter(isJsonRecord) : [];
   const parts = [raw, ...databases].flatMap((one) => {
     const reason = readStringField(one, 'reason') ?? readStringField(one, 'error');

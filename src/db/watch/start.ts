@@ -3,24 +3,20 @@ import { dirname, join } from 'node:path';
 import type { Actor } from '../../api/actor.ts';
 import type { ApiClient } from '../../api/client.ts';
 import {
-  describeOnlineMigration,
-  fetchOnlineMigration,
+  describeMigration,
+  fetchMigration,
+  isCreatedWithin,
   isMigrationActive,
-  isMigrationCreatedWithin,
-  type OnlineMigration,
+  type Migration,
 } from '../../api/online-migration.ts';
 import {
-  MigrationStartUnknownError,
-  type OnlineMigrationRequest,
-  type StartedOnlineMigration,
-  startOnlineMigration,
+  type MigrationRequest,
+  requestMigration,
+  type StartedMigration,
+  StartUnknownError,
 } from '../../api/start-online-migration.ts';
 import { CliError } from '../../base/errors.ts';
-import {
-  type AccountAndServerOrigins,
-  compareAccountsAndServerOrigins,
-  describeAccountAndServerOrigins,
-} from '../../base/identity.ts';
+import { type ActorIdentity, compareIdentities, describeIdentity } from '../../base/identity.ts';
 import {
   isJsonRecord,
   type JsonRecord,
@@ -31,16 +27,10 @@ import {
 } from '../../base/json.ts';
 import { storageError } from '../../base/storage-error.ts';
 import type { CommandIo } from '../../cli/command-io.ts';
-import type { CommandOutputWriter } from '../../cli/output.ts';
-import {
-  ensureFolder,
-  listFolder,
-  readTextIfReadable,
-  removeFileDurably,
-  writeFileAtomically,
-} from '../../platform/files.ts';
+import type { OutputWriter } from '../../cli/output.ts';
+import { ensureFolder, listFolder, removeDurably, tryReadText, writeAtomically } from '../../platform/files.ts';
 import type { Clock, HostSystem } from '../../platform/host.ts';
-import type { HeldFileLock } from '../../platform/locks.ts';
+import type { HeldLock } from '../../platform/locks.ts';
 import { type DbSource, sourceArgs } from '../source/index.ts';
 import { decodeSourceBaseline, encodeBaseline, type SourceBaseline } from './postgresql/baseline.ts';
 import {
@@ -63,7 +53,7 @@ import { type SourceBefore, sourceAddress } from './source.ts';
 interface Starter {
   readonly io: {
     readonly host: { readonly folders: Pick<HostSystem['folders'], 'state'>; readonly clock: Pick<Clock, 'now'> };
-    readonly output: Pick<CommandOutputWriter, 'warn'>;
+    readonly output: Pick<OutputWriter, 'warn'>;
   };
   readonly actor: Pick<Actor, 'api' | 'loginHints' | 'command'>;
 }
@@ -84,7 +74,7 @@ export async function migrateSource(
   io: CommandIo,
   actor: Actor,
   { cluster, source: named, ignoreDbs, caFile, before, warned }: SourceToMigrate,
-): Promise<StartedOnlineMigration> {
+): Promise<StartedMigration> {
   const { engine, source } = named;
   const sent = {
     ...{ cluster, source: sourceAddress(named), identity: await actor.storedIdentity() },
@@ -108,21 +98,21 @@ export async function migrateSource(
 }
 
 /**
- * Starts a migration with `startOnlineMigration`, and records it. The request is stored before it is sent, locked until
+ * Starts a migration with `requestMigration`, and records it. The request is stored before it is sent, locked until
  * this run ends, and removed when its result is known. Throws `internal` if the request cannot be stored, and `busy` if
  * another process starts a migration into the cluster at the same time; no request was sent in these cases.
  */
 export async function startMigration(
   starter: Starter,
   sent: Omit<UnconfirmedRequest, 'at'>,
-  request: OnlineMigrationRequest,
-): Promise<StartedOnlineMigration> {
+  request: MigrationRequest,
+): Promise<StartedMigration> {
   const { io, actor } = starter;
   const { now } = io.host.clock;
   const start: UnconfirmedRequest = { ...sent, at: now() };
   const lock = lockAndStore(starter, start);
   try {
-    const started = await startOnlineMigration(
+    const started = await requestMigration(
       await actor.api(),
       sent.cluster,
       request,
@@ -132,8 +122,7 @@ export async function startMigration(
     await settle(starter, start, { id: started.id, at: plausibleStart(started.createdAt, now()) });
     return started;
   } catch (error) {
-    if (error instanceof CliError && !(error instanceof MigrationStartUnknownError))
-      await settle(starter, start, undefined);
+    if (error instanceof CliError && !(error instanceof StartUnknownError)) await settle(starter, start, undefined);
     throw error;
   } finally {
     lock.release();
@@ -150,9 +139,9 @@ export function plausibleStart(createdAt: string | undefined, now: number): numb
 }
 
 /** Stores the request; the returned lock tells other processes that its sender still runs. */
-function lockAndStore({ io, actor }: Starter, start: UnconfirmedRequest): HeldFileLock {
+function lockAndStore({ io, actor }: Starter, start: UnconfirmedRequest): HeldLock {
   const stateFolder = io.host.folders.state;
-  let lock: HeldFileLock | undefined;
+  let lock: HeldLock | undefined;
   try {
     lock = lockRequest(stateFolder, start);
     // A request that is present now was stored after this run has looked for interrupted requests.
@@ -203,7 +192,7 @@ export interface UnconfirmedRequest {
   /** Origin of the resource API. */
   readonly baseOrigin: string;
   readonly source: SourceAddress;
-  readonly identity: AccountAndServerOrigins;
+  readonly identity: ActorIdentity;
   /**
    * Slots or replicas of other consumers, which existed before the migration. This field, `warned` and `sourceOptions` are
    * kept for the watch record.
@@ -229,7 +218,7 @@ export function writeRequest(stateFolder: string, start: UnconfirmedRequest): vo
     ...rest,
     ...(baseline === undefined ? {} : { baseline: baseline && encodeBaseline(baseline) }),
   };
-  writeFileAtomically(path, `${JSON.stringify(encoded)}\n`);
+  writeAtomically(path, `${JSON.stringify(encoded)}\n`);
 }
 
 /**
@@ -241,7 +230,7 @@ export function lockRequest(
   stateFolder: string,
   { baseOrigin, cluster }: Pick<UnconfirmedRequest, 'baseOrigin' | 'cluster'>,
   limit?: number,
-): HeldFileLock | undefined {
+): HeldLock | undefined {
   return waitForFileLock(`${sentStartPath(stateFolder, baseOrigin, cluster)}.lock`, limit);
 }
 
@@ -293,7 +282,7 @@ export function settleRequest(
     // A baseline that cannot be written must not prevent the record of the start.
     if (started !== undefined) writeStartToWatchRecord(stateFolder, start, started);
     if (readRequest(stateFolder, baseOrigin, cluster)?.at === at)
-      removeFileDurably(sentStartPath(stateFolder, baseOrigin, cluster));
+      removeDurably(sentStartPath(stateFolder, baseOrigin, cluster));
   }
 }
 
@@ -345,7 +334,7 @@ function sentStartPath(stateFolder: string, baseOrigin: string, cluster: string)
  * migration into a cluster.
  */
 function decodeSentStart(path: string): UnconfirmedRequest | undefined {
-  const json = tryParseJson(readTextIfReadable(path) ?? '');
+  const json = tryParseJson(tryReadText(path) ?? '');
   if (!json.ok || !isJsonRecord(json.value) || readNumberField(json.value, 'version') !== 1) return undefined;
   const { value } = json;
   const at = Date.parse(readStringField(value, 'at') ?? '');
@@ -381,7 +370,7 @@ function decodeSource(json: JsonRecord): SourceAddress | undefined {
 export interface RequestOutcome {
   readonly start: UnconfirmedRequest;
   /** The migration that the request started; undefined if it started none. */
-  readonly migration: OnlineMigration | undefined;
+  readonly migration: Migration | undefined;
   readonly hasEnded: boolean;
   /** For the user. */
   readonly note: string;
@@ -405,24 +394,24 @@ export async function resolveRequest(
     readonly stateFolder: string;
     readonly now: number;
     /** Who asks now. */
-    readonly identity: AccountAndServerOrigins;
+    readonly identity: ActorIdentity;
   },
   cluster: string,
 ): Promise<RequestOutcome | undefined> {
   const start = readInterrupted(stateFolder, api.baseOrigin, cluster);
   if (start === undefined) return undefined;
-  if (compareAccountsAndServerOrigins(start.identity, identity) === 'different') {
+  if (compareIdentities(start.identity, identity) === 'different') {
     throw new CliError(
       'usage',
       'an interrupted run of another account may have started a migration into this cluster',
       {
-        detail: `it ran as ${describeAccountAndServerOrigins(start.identity)}, at ${new Date(start.at).toISOString()}`,
+        detail: `it ran as ${describeIdentity(start.identity)}, at ${new Date(start.at).toISOString()}`,
         hint: `with a session of that account, run \`cloudctl db status ${cluster}\``,
       },
     );
   }
-  const shown = await fetchOnlineMigration(api, cluster);
-  const isOlder = shown === undefined || isMigrationCreatedWithin(shown, Math.max(0, now - start.at)) === false;
+  const shown = await fetchMigration(api, cluster);
+  const isOlder = shown === undefined || isCreatedWithin(shown, Math.max(0, now - start.at)) === false;
   const migration = isOlder ? undefined : shown;
   settleIfPresent(
     stateFolder,
@@ -432,7 +421,7 @@ export async function resolveRequest(
   const note =
     migration === undefined
       ? 'An earlier run was interrupted after it may have sent the migration. The service shows no migration that the earlier run started.'
-      : `An earlier run was interrupted after it may have sent the migration. The service shows ${describeOnlineMigration(migration)}.`;
+      : `An earlier run was interrupted after it may have sent the migration. The service shows ${describeMigration(migration)}.`;
   return { start, migration, hasEnded: migration !== undefined && !isMigrationActive(migration), note };
 }
 

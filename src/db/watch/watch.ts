@@ -1,20 +1,20 @@
 import {
-  describeMigrationFailures,
+  describeFailures,
   isMigrationActive,
-  listMigrationFailures,
-  listMigrationWarnings,
+  listFailures,
+  listWarnings,
+  type Migration,
   type MigrationFailure,
-  type OnlineMigration,
 } from '../../api/online-migration.ts';
 import { CliError, type ExitCode } from '../../base/errors.ts';
-import { maxSanitizedTextLength, sanitizeLine } from '../../base/sanitize.ts';
+import { maxTextLength, sanitizeLine } from '../../base/sanitize.ts';
 import type { OptionSpec, ParsedArgs } from '../../cli/command.ts';
 import type { CommandIo } from '../../cli/command-io.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
-import { parseDurationToMillisecondsOrThrow } from '../../cli/values.ts';
+import { requireDuration } from '../../cli/values.ts';
 import type { SignalName } from '../../platform/host.ts';
 import { interruptedError } from '../../platform/signals.ts';
-import { type DbSource, quotedSourceArgs, unreachableHint } from '../source/index.ts';
+import { type DbSource, sourceWords, unreachableHint } from '../source/index.ts';
 import { helpWithFailures } from './failures.ts';
 import { confirmIdentity, readServiceWord, type ServiceWord, silentService } from './identity.ts';
 import { watchLimits } from './limits.ts';
@@ -68,13 +68,13 @@ export interface WatchOptions {
    * Reads the migration into a cluster from the service; rejects if this run may not query a migration that another
    * account started.
    */
-  readonly fetchStatus?: (started: RecordedStart, signal: AbortSignal) => Promise<OnlineMigration | undefined>;
+  readonly fetchStatus?: (started: RecordedStart, signal: AbortSignal) => Promise<Migration | undefined>;
 }
 
 export function readWatchOptions(args: ParsedArgs, source: DbSource): WatchOptions {
   return {
     source,
-    interval: parseDurationToMillisecondsOrThrow(args.value('interval') ?? '2s', '--interval', 1000),
+    interval: requireDuration(args.value('interval') ?? '2s', '--interval', 1000),
     untilIdle: args.has('until-idle'),
     ignoreDbs: args.values('ignore-dbs'),
     slots: args.values('slot'),
@@ -139,7 +139,7 @@ export async function watchMigration(
       record,
       baseline,
       onSent: (place: string, text: string) => {
-        if (options.showQueries) void output.show(`sent to ${place}: ${text}`, maxSanitizedTextLength);
+        if (options.showQueries) void output.show(`sent to ${place}: ${text}`, maxTextLength);
       },
     };
     for await (const result of watch(source, options.interval, watchOptions)) {
@@ -166,7 +166,7 @@ export async function watchMigration(
       });
       if (result.settled !== undefined && started !== undefined)
         updateBaseline(host.folders.state, source, started, result.settled);
-      for (const text of server?.kind === 'known' ? listMigrationWarnings(server.migration) : []) {
+      for (const text of server?.kind === 'known' ? listWarnings(server.migration) : []) {
         if (!warned.has(text) && !screen.isLive) await output.warn(text);
         warned.add(text);
       }
@@ -199,7 +199,7 @@ export async function watchMigration(
     if (screen.isLive) for (const text of warned) await output.warn(text);
   }
   if (isCaughtUp) {
-    await output.note(caughtUpText(io, options, record?.started?.cluster), maxSanitizedTextLength);
+    await output.note(caughtUpText(io, options, record?.started?.cluster), maxTextLength);
     return 0;
   }
   if (lastPoll?.ending !== undefined)
@@ -217,7 +217,7 @@ export async function watchMigration(
 /** Milliseconds for which the end of a watch waits for the service. */
 const serviceWait = 10_000;
 
-function shownMigration(status: ServiceStatus | undefined): OnlineMigration | 'none' | undefined {
+function shownMigration(status: ServiceStatus | undefined): Migration | 'none' | undefined {
   if (status === undefined || status.kind === 'unavailable') return undefined;
   return status.kind === 'none' ? 'none' : status.migration;
 }
@@ -303,14 +303,14 @@ function failedAtServerError(
   io: Pick<CommandIo, 'globals'>,
   { source, ignoreDbs, caFile }: WatchOptions,
   failed: {
-    readonly migration: OnlineMigration;
+    readonly migration: Migration;
     readonly failures: readonly MigrationFailure[];
     readonly cluster: string;
   },
 ): CliError {
-  const failures = failed.failures.length > 0 ? failed.failures : listMigrationFailures(failed.migration);
+  const failures = failed.failures.length > 0 ? failed.failures : listFailures(failed.migration);
   const isActive = isMigrationActive(failed.migration);
-  const from = quotedSourceArgs(source, { ignoreDbs, caFile });
+  const from = sourceWords(source, { ignoreDbs, caFile });
   const command = (...words: readonly string[]): string =>
     ['cloudctl db', ...words, ...serviceOptionArgs(io)].join(' ');
   const commands = {
@@ -319,7 +319,7 @@ function failedAtServerError(
     migrate: command('migrate', failed.cluster, ...from),
   };
   return new CliError('api_error', isActive ? 'a part of the migration has failed' : 'the migration has failed', {
-    detail: describeMigrationFailures(failures),
+    detail: describeFailures(failures),
     hint: helpWithFailures(failures, isActive, commands),
   });
 }
@@ -362,7 +362,7 @@ function cutoverCommand(
   cluster: string | undefined,
 ): string {
   const target = source.engine === 'redis' ? 'rediss://HOST' : 'postgres://USER@HOST:PORT/DBNAME';
-  const from = quotedSourceArgs(source, { ignoreDbs, caFile });
+  const from = sourceWords(source, { ignoreDbs, caFile });
   return ['cloudctl db cutover', cluster ?? 'CLUSTER_UUID', ...from, '--target', target, ...serviceOptionArgs(io)].join(
     ' ',
   );
@@ -374,7 +374,7 @@ function watchAgainCommand(
   { source, untilIdle, ignoreDbs, slots, caFile }: WatchOptions,
 ): string {
   const options = [...slots.flatMap((slot) => ['--slot', quoteShellArg(slot)]), ...(untilIdle ? ['--until-idle'] : [])];
-  const from = quotedSourceArgs(source, { ignoreDbs, caFile });
+  const from = sourceWords(source, { ignoreDbs, caFile });
   return ['cloudctl db watch', ...from, ...options, ...serviceOptionArgs(io)].join(' ');
 }
 

@@ -42,7 +42,7 @@ export interface PollResult {
   readonly reached: boolean;
   /** Why the source could not be read. */
   readonly outage?: string;
-  /** The code of the failed connection, as in DatabaseConnectError. */
+  /** The code of the failed connection, as in ConnectError. */
   readonly outageCode?: string;
   /** Milliseconds since the replica was last connected (Redis). */
   readonly missingMs?: number;

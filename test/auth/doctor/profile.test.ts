@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { doctorReport } from '../../../src/auth/doctor/finding.ts';
 import { checkLoginProfile, checkSecret } from '../../../src/auth/doctor/profile.ts';
-import type { ResolvedProfileSettings } from '../../../src/config/settings.ts';
+import type { ProfileSettings } from '../../../src/config/settings.ts';
 import { profileNamed } from '../../fixtures/profile.ts';
 
-const whole: ResolvedProfileSettings = {
+const whole: ProfileSettings = {
   profileName: 'work',
   profile: profileNamed('work'),
   isProfileStored: true,

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { checkClockSkew, checkEndpoint, checkTrust } from '../../../src/auth/doctor/servers.ts';
 import { Trust } from '../../../src/platform/trust.ts';
-import { createUndiciSender } from '../../../src/platform/undici-sender.ts';
+import { undiciSender } from '../../../src/platform/undici-sender.ts';
 
 describe('the clock', () => {
   const at = Date.parse('2026-01-01T00:00:00Z');
@@ -42,7 +42,7 @@ describe('an endpoint', () => {
     return probe(id, `http://127.0.0.1:${port}`);
   }
   async function probe(id: 'auth-url' | 'base-url', origin: string) {
-    const send = await createUndiciSender({ env: {}, fresh: true });
+    const send = await undiciSender({ env: {}, fresh: true });
     return checkEndpoint({ id, origin, path: '/v1/oauth/authorize', ...hints }, { send, now: Date.now, timeout: 5000 });
   }
 
@@ -78,7 +78,7 @@ describe('the CA certificates', () => {
   test('that cannot be read are a failure, and the servers are not asked', async () => {
     const env = { SSL_CERT_FILE: '/dev/null/ca.pem' };
     expect(checkTrust(new Trust(env))).toMatchObject([{ id: 'certificates', status: 'failed' }]);
-    const send = await createUndiciSender({ env, fresh: true });
+    const send = await undiciSender({ env, fresh: true });
     const endpoint = { id: 'base-url', origin: 'https://api.example.test', path: '/', ...hints } as const;
     const findings = await checkEndpoint(endpoint, { send, now: Date.now, timeout: 5000 });
     expect(findings).toMatchObject([{ id: 'base-url', status: 'skipped' }]);

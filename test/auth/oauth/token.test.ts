@@ -11,8 +11,8 @@ import {
   sendTokenRequest,
 } from '../../../src/auth/oauth/token.ts';
 import { Secret } from '../../../src/base/secret.ts';
-import { HttpSendError } from '../../../src/platform/http-sender.ts';
-import { createUndiciSender } from '../../../src/platform/undici-sender.ts';
+import { SendError } from '../../../src/platform/http-sender.ts';
+import { undiciSender } from '../../../src/platform/undici-sender.ts';
 import { type RequestHandler, reply, serverFor } from '../../fixtures/fake-server.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 
@@ -129,7 +129,7 @@ describe('a request to the token endpoint', () => {
     signal = AbortSignal.timeout(5_000),
   ) {
     const server = await serverFor(answerer);
-    const send = await createUndiciSender({ env: {}, fresh: true });
+    const send = await undiciSender({ env: {}, fresh: true });
     const request = refreshRequest({ ...client, authOrigin: server.origin, tokenParams }, token);
     return { server, raw: await sendTokenRequest(send, request, signal) };
   }
@@ -174,7 +174,7 @@ describe('a request to the token endpoint', () => {
       reply(response, 200, '<html>', { 'content-type': `text/x-${secret.reveal()}${'y'.repeat(300)}; charset=utf-8` }),
     );
     const request = refreshRequest({ ...client, authOrigin: server.origin }, secret);
-    const raw = await sendTokenRequest(await createUndiciSender({ env: {} }), request, AbortSignal.timeout(5_000));
+    const raw = await sendTokenRequest(await undiciSender({ env: {} }), request, AbortSignal.timeout(5_000));
     expect(raw.contentType).toMatch(/^text\/x-\[secret\]y+/);
     expect(raw.contentType.length).toBeLessThanOrEqual(100);
   });
@@ -211,7 +211,7 @@ describe('a request to the token endpoint', () => {
 
   it('with a slow answer ends at its deadline and shows no secret', async () => {
     const failure = await ask(() => undefined, 'query', AbortSignal.timeout(150)).catch((error: unknown) => error);
-    expect(failure).toBeInstanceOf(HttpSendError);
+    expect(failure).toBeInstanceOf(SendError);
     expect(failure).toMatchObject({ kind: 'timeout', sent: true });
     expect(String(failure)).not.toContain('rt');
   });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { validateResponse } from '../../../src/auth/oauth/authorize.ts';
 import { type Attempt, openReceiver, type Receiver, requireReachable } from '../../../src/auth/session/authorize.ts';
 import { unreachableHint } from '../../../src/auth/session/hints.ts';
-import { HttpSendError } from '../../../src/platform/http-sender.ts';
+import { SendError } from '../../../src/platform/http-sender.ts';
 import { testHost } from '../../fixtures/host.ts';
 import { loginRequest, silentDialog, visit } from '../../fixtures/login.ts';
 import { settingsOf } from '../../fixtures/session.ts';
@@ -58,8 +58,7 @@ describe('the check whether this machine reaches the authorization server', () =
     let calls = 0;
     const probe = async (): Promise<void> => {
       calls += 1;
-      if (calls <= failures)
-        throw new HttpSendError('connection', false, 'could not connect to https://auth.example.com');
+      if (calls <= failures) throw new SendError('connection', false, 'could not connect to https://auth.example.com');
     };
     return { probe, calls: () => calls };
   }
@@ -87,14 +86,11 @@ describe('the check whether this machine reaches the authorization server', () =
 
   it.each([
     [
-      new HttpSendError('tls', false, 'no trusted CA', { unknownIssuer: true, hint: 'set SSL_CERT_FILE' }),
+      new SendError('tls', false, 'no trusted CA', { unknownIssuer: true, hint: 'set SSL_CERT_FILE' }),
       'set SSL_CERT_FILE',
     ],
-    [new HttpSendError('tls', false, 'certificate has expired'), 'check the host name, the dates of the certificate'],
-    [
-      new HttpSendError('connection', false, '407', { atProxy: true, hint: 'check the password' }),
-      'check the password',
-    ],
+    [new SendError('tls', false, 'certificate has expired'), 'check the host name, the dates of the certificate'],
+    [new SendError('connection', false, '407', { atProxy: true, hint: 'check the password' }), 'check the password'],
   ])('asks once where another attempt fails as well: %s', async (error, hint) => {
     let calls = 0;
     const probe = async (): Promise<void> => {

@@ -5,7 +5,7 @@ import { describe, expect, it, test, vi } from 'vitest';
 import { openCommand } from '../../../src/auth/session/command.ts';
 import { CliError } from '../../../src/base/errors.ts';
 import { Secret } from '../../../src/base/secret.ts';
-import { resolveProfileSettings } from '../../../src/config/settings.ts';
+import { resolveSettings } from '../../../src/config/settings.ts';
 import type { ProcessEnvironment } from '../../../src/platform/host.ts';
 import { errorText } from '../../fixtures/error-text.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
@@ -21,7 +21,7 @@ function sessionOf(script: string, options: { env?: ProcessEnvironment; limit?: 
 
 function openSession(host: TestHost, token_command: readonly string[], limit?: number) {
   host.writeConfig({ profiles: { default: { base_url, token_command } } });
-  const settings = resolveProfileSettings({ env: host.env, config: host.readConfig() });
+  const settings = resolveSettings({ env: host.env, config: host.readConfig() });
   return { host, session: openCommand(host, settings, limit) };
 }
 
@@ -223,7 +223,7 @@ describe('the environment of the program', () => {
     await outer.session.token();
     const marker = readFileSync(join(outer.host.place.work, 'marker'), 'utf8');
     const nested = testHost({ beside: outer.host, env: { _CLOUDCTL_TOKEN_COMMAND: marker } });
-    const settings = resolveProfileSettings({ env: {}, config: nested.readConfig() });
+    const settings = resolveSettings({ env: {}, config: nested.readConfig() });
     const error = await rejection(openCommand(nested, settings).token());
     expect(error).toMatchObject({ code: 'token_command_failed', exitCode: 4 });
     expectGolden('auth', errorText(error));
@@ -354,19 +354,19 @@ describe('where the token goes', () => {
     const config = host.readConfig();
     const option = { base_url: { option: '--base-url', text: 'https://evil.example' } };
     for (const settings of [
-      resolveProfileSettings({ env: {}, config, overrides: option }),
-      resolveProfileSettings({ env: { CLOUDCTL_BASE_URL: 'https://evil.example' }, config }),
+      resolveSettings({ env: {}, config, overrides: option }),
+      resolveSettings({ env: { CLOUDCTL_BASE_URL: 'https://evil.example' }, config }),
     ])
       expect(() => openCommand(host, settings)).toThrow(expect.objectContaining({ code: 'usage' }));
     expect(existsSync(join(host.place.work, 'runs'))).toBe(false);
-    const same = resolveProfileSettings({ env: { CLOUDCTL_BASE_URL: `${base_url}/` }, config });
+    const same = resolveSettings({ env: { CLOUDCTL_BASE_URL: `${base_url}/` }, config });
     expect(() => openCommand(host, same)).not.toThrow();
   });
 
   it('a profile without base_url sends it nowhere', () => {
     const host = testHost();
     host.writeConfig({ profiles: { default: { token_command: ['true'] } } });
-    const settings = resolveProfileSettings({ env: { CLOUDCTL_BASE_URL: base_url }, config: host.readConfig() });
+    const settings = resolveSettings({ env: { CLOUDCTL_BASE_URL: base_url }, config: host.readConfig() });
     expect(() => openCommand(host, settings)).toThrow(expect.objectContaining({ code: 'usage' }));
   });
 });

@@ -8,7 +8,7 @@ import {
   tokenError,
 } from '../../../src/auth/session/errors.ts';
 import type { CliError } from '../../../src/base/errors.ts';
-import { HttpSendError } from '../../../src/platform/http-sender.ts';
+import { SendError } from '../../../src/platform/http-sender.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { profileNamed } from '../../fixtures/profile.ts';
 
@@ -100,19 +100,19 @@ it('another way to send the parameters is suggested only where the server may ex
 
 it('a request without a complete response is exit 6', () => {
   for (const operation of operations) {
-    const error = noResponseError(new HttpSendError('refused', false, 'connection refused'), operation, {
+    const error = noResponseError(new SendError('refused', false, 'connection refused'), operation, {
       detail: 'a fact',
       loginCommand: '`cloudctl auth login`',
     });
     expect(error).toMatchObject({ code: 'unreachable', exitCode: 6, detail: 'a fact' });
     expectGolden('errors', textOf(error), operation);
   }
-  expect(noResponseError(new HttpSendError('tls', false, 'expired'), 'refresh').code).toBe('tls');
+  expect(noResponseError(new SendError('tls', false, 'expired'), 'refresh').code).toBe('tls');
 });
 
 it('a failure whose cause is in the environment has the hint of its cause, except after a logout', () => {
   for (const operation of operations) {
-    const failure = new HttpSendError('connection', false, 'refused', { atProxy: true, hint: 'check the password' });
+    const failure = new SendError('connection', false, 'refused', { atProxy: true, hint: 'check the password' });
     const { hint } = noResponseError(failure, operation);
     expect(hint === 'check the password').toBe(operation === 'exchange' || operation === 'refresh');
   }

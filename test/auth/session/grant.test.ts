@@ -7,7 +7,7 @@ import { loginRetries } from '../../../src/auth/session/hints.ts';
 import type { SessionRun } from '../../../src/auth/session/run.ts';
 import { CliError } from '../../../src/base/errors.ts';
 import { Secret } from '../../../src/base/secret.ts';
-import { HttpSendError } from '../../../src/platform/http-sender.ts';
+import { SendError } from '../../../src/platform/http-sender.ts';
 import { reply, serverFor } from '../../fixtures/fake-server.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { testHost } from '../../fixtures/host.ts';
@@ -108,7 +108,7 @@ it.each([
   let attempts = 0;
   const send = async () => () => {
     attempts += 1;
-    return Promise.reject(new HttpSendError(kind, sent, 'no'));
+    return Promise.reject(new SendError(kind, sent, 'no'));
   };
   await expect(exchange(send)).rejects.toMatchObject({ code, exitCode: 6 });
   expect(attempts).toBe(tries);

@@ -9,14 +9,11 @@ import {
   refusedHints,
   requireBinding,
   scopeOption,
-  scopeOptionUnlessDefault,
+  scopeUnlessDefault,
 } from '../../../src/auth/session/hints.ts';
 import type { ConfigFile } from '../../../src/config/config-file.ts';
-import {
-  recordStartedSandbox,
-  type SandboxUrlsAndCredentials,
-} from '../../../src/config/sandbox-urls-and-credentials.ts';
-import { commandFor, findBinding, resolveProfileSettings } from '../../../src/config/settings.ts';
+import { recordSandbox, type SandboxPlace } from '../../../src/config/sandbox-urls-and-credentials.ts';
+import { commandFor, findBinding, resolveSettings } from '../../../src/config/settings.ts';
 import { workLoginHints } from '../../api/login-hints.ts';
 import { testHost } from '../../fixtures/host.ts';
 import { profileNamed } from '../../fixtures/profile.ts';
@@ -46,11 +43,11 @@ it.each([
   ['a"b', '', ''],
 ])('the scope %s is asked for again by %j, and when it is not asked for anyway by %j', (scope, words, wider) => {
   expect(scopeOption(scope).join(' ')).toBe(words);
-  expect(scopeOptionUnlessDefault(scope).join(' ')).toBe(wider);
+  expect(scopeUnlessDefault(scope).join(' ')).toBe(wider);
 });
 
 it('a scope that was not asked for is not asked for again', () => {
-  expect(scopeOptionUnlessDefault(undefined)).toEqual([]);
+  expect(scopeUnlessDefault(undefined)).toEqual([]);
 });
 
 it.each([
@@ -119,21 +116,19 @@ describe('what a profile points to', () => {
   it('is both origins and the client id', () => {
     const config = configOf({ default: whole });
     const binding = { authOrigin: 'https://a.example', baseOrigin: 'https://b.example', clientId: 'c' };
-    expect(requireBinding(resolveProfileSettings({ env: {}, config }), config, testHost().folders.config)).toEqual(
-      binding,
-    );
+    expect(requireBinding(resolveSettings({ env: {}, config }), config, testHost().folders.config)).toEqual(binding);
   });
 
   it('is both origins for a profile without an application, and a given token stays in it when it gets one', () => {
     const { client_id: _none, ...urls } = whole;
-    const binding = findBinding(resolveProfileSettings({ env: {}, config: configOf({ default: urls }) }));
+    const binding = findBinding(resolveSettings({ env: {}, config: configOf({ default: urls }) }));
     expect(binding).toEqual({ authOrigin: 'https://a.example', baseOrigin: 'https://b.example', clientId: '' });
   });
 
   it.each([['auth_url'], ['base_url']])('without %s is nothing, and that is said', (key) => {
     const { [key]: _gone, ...rest }: Record<string, string> = whole;
     const config = configOf({ default: rest });
-    const settings = resolveProfileSettings({ env: {}, config });
+    const settings = resolveSettings({ env: {}, config });
     expect(findBinding(settings)).toBeUndefined();
     expect(() => requireBinding(settings, config, testHost().folders.config)).toThrow(
       expect.objectContaining({ code: 'not_logged_in', exitCode: 4, detail: expect.stringContaining(key) }),
@@ -143,11 +138,11 @@ describe('what a profile points to', () => {
   it('of an unknown profile is an unknown profile, unless the environment says it all', () => {
     const config = configOf({});
     expect(() =>
-      requireBinding(resolveProfileSettings({ profile: 'x', env: {}, config }), config, testHost().folders.config),
+      requireBinding(resolveSettings({ profile: 'x', env: {}, config }), config, testHost().folders.config),
     ).toThrow(expect.objectContaining({ code: 'profile_unknown' }));
     const env = { CLOUDCTL_AUTH_URL: whole.auth_url, CLOUDCTL_BASE_URL: whole.base_url, CLOUDCTL_CLIENT_ID: 'c' };
     expect(
-      requireBinding(resolveProfileSettings({ profile: 'x', env, config }), config, testHost().folders.config),
+      requireBinding(resolveSettings({ profile: 'x', env, config }), config, testHost().folders.config),
     ).toMatchObject({
       clientId: 'c',
     });
@@ -163,7 +158,7 @@ it.each([
   for (const name of names)
     storeAccount(folder, name, { sid: '0', scope: 'read', scope_verified: false, flow: 'code' });
   expect(loggedInProfiles(config, folder)).toEqual(names);
-  const settings = resolveProfileSettings({ env: {}, config });
+  const settings = resolveSettings({ env: {}, config });
   expect(() => requireBinding(settings, config, folder)).toThrow(
     expect.objectContaining({ code: 'not_logged_in', hint: expect.stringContaining(expected) }),
   );
@@ -175,7 +170,7 @@ describe('who is refused', () => {
   it('is told the commands of the profile', () => {
     const config = configOf({ work: whole });
     expect(
-      refusedHints(resolveProfileSettings({ env: {}, config, profile: 'work' }), testHost().folders.config),
+      refusedHints(resolveSettings({ env: {}, config, profile: 'work' }), testHost().folders.config),
     ).toMatchObject(workLoginHints);
   });
 
@@ -190,7 +185,7 @@ describe('who is refused', () => {
       const { folders } = testHost();
       storeAccount(folders.config, 'default', { ...account, flow });
       const config = configOf({ default: { ...whole, ...(ofProfile === undefined ? {} : { flow: ofProfile }) } });
-      const { login, write } = refusedHints(resolveProfileSettings({ env: {}, config }), folders.config);
+      const { login, write } = refusedHints(resolveSettings({ env: {}, config }), folders.config);
       expect(login).toBe(`\`cloudctl auth login${words}\``);
       expect(write).toContain(`\`cloudctl auth login${words} --scope "read write"\``);
     },
@@ -201,7 +196,7 @@ describe('who is refused', () => {
     const wayOut = expect.stringContaining('unset');
     const { folders } = testHost();
     expect(
-      refusedHints(resolveProfileSettings({ env: { CLOUDCTL_ACCESS_TOKEN: 'mine' }, config }), folders.config),
+      refusedHints(resolveSettings({ env: { CLOUDCTL_ACCESS_TOKEN: 'mine' }, config }), folders.config),
     ).toMatchObject({
       login: wayOut,
       write: wayOut,
@@ -226,10 +221,10 @@ describe('a server follows docs/service.md for certain', () => {
   it('when it is a sandbox of this machine', () => {
     const { folders } = testHost();
     const keys = ['base_url', 'panel_url', 'admin_url', 'admin_token', 'client_id', 'client_secret', 'callback_url'];
-    recordStartedSandbox(folders.state, {
+    recordSandbox(folders.state, {
       ...Object.fromEntries(keys.map((key) => [key, 'x'])),
       auth_url: origin,
-    } as SandboxUrlsAndCredentials);
+    } as SandboxPlace);
     expect(followsSpec(folders, profile, origin)).toBe(true);
     expect(followsSpec(folders, profile, 'http://127.0.0.1:4001')).toBe(false);
   });

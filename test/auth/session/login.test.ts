@@ -12,9 +12,9 @@ import { type CredentialStore, createFileStore } from '../../../src/auth/session
 import { loadSession } from '../../../src/auth/session/stored.ts';
 import { CliError } from '../../../src/base/errors.ts';
 import { Secret } from '../../../src/base/secret.ts';
-import { recordStartedSandbox } from '../../../src/config/sandbox-urls-and-credentials.ts';
-import { HttpSendError } from '../../../src/platform/http-sender.ts';
-import { tryAcquireFileLock } from '../../../src/platform/locks.ts';
+import { recordSandbox } from '../../../src/config/sandbox-urls-and-credentials.ts';
+import { SendError } from '../../../src/platform/http-sender.ts';
+import { tryAcquire } from '../../../src/platform/locks.ts';
 import type { SandboxServers } from '../../../src/sandbox/sandbox.ts';
 import { errorText } from '../../fixtures/error-text.ts';
 import { reply, serverFor } from '../../fixtures/fake-server.ts';
@@ -78,7 +78,7 @@ it('a session that a login replaced is revoked although the login cannot be repo
   const [host, sandbox] = [testHost(), await sandboxFor()];
   const { grant } = await seedSession(host, sandbox);
   const failure = new Error('EPIPE');
-  recordStartedSandbox(host.folders.state, sandbox.ready);
+  recordSandbox(host.folders.state, sandbox.ready);
   const { run, dialog, paste } = setup(host, sandbox, { dialog: { report: () => Promise.reject(failure) } });
   paste(`${sandbox.ready.callback_url}?code=${await codeFor(sandbox)}&state=STATE`);
   await expect(logIn(run, request, dialog)).rejects.toBe(failure);
@@ -182,7 +182,7 @@ describe('a login by paste', () => {
       dialog: { showInstructions: () => Promise.reject(new Error('invited')) },
     });
     await expect(logIn(run, request, dialog)).rejects.toMatchObject({ code: 'keychain_unavailable' });
-    const other = tryAcquireFileLock(place.loginLock);
+    const other = tryAcquire(place.loginLock);
     await expect(logIn(run, request, dialog)).rejects.toMatchObject({ code: 'busy' });
     other?.release();
   });
@@ -287,7 +287,7 @@ describe('a login that is interrupted', () => {
             exchange = signal;
             setImmediate(() => host.signal('SIGINT'));
             return new Promise((_resolve, reject) =>
-              signal.addEventListener('abort', () => reject(new HttpSendError('aborted', true, 'given up'))),
+              signal.addEventListener('abort', () => reject(new SendError('aborted', true, 'given up'))),
             );
           },
       },

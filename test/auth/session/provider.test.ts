@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createApiClient } from '../../../src/api/client.ts';
+import { createClient } from '../../../src/api/client.ts';
 import { storeAccount } from '../../../src/auth/session/account.ts';
 import { profilePaths } from '../../../src/auth/session/paths.ts';
 import {
@@ -219,7 +219,7 @@ describe('a refused token', () => {
     const { record } = await seedSession(host, sandbox, {
       record: { gen: 2, accessToken: new Secret(fresh.access_token) },
     });
-    const api = createApiClient({
+    const api = createClient({
       baseOrigin: sandbox.ready.base_url,
       send: await host.createSender({ env: {} }),
       bearer: session.bearer,

@@ -8,7 +8,7 @@ import { storedProvider } from '../../../src/auth/session/provider.ts';
 import { encodeRecord, type SessionRecord } from '../../../src/auth/session/record.ts';
 import { refreshSession } from '../../../src/auth/session/refresh.ts';
 import { loadSession } from '../../../src/auth/session/stored.ts';
-import { HttpSendError } from '../../../src/platform/http-sender.ts';
+import { SendError } from '../../../src/platform/http-sender.ts';
 import { errorText } from '../../fixtures/error-text.ts';
 import { reply } from '../../fixtures/fake-server.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
@@ -165,7 +165,7 @@ describe('recovery', () => {
   it('in doubt uses it as well while the resource API cannot be asked and the clock gives it time', async () => {
     const { server, machine } = await keychainMachine(unexpired());
     leave(machine);
-    const send = async () => () => Promise.reject(new HttpSendError('refused', false, 'connection refused'));
+    const send = async () => () => Promise.reject(new SendError('refused', false, 'connection refused'));
     expect((await storedProvider({ ...machine.run, send }).bearer()).reveal()).toBe('at-1');
     expect(server.seen).toEqual([]);
   });
@@ -631,7 +631,7 @@ describe.each(['keychain', 'file'] as const)('a store (%s) that took the record 
     const machine = await machineWith(server, kind);
     const store = writing(machine, () => true);
     const { record } = await refreshSession({ ...machine.run, store }, due);
-    const send = async () => () => Promise.reject(new HttpSendError('refused', false, 'connection refused'));
+    const send = async () => () => Promise.reject(new SendError('refused', false, 'connection refused'));
     const forced = { kind: 'forced', sid: record.sid, gen: 2 } as const;
     await expect(refreshSession({ ...machine.run, store, send }, forced)).rejects.toMatchObject({
       code: 'unreachable',

@@ -13,7 +13,7 @@ import type { SessionRun } from '../../../src/auth/session/run.ts';
 import { type CredentialStore, fileUnavailable, removeLeftovers } from '../../../src/auth/session/store.ts';
 import { loadSession } from '../../../src/auth/session/stored.ts';
 import { Secret } from '../../../src/base/secret.ts';
-import { HttpSendError } from '../../../src/platform/http-sender.ts';
+import { SendError } from '../../../src/platform/http-sender.ts';
 import { errorText } from '../../fixtures/error-text.ts';
 import { closedOrigin, type RequestHandler, reply, serverFor } from '../../fixtures/fake-server.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
@@ -260,7 +260,7 @@ describe('the commit of a refresh', () => {
       body: (async function* () {
         yield Buffer.from(body);
         seen.push(await loadSession(run.store, run.binding));
-        throw new HttpSendError('connection', true, 'it was reset');
+        throw new SendError('connection', true, 'it was reset');
       })(),
     });
     expect((await refreshSession({ ...run, send }, due)).record.gen).toBe(2);
@@ -532,7 +532,7 @@ describe('a refresh with the keychain', () => {
       body: (async function* () {
         yield Buffer.from(body.slice(0, 10));
         yield Buffer.from(body.slice(10));
-        throw new HttpSendError('connection', true, 'it was reset');
+        throw new SendError('connection', true, 'it was reset');
       })(),
     });
     server.generation = 2;

@@ -5,7 +5,7 @@ import { refreshSession } from '../../../src/auth/session/refresh.ts';
 import type { SessionRun } from '../../../src/auth/session/run.ts';
 import { sendRefresh } from '../../../src/auth/session/send.ts';
 import { Secret } from '../../../src/base/secret.ts';
-import { type HttpRequestInit, HttpSendError, type HttpSender } from '../../../src/platform/http-sender.ts';
+import { type HttpInit, type HttpSender, SendError } from '../../../src/platform/http-sender.ts';
 import { errorText } from '../../fixtures/error-text.ts';
 import { closedOrigin, type RequestHandler, reply, serverFor } from '../../fixtures/fake-server.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
@@ -32,7 +32,7 @@ function silent() {
   const send: HttpSender = (_url, { signal }) => {
     sent += 1;
     return new Promise((_resolve, reject) => {
-      const end = () => reject(new HttpSendError('timeout', true, 'no answer in time'));
+      const end = () => reject(new SendError('timeout', true, 'no answer in time'));
       if (signal.aborted) end();
       signal.addEventListener('abort', end);
     });
@@ -348,8 +348,8 @@ describe('a refresh that may have been processed', () => {
   });
 
   it.each(['tls', 'timeout'] as const)('ends with the code of %s', async (kind) => {
-    const failing = async () => async (_url: string, _init: HttpRequestInit) =>
-      Promise.reject(new HttpSendError(kind, true, 'no'));
+    const failing = async () => async (_url: string, _init: HttpInit) =>
+      Promise.reject(new SendError(kind, true, 'no'));
     const { run } = await sessionAt('http://127.0.0.1:1', {}, { send: failing });
     const error = await refreshSession(run, due).catch((caught) => caught);
     expect(error).toMatchObject({ code: kind, exitCode: 6 });
@@ -361,7 +361,7 @@ describe('a refresh that may have been processed', () => {
       'http://127.0.0.1:1',
       {},
       {
-        send: async () => async () => Promise.reject(new HttpSendError('timeout', true, 'no answer in time')),
+        send: async () => async () => Promise.reject(new SendError('timeout', true, 'no answer in time')),
       },
     );
     const clock = { ...host.clock, sleep: async () => Promise.reject(new DOMException('over', 'AbortError')) };

@@ -13,7 +13,7 @@ import { decodeRecord, encodeRecord, type SessionRecord } from '../../../src/aut
 import type { SessionRun } from '../../../src/auth/session/run.ts';
 import { type CredentialStore, createFileStore } from '../../../src/auth/session/store.ts';
 import { Secret } from '../../../src/base/secret.ts';
-import { createFileWithReservedSpace, removeFileDurably, renameFileDurably } from '../../../src/platform/files.ts';
+import { removeDurably, renameDurably, reserveFile } from '../../../src/platform/files.ts';
 import { readSecretBytes } from '../../../src/platform/secret-file.ts';
 import { type RequestHandler, reply, serverFor } from '../../fixtures/fake-server.ts';
 import { memoryKeychain, type TestHost, testHost } from '../../fixtures/host.ts';
@@ -218,10 +218,10 @@ export function leaveEntry(machine: SessionMachine, entry: LeftEntry = {}): stri
 }
 
 const realDisk: JournalDisk = {
-  create: createFileWithReservedSpace,
+  create: reserveFile,
   read: readSecretBytes,
-  rename: renameFileDurably,
-  remove: removeFileDurably,
+  rename: renameDurably,
+  remove: removeDurably,
 };
 
 /** The same store with other file operations for its journals. */
@@ -243,7 +243,7 @@ export function failingDisk(code: string, ...of: readonly (keyof JournalDisk)[])
 
 /** A disk on which no record can be written to its reserved space. */
 export const diskThatFillsNothing: Partial<JournalDisk> = {
-  create: (path, head, room) => ({ ...createFileWithReservedSpace(path, head, room), fill: fails }),
+  create: (path, head, room) => ({ ...reserveFile(path, head, room), fill: fails }),
 };
 
 function fails(): never {

@@ -44,7 +44,7 @@ export async function completer(shell: Exclude<CompletionShell, 'powershell'>): 
 
 /** A program in one CommonJS file that answers `__complete` for the test tree. */
 async function testProgram(profiles: readonly string[]): Promise<string> {
-  const contents = `import { completeCommandLine as complete } from './src/cli/complete.ts';
+  const contents = `import { completeLine as complete } from './src/cli/complete.ts';
     import { testTree } from './test/cli/tree.ts';
     const root = { kind: 'group', summary: 'the cloud', children: testTree() };
     const profiles = ${JSON.stringify(profiles)}.map((value) => ({ value }));

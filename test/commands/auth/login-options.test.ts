@@ -5,10 +5,10 @@ import { closedPort } from '../../../scripts/free-port.mjs';
 import { createDialog } from '../../../src/auth/session/dialog.ts';
 import { loginRetries } from '../../../src/auth/session/hints.ts';
 import { typedOptions } from '../../../src/auth/session/options.ts';
-import { createParsedArgs } from '../../../src/cli/command.ts';
+import { createArgs } from '../../../src/cli/command.ts';
 import { globalOptions } from '../../../src/cli/command-table.ts';
-import { parseCommandLine } from '../../../src/cli/parse.ts';
-import { authLoginCommand } from '../../../src/commands/auth/login.ts';
+import { parseLine } from '../../../src/cli/parse.ts';
+import { authLogin } from '../../../src/commands/auth/login.ts';
 import { commandTree } from '../../../src/commands/index.ts';
 import type { CommandContext } from '../../../src/context.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
@@ -71,11 +71,11 @@ describe('auth login', () => {
   );
 });
 
-const declared = authLoginCommand.options ?? [];
+const declared = authLogin.options ?? [];
 
 async function occurrencesOf(words: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>> {
   const root = { kind: 'group', summary: '', children: commandTree } as const;
-  const parsed = await parseCommandLine('cloudctl', root, words);
+  const parsed = await parseLine('cloudctl', root, words);
   if (parsed.kind !== 'run') throw new Error(`${words.join(' ')} is no command to run`);
   return parsed.occurrences;
 }
@@ -89,7 +89,7 @@ function shellWords(command: string): readonly string[] {
 /** The retry commands of a login with these words, as `auth login` builds them. */
 async function retryCommands(words: readonly string[]) {
   const occurrences = await occurrencesOf(['auth', 'login', ...words]);
-  const args = createParsedArgs([], [...declared, ...globalOptions], occurrences);
+  const args = createArgs([], [...declared, ...globalOptions], occurrences);
   const flow = args.value('flow') === 'implicit' ? 'implicit' : 'code';
   return loginRetries(
     profileNamed('work'),

@@ -7,7 +7,7 @@ import { journalPath, keychainAccount } from '../../../src/auth/session/paths.ts
 import { encodeRecord } from '../../../src/auth/session/record.ts';
 import { createFileStore, writeClientSecret } from '../../../src/auth/session/store.ts';
 import { Secret } from '../../../src/base/secret.ts';
-import { tryAcquireFileLock } from '../../../src/platform/locks.ts';
+import { tryAcquire } from '../../../src/platform/locks.ts';
 import { closedOrigin } from '../../fixtures/fake-server.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { memoryKeychain, type TestHost, testHost } from '../../fixtures/host.ts';
@@ -62,7 +62,7 @@ describe('auth remove', () => {
     const locked: boolean[] = [];
     const spy = vi.spyOn(fs, 'unlinkSync').mockImplementation((path) => {
       if (/\.(wal|tmp|next)$/.test(String(path))) {
-        const held = tryAcquireFileLock(place.lock);
+        const held = tryAcquire(place.lock);
         locked.push(held === undefined);
         held?.release();
       }
@@ -80,10 +80,10 @@ describe('auth remove', () => {
 
   it('leaves the lock file of a login that another process has begun', async () => {
     const { host, place } = await seededHost();
-    const held = tryAcquireFileLock(place.loginLock);
+    const held = tryAcquire(place.loginLock);
     expect((await runCloudctl(host, ['auth', 'remove', 'work'])).code).toBe(0);
     expect(filesOf(host, 'work')).toEqual(['work.login-lock']);
-    expect(tryAcquireFileLock(place.loginLock)).toBeUndefined();
+    expect(tryAcquire(place.loginLock)).toBeUndefined();
     held?.release();
   });
 

@@ -3,7 +3,7 @@ import { keychainAccount } from '../../../src/auth/session/paths.ts';
 import { encodeRecord } from '../../../src/auth/session/record.ts';
 import { createFileStore } from '../../../src/auth/session/store.ts';
 import { Secret } from '../../../src/base/secret.ts';
-import { recordStartedSandbox } from '../../../src/config/sandbox-urls-and-credentials.ts';
+import { recordSandbox } from '../../../src/config/sandbox-urls-and-credentials.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { memoryKeychain, testHost } from '../../fixtures/host.ts';
 import { beginRefresh, keychainStoreOf, seedSession } from '../../fixtures/session.ts';
@@ -31,7 +31,7 @@ describe('auth status', () => {
   it('prints exactly the documented fields, and sends no request', async () => {
     const sandbox = await sandboxFor();
     const host = await createSandboxHost(sandbox, { env: sandboxEnvironment(sandbox) });
-    recordStartedSandbox(host.folders.state, sandbox.ready);
+    recordSandbox(host.folders.state, sandbox.ready);
     await runLogin(host);
     await admin(sandbox, 'DELETE', '/_sandbox/requests');
     const ran = await runCloudctl(host, ['auth', 'status', '-o', 'json']);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { configLockPath } from '../../../src/config/config-file.ts';
 import { runCliCommandLine } from '../../../src/main.ts';
-import { tryAcquireFileLock } from '../../../src/platform/locks.ts';
+import { tryAcquire } from '../../../src/platform/locks.ts';
 import { startProgram } from '../../fixtures/cli.ts';
 import { makeFolders } from '../../fixtures/folders.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
@@ -145,7 +145,7 @@ describe('two programs that share a config folder', () => {
     const other = makeFolders();
     onTestFinished(() => other.remove());
     const host = { ...base, folders: { ...base.folders, state: other.state } };
-    const held = tryAcquireFileLock(configLockPath(base.folders.config));
+    const held = tryAcquire(configLockPath(base.folders.config));
     let isOver = false;
     const ended = runCliCommandLine(['config', 'set', 'scope', 'read'], host).then((code) => {
       isOver = true;

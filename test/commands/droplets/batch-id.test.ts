@@ -1,7 +1,7 @@
 import { copyFileSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { tryAcquireFileLock } from '../../../src/platform/locks.ts';
+import { tryAcquire } from '../../../src/platform/locks.ts';
 import { fastClock } from '../../droplets/batch-fixtures.ts';
 import { reply, serverFor } from '../../fixtures/fake-server.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
@@ -118,7 +118,7 @@ describe('droplets create --batch-id', () => {
     const { run, batches } = await account();
     await run(create('a', '--batch-id', 'x'));
     const [ledger = ''] = readdirSync(batches).filter((name) => name.endsWith('.jsonl'));
-    const lock = tryAcquireFileLock(join(batches, `${ledger}.lock`));
+    const lock = tryAcquire(join(batches, `${ledger}.lock`));
     const ran = await run(create('a', '--batch-id', 'x', '-o', 'json'));
     lock?.release();
     expect(ran.code).toBe(1);

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { tryAcquireFileLock } from '../../../src/platform/locks.ts';
+import { tryAcquire } from '../../../src/platform/locks.ts';
 import type { ServerOptions } from '../../../src/sandbox/sandbox.ts';
 import { fastClock } from '../../droplets/batch-fixtures.ts';
 import { closedOrigin, type RequestHandler, reply, serverFor } from '../../fixtures/fake-server.ts';
@@ -568,7 +568,7 @@ describe('--resume', () => {
 
   it('of a batch that another process works on is busy', async () => {
     const { host, ledger } = await begun();
-    const held = tryAcquireFileLock(`${ledger}.lock`);
+    const held = tryAcquire(`${ledger}.lock`);
     const ran = await runCloudctl(host, ['droplets', 'create', '--resume', ledger, '-o', 'json']);
     held?.release();
     expect(ran.code).toBe(1);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { recordStartedSandbox } from '../../../src/config/sandbox-urls-and-credentials.ts';
+import { recordSandbox } from '../../../src/config/sandbox-urls-and-credentials.ts';
 import { reply, serverFor } from '../../fixtures/fake-server.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { testHost } from '../../fixtures/host.ts';
@@ -382,7 +382,7 @@ it('on a terminal with hyperlinks the id leads to the page of the droplet', asyn
   const linked = `\u001b]8;;${sandbox.ready.panel_url}/droplets?droplet=`;
   const shown = async (options = {}) => (await runCloudctl(host, ['droplets', 'list'], options)).out;
   expect(await shown({ terminal: 100 })).not.toContain('\u001b]8');
-  recordStartedSandbox(host.folders.state, sandbox.ready);
+  recordSandbox(host.folders.state, sandbox.ready);
   expect(await shown({ terminal: 100 })).toContain(linked);
   expect(await shown()).not.toContain('\u001b');
 });

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { readLastSandbox } from '../../../src/config/sandbox-urls-and-credentials.ts';
+import { lastSandbox } from '../../../src/config/sandbox-urls-and-credentials.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { testHost } from '../../fixtures/host.ts';
 import { runCloudctl, stableText } from '../run-cloudctl.ts';
@@ -31,7 +31,7 @@ it('sandbox restore of another sandbox records its client ID', async () => {
   await runCloudctl(one, ['sandbox', 'snapshot', file]);
   const ran = await runCloudctl(other, ['sandbox', 'restore', file]);
   expect(ran.code).toBe(0);
-  const [saved, restored] = [one, other].map(({ folders }) => readLastSandbox(folders.state)?.client_id);
+  const [saved, restored] = [one, other].map(({ folders }) => lastSandbox(folders.state)?.client_id);
   expect(restored).toBe(saved);
   expect((await runCloudctl(other, token)).code).toBe(0);
   expectGolden('sandbox', stableText(ran).replaceAll(file, 'FILE'));

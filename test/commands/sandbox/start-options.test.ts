@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readKnownSandboxes, readLastSandbox } from '../../../src/config/sandbox-urls-and-credentials.ts';
+import { knownSandboxes, lastSandbox } from '../../../src/config/sandbox-urls-and-credentials.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { testHost } from '../../fixtures/host.ts';
 import { runCloudctl, stableText, startCloudctl } from '../run-cloudctl.ts';
@@ -28,7 +28,7 @@ describe('sandbox start', () => {
     const host = testHost();
     const ran = await runCloudctl(host, ['sandbox', 'start', ...words]);
     expect(ran).toMatchObject({ code: 2, out: '' });
-    expect(readLastSandbox(host.folders.state)).toBeUndefined();
+    expect(lastSandbox(host.folders.state)).toBeUndefined();
     expectGolden('sandbox', stableText(ran));
   });
 
@@ -52,7 +52,7 @@ describe('sandbox start', () => {
     });
     expect(own.err()).toContain('0.0.0.0');
     expect(host.readConfig().profiles.size).toBe(0);
-    expect(readKnownSandboxes(host.folders.state)).toMatchObject([{ admin_url: `http://127.0.0.1:${port}` }]);
+    expect(knownSandboxes(host.folders.state)).toMatchObject([{ admin_url: `http://127.0.0.1:${port}` }]);
     expect((await runCloudctl(host, ['sandbox', 'clock', '-o', 'json'])).code).toBe(0);
   });
 

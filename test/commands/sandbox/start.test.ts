@@ -5,10 +5,10 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { closedPort } from '../../../scripts/free-port.mjs';
 import { profilePaths } from '../../../src/auth/session/paths.ts';
 import { createFileStore, readClientSecret } from '../../../src/auth/session/store.ts';
-import { sandboxStartCommand } from '../../../src/commands/sandbox/start.ts';
+import { sandboxStart } from '../../../src/commands/sandbox/start.ts';
 import { readClusters } from '../../../src/commands/sandbox/start-options.ts';
-import { sandboxTokenCommand } from '../../../src/commands/sandbox/token.ts';
-import { readLastSandbox, recordStartedSandbox } from '../../../src/config/sandbox-urls-and-credentials.ts';
+import { sandboxToken } from '../../../src/commands/sandbox/token.ts';
+import { lastSandbox, recordSandbox } from '../../../src/config/sandbox-urls-and-credentials.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { testHost } from '../../fixtures/host.ts';
 import { followRedirects, runCloudctl, runLogin, stableText, startCloudctl } from '../run-cloudctl.ts';
@@ -19,7 +19,7 @@ describe('sandbox start', () => {
     const host = testHost();
     const { ready, host: own } = await startSandboxCommand(host, ['--consent', 'approve maya@example.com']);
     expect(own.out().trim().split('\n')).toHaveLength(1);
-    expect(readLastSandbox(host.folders.state)).toMatchObject({
+    expect(lastSandbox(host.folders.state)).toMatchObject({
       auth_url: ready.auth_url,
       admin_token: ready.admin_token,
     });
@@ -50,7 +50,7 @@ describe('sandbox start', () => {
     const sandbox = await startSandboxCommand(host);
     expect(sandbox.host.signal('SIGINT')).toBe(1);
     expect((await sandbox.ended).code).toBe(0);
-    expect(readLastSandbox(host.folders.state)).toBeUndefined();
+    expect(lastSandbox(host.folders.state)).toBeUndefined();
     await expect(followRedirects(sandbox.ready.auth_url ?? '')).rejects.toThrow();
   });
 
@@ -70,10 +70,10 @@ describe('sandbox start', () => {
     const host = testHost();
     const [first, second] = [await startSandboxCommand(host), await startSandboxCommand(host, ['--no-profile'])];
     const now = () => runCloudctl(host, ['sandbox', 'clock', '-o', 'json']);
-    expect(readLastSandbox(host.folders.state)?.admin_url).toBe(second.ready.admin_url);
+    expect(lastSandbox(host.folders.state)?.admin_url).toBe(second.ready.admin_url);
     second.host.signal('SIGINT');
     expect((await second.ended).code).toBe(0);
-    expect(readLastSandbox(host.folders.state)?.admin_url).toBe(first.ready.admin_url);
+    expect(lastSandbox(host.folders.state)?.admin_url).toBe(first.ready.admin_url);
     expect((await now()).code).toBe(0);
     first.host.signal('SIGINT');
     await first.ended;
@@ -84,10 +84,10 @@ describe('sandbox start', () => {
     const host = testHost();
     const admin_url = `http://127.0.0.1:${await closedPort()}`;
     const killed = await startSandboxCommand(host, ['--no-profile']);
-    recordStartedSandbox(host.folders.state, { ...readLastSandbox(host.folders.state)!, admin_url });
+    recordSandbox(host.folders.state, { ...lastSandbox(host.folders.state)!, admin_url });
     killed.host.signal('SIGINT');
     await killed.ended;
-    expect(readLastSandbox(host.folders.state)).toBeUndefined();
+    expect(lastSandbox(host.folders.state)).toBeUndefined();
   });
 
   it('tells a person where everything is', async () => {
@@ -166,7 +166,7 @@ describe('sandbox start', () => {
     const host = testHost();
     const ran = await runCloudctl(host, ['sandbox', 'start', `${option}=${value}`]);
     expect(ran).toMatchObject({ code: 2, out: '' });
-    expect(readLastSandbox(host.folders.state)).toBeUndefined();
+    expect(lastSandbox(host.folders.state)).toBeUndefined();
     expect(host.readConfig().profiles.size).toBe(0);
   });
 });
@@ -335,7 +335,7 @@ describe('a consent script', () => {
   it('and a token: whoever the examples of the help name is somebody every sandbox knows', async () => {
     const { ready } = await startSandboxCommand(testHost());
     const known = ready.users.map(({ email }) => email);
-    const named = [sandboxStartCommand, sandboxTokenCommand].flatMap(({ examples = [] }) =>
+    const named = [sandboxStart, sandboxToken].flatMap(({ examples = [] }) =>
       examples.flatMap(({ command }) => command.match(/[\w.]+@[\w.]+/g) ?? []),
     );
     expect(named.length).toBeGreaterThan(0);

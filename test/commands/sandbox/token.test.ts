@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { sandboxTokenCommand } from '../../../src/commands/sandbox/token.ts';
+import { sandboxToken } from '../../../src/commands/sandbox/token.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { testHost } from '../../fixtures/host.ts';
 import { runCloudctl, stableText } from '../run-cloudctl.ts';
@@ -27,7 +27,7 @@ it('sandbox token prints the access token alone, and the grant with json', async
 it('the example of its help uses the token, in place of a session', async () => {
   const host = testHost();
   await startSandboxCommand(host);
-  for (const { command } of sandboxTokenCommand.examples ?? []) {
+  for (const { command } of sandboxToken.examples ?? []) {
     const parts = /^((?:\w+=\w+ )*)CLOUDCTL_ACCESS_TOKEN=\$\(cloudctl (.+?)\) cloudctl (.+)$/.exec(command);
     const [, variables = '', print = '', use = ''] = parts ?? [];
     const { out } = await runCloudctl(host, print.split(' '));
@@ -40,5 +40,5 @@ it('the example of its help uses the token, in place of a session', async () => 
     const ran = await runCloudctl(host, use.split(' '), { env: { ...named, CLOUDCTL_ACCESS_TOKEN: out.trim() } });
     expect(ran).toMatchObject({ code: 0, err: '' });
   }
-  expect(sandboxTokenCommand.examples).toHaveLength(1);
+  expect(sandboxToken.examples).toHaveLength(1);
 });

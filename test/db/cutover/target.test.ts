@@ -9,7 +9,7 @@ import {
   targetPsqlCommand,
 } from '../../../src/db/cutover/target.ts';
 import type { DbSource } from '../../../src/db/source/options.ts';
-import { clientSideDatabaseErrorCodes, DatabaseConnectError } from '../../../src/platform/network-errors.ts';
+import { ConnectError, clientErrorCodes } from '../../../src/platform/network-errors.ts';
 import { commandIo } from '../../fixtures/command-io.ts';
 import { testHost } from '../../fixtures/host.ts';
 
@@ -60,13 +60,13 @@ it.each([
   expect(String(failed)).not.toContain('--source');
 });
 
-const failed = (code: string): Error => new DatabaseConnectError('startup', code, 'no');
+const failed = (code: string): Error => new ConnectError('startup', code, 'no');
 
 it.each([
-  [clientSideDatabaseErrorCodes.noTls, 'sslmode=disable'],
-  [clientSideDatabaseErrorCodes.cleartextPassword, 'sslmode=verify-full'],
-  [clientSideDatabaseErrorCodes.weakScram, 'sslmode=verify-full'],
-  [clientSideDatabaseErrorCodes.noPassword, 'CLOUDCTL_TARGET_PASSWORD'],
+  [clientErrorCodes.noTls, 'sslmode=disable'],
+  [clientErrorCodes.cleartextPassword, 'sslmode=verify-full'],
+  [clientErrorCodes.weakScram, 'sslmode=verify-full'],
+  [clientErrorCodes.noPassword, 'CLOUDCTL_TARGET_PASSWORD'],
   ['28P01', 'CLOUDCTL_TARGET_PASSWORD'],
   ['WRONGPASS', 'CLOUDCTL_TARGET_PASSWORD'],
   ['ECONNREFUSED', '--target'],

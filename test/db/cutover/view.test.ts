@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
 import { plainStyles } from '../../../src/cli/color.ts';
 import type { ListView } from '../../../src/cli/columns.ts';
-import { createTextMeasurer } from '../../../src/cli/text.ts';
+import { createMeasurer } from '../../../src/cli/text.ts';
 import type { FollowLine } from '../../../src/db/cutover/progress.ts';
 import { followBlock, openFollowView, renderWindowPage } from '../../../src/db/cutover/view.ts';
 import { commandIo } from '../../fixtures/command-io.ts';
@@ -24,7 +24,7 @@ test.each([
   [40, 24, 7],
   [80, 6, 4],
 ])('the checklist fits a terminal of %i columns and %i rows', async (columns, rows, height) => {
-  const ruler = await createTextMeasurer();
+  const ruler = await createMeasurer();
   const block = followBlock(lines, 'stop the application now', { columns, rows, styles: plainStyles, ruler });
   expect(block).toHaveLength(height);
   for (const line of block) expect(ruler.measure(line)).toBeLessThan(columns);

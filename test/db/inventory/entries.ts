@@ -1,4 +1,4 @@
-import { resolveProfileSettings } from '../../../src/config/settings.ts';
+import { resolveSettings } from '../../../src/config/settings.ts';
 import type { EntryInput } from '../../../src/db/inventory/entry.ts';
 import { inventoryOptionSpecs } from '../../../src/db/inventory/options.ts';
 import { type ParsedSources, parseSources } from '../../../src/db/inventory/sources-file.ts';
@@ -19,7 +19,7 @@ export function entryInput(
 ): EntryInput {
   return {
     args: argsFrom(options, [], inventoryOptionSpecs),
-    settings: resolveProfileSettings({
+    settings: resolveSettings({
       env: {},
       config: { path: '', current: undefined, profiles: new Map(), raw: {} },
       profile: undefined,

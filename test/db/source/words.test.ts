@@ -3,12 +3,12 @@ import { Secret } from '../../../src/base/secret.ts';
 import type { DbSource } from '../../../src/db/source/options.ts';
 import {
   manualCopyCommands,
-  quotedSourceArgs,
   sourceUrlText,
+  sourceWords,
   targetUrlText,
   unreachableHint,
 } from '../../../src/db/source/words.ts';
-import { clientSideDatabaseErrorCodes } from '../../../src/platform/network-errors.ts';
+import { clientErrorCodes } from '../../../src/platform/network-errors.ts';
 import { parsePostgresqlEndpoint } from '../../../src/postgresql/endpoint.ts';
 
 const sourceOf = (options: object) =>
@@ -16,7 +16,7 @@ const sourceOf = (options: object) =>
 
 it('names the source without its password, and the options that change the connection', () => {
   const source = sourceOf({ source: 'postgres://u:hunter2@h/d', disableSsl: true, allowCleartextPassword: true });
-  const args = quotedSourceArgs(source, { ignoreDbs: ['a b', 'c'], caFile: '/tmp/ca file.pem' });
+  const args = sourceWords(source, { ignoreDbs: ['a b', 'c'], caFile: '/tmp/ca file.pem' });
   expect(args).toEqual([
     ...['--source', 'postgres://u@h:5432/d', '--disable-ssl', '--ca-file', "'/tmp/ca file.pem'"],
     ...['--allow-cleartext-password', '--ignore-dbs', "'a b,c'"],
@@ -24,14 +24,14 @@ it('names the source without its password, and the options that change the conne
 });
 
 it('quotes names that a shell would interpret', () => {
-  const args = quotedSourceArgs(sourceOf({ source: "postgres://u@h/a'b" }));
+  const args = sourceWords(sourceOf({ source: "postgres://u@h/a'b" }));
   expect(args[1]).not.toMatch(/^[^']*'[^']*$/);
 });
 
 it('--ca-file verifies the host name, so the address does not repeat it', () => {
   const source = sourceOf({ source: 'postgres://u@h/d?sslmode=verify-full' });
-  expect(quotedSourceArgs(source)[1]).toContain('sslmode=verify-full');
-  expect(quotedSourceArgs(source, { caFile: 'ca.pem' })).toEqual([
+  expect(sourceWords(source)[1]).toContain('sslmode=verify-full');
+  expect(sourceWords(source, { caFile: 'ca.pem' })).toEqual([
     '--source',
     'postgres://u@h:5432/d',
     '--ca-file',
@@ -132,5 +132,5 @@ it.each([
   [postgresql, '--disable-ssl'],
   [redis, 'redis://'],
 ] as const)('the hint for a server without TLS has what turns TLS off (%#)', (source, expected) => {
-  expect(unreachableHint(source, clientSideDatabaseErrorCodes.noTls)).toContain(expected);
+  expect(unreachableHint(source, clientErrorCodes.noTls)).toContain(expected);
 });

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { listMigrationFailures } from '../../../src/api/online-migration.ts';
+import { listFailures } from '../../../src/api/online-migration.ts';
 import { failureHeadline, helpWithFailures } from '../../../src/db/watch/failures.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 
@@ -56,11 +56,11 @@ it('a migration whose other databases replicate is stopped first', () => {
       { name: 'old', phase: 'failed' },
     ],
   };
-  const failures = listMigrationFailures({ status: 'running', raw });
+  const failures = listFailures({ status: 'running', raw });
   expect(failures.map(({ database }) => database)).toEqual(['crm', 'old']);
-  expect(listMigrationFailures({ status: 'running', raw }, ['crm', 'old'])).toEqual([]);
+  expect(listFailures({ status: 'running', raw }, ['crm', 'old'])).toEqual([]);
   // A status that says error is not made good by leaving a database out.
-  expect(listMigrationFailures({ status: 'error', raw: { ...raw, reason: 'no' } }, ['crm', 'old'])).toEqual([
+  expect(listFailures({ status: 'error', raw: { ...raw, reason: 'no' } }, ['crm', 'old'])).toEqual([
     { database: undefined, reason: 'no' },
   ]);
   expectGolden('db-follow', `${failureHeadline(failures)}\n${helpWithFailures(failures, true, commands)}`);

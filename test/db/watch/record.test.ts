@@ -16,7 +16,7 @@ import {
   waitForFileLock,
   writeRecord,
 } from '../../../src/db/watch/record.ts';
-import { tryAcquireFileLock } from '../../../src/platform/locks.ts';
+import { tryAcquire } from '../../../src/platform/locks.ts';
 import { makeFolders } from '../../fixtures/folders.ts';
 import { testHost } from '../../fixtures/host.ts';
 import { makeDatabaseFacts, makeServerFacts } from './postgresql/make-facts.ts';
@@ -37,17 +37,17 @@ it('a change is made to the record that is read under the lock', () => {
     seen.push(record?.started?.id);
     // Another process replaces the record between the first read and the lock.
     if (seen.length === 1) writeRecord(path, { ...empty, started });
-    else expect(tryAcquireFileLock(`${path}.lock`)).toBeUndefined();
+    else expect(tryAcquire(`${path}.lock`)).toBeUndefined();
     return { ...(record ?? empty), target: 'redis://target' };
   });
   expect([isChanged, seen]).toEqual([true, [undefined, 'm-1']]);
   expect(readRecord(path)).toEqual({ ...empty, started, target: 'redis://target' });
-  expect(tryAcquireFileLock(`${path}.lock`)).toBeDefined();
+  expect(tryAcquire(`${path}.lock`)).toBeDefined();
 });
 
 it('a record that another process keeps locked is not changed', () => {
   const path = recordPath();
-  const other = tryAcquireFileLock(`${path}.lock`);
+  const other = tryAcquire(`${path}.lock`);
   expect(changeRecord(path, () => empty)).toBe(false);
   expect(readRecord(path)).toBeUndefined();
   other?.release();
@@ -70,7 +70,7 @@ it('a lock is held by one process at a time, and the wait for it ends', () => {
   first?.release();
   const second = waitForFileLock(path, 0);
   expect(second).toBeDefined();
-  expect(tryAcquireFileLock(path)).toBeUndefined();
+  expect(tryAcquire(path)).toBeUndefined();
   second?.release();
 });
 

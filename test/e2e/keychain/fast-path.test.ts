@@ -1,7 +1,7 @@
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { keychainOperationStartedLine } from '../../../src/platform/keychain-wire.ts';
+import { startedLine } from '../../../src/platform/keychain-wire.ts';
 import { bin, node, type Ran, run, startProgram } from '../../fixtures/cli.ts';
 import type { Environment } from '../../fixtures/folders.ts';
 import { type KeychainFixture, makeKeychainFixture, noKeyring, type StoredRecord, setUp } from './keychain-fixture.ts';
@@ -222,7 +222,7 @@ function item(fixture: KeychainFixture, account: string): Shelf {
       const request = value === undefined ? { operation: 'remove', account } : { operation: 'write', account, value };
       const helper = startProgram(node, [join(dirname(bin), '../dist/keychain.cjs')], fixture);
       helper.child.stdin?.end(`${JSON.stringify(request)}\n`);
-      expect((await helper.ended).stdout).toBe(`${keychainOperationStartedLine}\n{"kind":"done"}\n`);
+      expect((await helper.ended).stdout).toBe(`${startedLine}\n{"kind":"done"}\n`);
     },
   };
 }

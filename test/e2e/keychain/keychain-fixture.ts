@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { openSessionBus } from '../../../src/platform/dbus.ts';
+import { openBus } from '../../../src/platform/dbus.ts';
 import { type Ran, type RunOptions, run } from '../../fixtures/cli.ts';
 import { type Environment, type Folders, makeFolders } from '../../fixtures/folders.ts';
 import { logIn } from '../../fixtures/login.ts';
@@ -68,7 +68,7 @@ export function setUp(
 
 /** The window that asks to unlock the keychain, with nobody there to answer it. Resolves with what takes it away. */
 export async function openUnlockWindow(service: SecretService): Promise<() => void> {
-  const bus = openSessionBus(service.env);
+  const bus = openBus(service.env);
   if (bus === undefined) throw new Error('there is no session bus');
   const daemon = 'org.freedesktop.DBus';
   const name = { destination: daemon, path: '/org/freedesktop/DBus', interface: daemon, member: 'RequestName' };

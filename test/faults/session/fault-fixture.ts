@@ -7,9 +7,9 @@ import { keychainAccount, type ProfilePaths, profilePaths } from '../../../src/a
 import { decodeRecord, encodeRecord, type SessionRecord } from '../../../src/auth/session/record.ts';
 import { type CredentialStore, createFileStore, createKeychainStore } from '../../../src/auth/session/store.ts';
 import { Secret } from '../../../src/base/secret.ts';
-import { readTextIfPresent } from '../../../src/platform/files.ts';
-import { createHelperKeychain } from '../../../src/platform/helper-keychain.ts';
-import { readKeychainQuickly } from '../../../src/platform/read-keychain-quickly.ts';
+import { readText } from '../../../src/platform/files.ts';
+import { helperKeychain } from '../../../src/platform/helper-keychain.ts';
+import { readQuickly } from '../../../src/platform/read-keychain-quickly.ts';
 import type { LoggedRequest } from '../../../src/sandbox/request-log.ts';
 import { type SandboxServers, startServers } from '../../../src/sandbox/sandbox.ts';
 import { advanceClock } from '../../../src/sandbox/virtual-clock.ts';
@@ -129,7 +129,7 @@ function createGround({ service, ...parts }: Parts): FaultFixture {
     return createKeychainStore({
       profile: profileNamed(profile),
       place: at,
-      keychain: createHelperKeychain({ env: service?.env ?? {}, script: join(build, 'keychain.cjs') }),
+      keychain: helperKeychain({ env: service?.env ?? {}, script: join(build, 'keychain.cjs') }),
       account: () => keychainAccount(at, randomBytes),
       limit: 5_000,
       onWaiting: () => undefined,
@@ -184,9 +184,9 @@ async function readStoredText(
   service: SecretService | undefined,
 ): Promise<string | undefined> {
   const place = profilePaths(folders.state, profile);
-  if (store === 'file') return readTextIfPresent(place.credentialFile)?.trimEnd();
+  if (store === 'file') return readText(place.credentialFile)?.trimEnd();
   const account = keychainAccount(place, randomBytes);
-  const read = await readKeychainQuickly(account, { env: service?.env ?? {}, platform: 'linux', limit: 10_000 });
+  const read = await readQuickly(account, { env: service?.env ?? {}, platform: 'linux', limit: 10_000 });
   if (read.kind === 'unavailable') throw new Error(read.reason);
   return read.kind === 'found' ? read.value : undefined;
 }

@@ -2,7 +2,7 @@ import type { CommandSpec } from '../../../cli/command.ts';
 import type { CommandContext } from '../../../context.ts';
 import { listBatches, storedView } from '../../../droplets/index.ts';
 
-export const batchesListCommand: CommandSpec<CommandContext> = {
+export const batchesList: CommandSpec<CommandContext> = {
   description:
     'Lists the ledgers in the state folder, newest first, also those of runs that were killed. The command reads only files and sends no request. A batch is running, finished, unfinished (resume it with `cloudctl droplets create --resume LEDGER`), deleted or damaged.',
   examples: [

@@ -1,14 +1,14 @@
 import { CliError, usageError } from '../../../base/errors.ts';
 import { isJsonRecord } from '../../../base/json.ts';
 import type { CommandSpec, ParsedArgs } from '../../../cli/command.ts';
-import { parseDurationToMillisecondsOrThrow, requireWholeNumber, shortenInputForError } from '../../../cli/values.ts';
+import { requireDuration, requireInteger, shortenInput } from '../../../cli/values.ts';
 
 import { adminUrlOption } from '../../../config/sandbox-urls-and-credentials.ts';
 import type { CommandContext } from '../../../context.ts';
 import { ACTION_NAMES, DELAY_ACTIONS } from '../../../sandbox/faults/fault.ts';
-import { faultFields, faultListView } from './list.ts';
+import { faultFields, faultView } from './list.ts';
 
-export const sandboxFaultsAddCommand: CommandSpec<CommandContext> = {
+export const faultsAdd: CommandSpec<CommandContext> = {
   description:
     'Applies the fault to the Nth matching request and, with --times, to those after it: the connection is cut before or after the commit, or the response is late, truncated, sent byte by byte or not JSON. If several faults match, the first one applies. Three actions imitate the behaviour of real servers: with `normalize_attributes` a droplet gets the newest region of the place, and the usual slug instead of an alias of the size or image; with `lag_lists` the lists show new droplets only after the delay, while `GET /v2/droplets/{id}` shows them at once; with `commit_late` the connection is closed at once and the request is carried out after the delay. The actions `normalize_attributes` and `lag_lists` apply in addition to another fault. `sandbox requests` shows for each request with a fault whether it was committed and whether its response was delivered. Faults never apply to the admin API.',
   options: [
@@ -57,7 +57,7 @@ export const sandboxFaultsAddCommand: CommandSpec<CommandContext> = {
     const answer = await admin.call('POST', '/faults', fault);
     if (!isJsonRecord(answer))
       throw new CliError('api_error', 'could not parse the response of POST /faults: it has no fault');
-    await context.output.object(answer, { columns: faultListView.columns });
+    await context.output.object(answer, { columns: faultView.columns });
     return 0;
   },
 };
@@ -78,10 +78,10 @@ function readFault(args: ParsedArgs): object {
   return {
     match: readMatch(args.value('match'), args.value('grant-type')),
     action,
-    ...(nth === undefined ? {} : { nth: requireWholeNumber(nth, '--nth', { min: 1 }) }),
-    ...(times === undefined ? {} : { times: requireWholeNumber(times, '--times', { min: 1 }) }),
+    ...(nth === undefined ? {} : { nth: requireInteger(nth, '--nth', { min: 1 }) }),
+    ...(times === undefined ? {} : { times: requireInteger(times, '--times', { min: 1 }) }),
     ...(delay === undefined ? {} : { delay: readDelay(delay) }),
-    ...(status === undefined ? {} : { status: requireWholeNumber(status, '--status', { min: 200, max: 599 }) }),
+    ...(status === undefined ? {} : { status: requireInteger(status, '--status', { min: 200, max: 599 }) }),
   };
 }
 
@@ -89,11 +89,11 @@ function readMatch(match: string | undefined, grantType: string | undefined): ob
   const [, method, path] = /^(?:([A-Z]{1,20}) )?(\/[^\s?#*]*\*?|\*)$/.exec(match ?? '') ?? [];
   if (match !== undefined && path === undefined) {
     const hint = 'use a form such as `--match "POST /v2/droplets"`, without a query';
-    throw usageError(`--match is not a method and a path: "${shortenInputForError(match)}"`, hint);
+    throw usageError(`--match is not a method and a path: "${shortenInput(match)}"`, hint);
   }
   if (grantType !== undefined && !/^\S{1,100}$/.test(grantType)) {
     throw usageError(
-      `--grant-type is not a grant type: "${shortenInputForError(grantType)}"`,
+      `--grant-type is not a grant type: "${shortenInput(grantType)}"`,
       'use a form such as `--grant-type refresh_token`',
     );
   }
@@ -112,8 +112,8 @@ function readMatch(match: string | undefined, grantType: string | undefined): ob
 
 /** Parses the value of `--delay` to milliseconds. */
 function readDelay(text: string): number {
-  const delay = parseDurationToMillisecondsOrThrow(text, '--delay');
-  if (delay > LONGEST_MS) throw usageError(`--delay is too long: "${shortenInputForError(text)}"`, 'pass 10m or less');
+  const delay = requireDuration(text, '--delay');
+  if (delay > LONGEST_MS) throw usageError(`--delay is too long: "${shortenInput(text)}"`, 'pass 10m or less');
   return delay;
 }
 

@@ -2,7 +2,7 @@ import type { CommandSpec } from '../../../cli/command.ts';
 import { adminUrlOption } from '../../../config/sandbox-urls-and-credentials.ts';
 import type { CommandContext } from '../../../context.ts';
 
-export const sandboxFaultsClearCommand: CommandSpec<CommandContext> = {
+export const faultsClear: CommandSpec<CommandContext> = {
   description: 'Requests in progress still have their fault; later requests have none.',
   options: [adminUrlOption],
   examples: [{ text: 'Remove every fault', command: 'cloudctl sandbox faults clear' }],

@@ -4,7 +4,7 @@ import type { CommandSpec } from '../../../cli/command.ts';
 import { adminUrlOption } from '../../../config/sandbox-urls-and-credentials.ts';
 import type { CommandContext } from '../../../context.ts';
 
-export const faultListView: ListView<JsonRecord> = {
+export const faultView: ListView<JsonRecord> = {
   columns: [
     { name: 'ID', value: (row) => readNumberField(row, 'id') },
     { name: 'Match', value: matchText },
@@ -32,18 +32,18 @@ export const faultFields = [
   'remaining',
 ];
 
-export const sandboxFaultsListCommand: CommandSpec<CommandContext> = {
+export const faultsList: CommandSpec<CommandContext> = {
   description:
     'Prints for each fault how many requests matched, how often it applied and how often it will still apply.',
   options: [adminUrlOption],
   examples: [{ text: 'Check whether a fault has applied', command: 'cloudctl sandbox faults list' }],
-  columns: faultListView.columns,
+  columns: faultView.columns,
   fields: faultFields,
   run: async (context, args) => {
     const admin = await context.sandbox(args.value('admin-url'));
     const answer = await admin.call('GET', '/faults');
     const faults = isJsonRecord(answer) && Array.isArray(answer.faults) ? answer.faults.filter(isJsonRecord) : [];
-    await context.output.list(faults, faultListView);
+    await context.output.list(faults, faultView);
     return 0;
   },
 };

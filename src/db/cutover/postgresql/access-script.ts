@@ -1,5 +1,5 @@
-import { maxSanitizedTextLength, sanitizeReportLine } from '../../../base/sanitize.ts';
-import { DatabaseConnectError } from '../../../platform/network-errors.ts';
+import { maxTextLength, sanitizeReportLine } from '../../../base/sanitize.ts';
+import { ConnectError } from '../../../platform/network-errors.ts';
 import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
 import { formatPsqlConnect, psqlSetup, singleLineSql } from '../../../postgresql/psql-script.ts';
 import { QueryError } from '../../../postgresql/query-error.ts';
@@ -73,7 +73,7 @@ export async function compareAccess(
       const state = findStateDifference(here.state, there.state);
       databases.push({ database, statements, notes: found.notes, state });
     } catch (error) {
-      const isOfServer = error instanceof DatabaseConnectError || error instanceof QueryError;
+      const isOfServer = error instanceof ConnectError || error instanceof QueryError;
       if (signal.aborted || !isOfServer) throw error;
       const failure = redactReason(error, source.password, target.password);
       databases.push({ database, statements: [], notes: [], failure });
@@ -180,7 +180,7 @@ function databasePart(database: string, statements: readonly AccessStatement[]):
 }
 
 function comment(text: string): string {
-  return `--   ${sanitizeReportLine(text, maxSanitizedTextLength)}`;
+  return `--   ${sanitizeReportLine(text, maxTextLength)}`;
 }
 
 /** What the script leaves to somebody else, by its reason: at most three statements of each. */

@@ -1,7 +1,7 @@
 import { CliError, type CliErrorCode, usageError } from '../../../base/errors.ts';
 import { countOf } from '../../../base/text.ts';
 import { nearestWord } from '../../../cli/values.ts';
-import { DatabaseConnectError } from '../../../platform/network-errors.ts';
+import { ConnectError } from '../../../platform/network-errors.ts';
 import { connectPostgresql, type PostgresqlSession } from '../../../postgresql/connection.ts';
 import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
 import { QueryError } from '../../../postgresql/query-error.ts';
@@ -117,7 +117,7 @@ async function compareDatabase(
       ),
     );
   } catch (error) {
-    if (options.signal.aborted || !(error instanceof DatabaseConnectError || error instanceof QueryError)) throw error;
+    if (options.signal.aborted || !(error instanceof ConnectError || error instanceof QueryError)) throw error;
     return buildDatabaseComparisonEntry({
       ...parts,
       error: redactReason(error, source.password, target.password),
@@ -175,7 +175,7 @@ async function describeServer(server: PostgresqlEndpoint, side: 'source' | 'targ
       return { version, databases, instance: await readInstance(session) };
     });
   } catch (error) {
-    if (!(error instanceof DatabaseConnectError || error instanceof QueryError)) throw error;
+    if (!(error instanceof ConnectError || error instanceof QueryError)) throw error;
     const code: CliErrorCode = side === 'source' ? 'source_unreachable' : 'unreachable';
     throw new CliError(code, `could not connect to the ${side}: ${redactReason(error, server.password)}`, {
       detail: `${server.host}:${server.port}, database ${server.dbname}, user ${server.username}`,

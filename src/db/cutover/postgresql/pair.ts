@@ -1,6 +1,6 @@
 import { quoteShellArg } from '../../../cli/shell-quote.ts';
 import { nearestWord } from '../../../cli/values.ts';
-import { DatabaseConnectError } from '../../../platform/network-errors.ts';
+import { ConnectError } from '../../../platform/network-errors.ts';
 import { connectPostgresql, type PostgresqlSession } from '../../../postgresql/connection.ts';
 import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
 import { searchPathStatement, singleLineSql } from '../../../postgresql/psql-script.ts';
@@ -184,7 +184,7 @@ class PostgresqlPair implements Pair {
           .then((rows) => rows.map((row) => subscriptionOf(database, row)))
           .catch((error: unknown) => {
             // The database is created when its migration begins.
-            if (error instanceof DatabaseConnectError && error.code === invalidCatalogName) return [];
+            if (error instanceof ConnectError && error.code === invalidCatalogName) return [];
             throw error;
           }),
       ),

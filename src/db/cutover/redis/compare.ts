@@ -2,7 +2,7 @@ import { CliError, type CliErrorCode, usageError } from '../../../base/errors.ts
 import { sanitizeReportLine } from '../../../base/sanitize.ts';
 import { countOf } from '../../../base/text.ts';
 import type { Clock } from '../../../platform/host.ts';
-import { DatabaseConnectError } from '../../../platform/network-errors.ts';
+import { ConnectError } from '../../../platform/network-errors.ts';
 import { CommandError } from '../../../redis/command-error.ts';
 import { connectRedis, type RedisConnection } from '../../../redis/connection.ts';
 import type { RedisEndpoint } from '../../../redis/endpoint.ts';
@@ -94,7 +94,7 @@ async function expectReachable(server: RedisEndpoint, side: 'source' | 'target',
   try {
     (await connectRedis(server, { limit: 10_000, signal })).end();
   } catch (error) {
-    if (!(error instanceof DatabaseConnectError || error instanceof CommandError)) throw error;
+    if (!(error instanceof ConnectError || error instanceof CommandError)) throw error;
     const code: CliErrorCode = side === 'source' ? 'source_unreachable' : 'unreachable';
     throw new CliError(code, `could not connect to the ${side}: ${redactReason(error, server.password)}`, {
       detail: `${server.host}:${server.port}`,

@@ -1,7 +1,7 @@
-import { createTerminalStyles, isColorEnabled } from '../../../cli/color.ts';
+import { createStyles, usesColor } from '../../../cli/color.ts';
 import type { CommandIo } from '../../../cli/command-io.ts';
-import { createTerminalScreen } from '../../../cli/progress.ts';
-import { createTextMeasurer } from '../../../cli/text.ts';
+import { createScreen } from '../../../cli/progress.ts';
+import { createMeasurer } from '../../../cli/text.ts';
 import type { Clock } from '../../../platform/host.ts';
 import { allStreaming, type EngineRun, type EngineState, type TableSyncState } from '../../engine/index.ts';
 import type { DbSource } from '../../source/index.ts';
@@ -155,10 +155,10 @@ async function openRehearsalScreen(io: CommandIo, title: string): Promise<Rehear
   if (!host.stderr.isTTY) return createLineScreen(output);
   const { stderr, env } = host;
   const [styles, ruler] = await Promise.all([
-    createTerminalStyles(isColorEnabled({ sink: stderr, env, noColor: globals.has('no-color') })),
-    createTextMeasurer(),
+    createStyles(usesColor({ sink: stderr, env, noColor: globals.has('no-color') })),
+    createMeasurer(),
   ]);
-  const screen = createTerminalScreen(stderr);
+  const screen = createScreen(stderr);
   const lags: number[] = [];
   let last: readonly string[] = [];
   return {

@@ -1,9 +1,9 @@
 import { CliError } from '../../../base/errors.ts';
-import { maxSanitizedTextLength } from '../../../base/sanitize.ts';
+import { maxTextLength } from '../../../base/sanitize.ts';
 import { countOf } from '../../../base/text.ts';
 import type { ParsedArgs } from '../../../cli/command.ts';
 import type { CommandIo } from '../../../cli/command-io.ts';
-import type { ResolvedProfileSettings } from '../../../config/settings.ts';
+import type { ProfileSettings } from '../../../config/settings.ts';
 import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
 import { formatVersion } from '../../../postgresql/version.ts';
 import type { RedisEndpoint } from '../../../redis/endpoint.ts';
@@ -182,7 +182,7 @@ export interface TargetFacts {
  */
 export function rehearsalPreflightOptions(
   args: ParsedArgs,
-  settings: ResolvedProfileSettings,
+  settings: ProfileSettings,
   now: number,
   { source: { host, port }, engine }: TargetServer,
   { version, postgresql }: TargetFacts,
@@ -209,7 +209,7 @@ export async function runRehearsalPreflight(
   const { report } = await runWithFiles(io, withoutOptions(args, ['report', 'sarif-uri', 'baseline']), source, options);
   const plain = (text: string): string => text;
   const styles = { bold: plain, dim: plain, red: plain, yellow: plain };
-  await io.output.note(renderTerminal(modelOf(report), styles).trimEnd().split('\n'), maxSanitizedTextLength);
+  await io.output.note(renderTerminal(modelOf(report), styles).trimEnd().split('\n'), maxTextLength);
   if (report.ok && report.method !== 'scan') return { report, method: report.method };
   if (report.ok || (report.verdict === 'scan' && args.value('method') === 'scan')) throw scanNotSupportedError();
   if (report.verdict === 'dump' && args.value('method') === undefined && !options.strict) {

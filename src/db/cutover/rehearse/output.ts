@@ -1,6 +1,6 @@
 import { CliError } from '../../../base/errors.ts';
 import { sanitizeReportLine } from '../../../base/sanitize.ts';
-import { createTerminalStyles, isColorEnabled } from '../../../cli/color.ts';
+import { createStyles, usesColor } from '../../../cli/color.ts';
 import type { CommandIo } from '../../../cli/command-io.ts';
 import type { PreflightReport } from '../../preflight/report.ts';
 import { dataExcludedFromComparison } from '../comparison.ts';
@@ -87,9 +87,7 @@ export function rehearsalError({ failures, left, not_proven: unproven }: Rehears
 export async function printReport({ output, globals, host }: CommandIo, report: RehearsalReport): Promise<void> {
   const isShaped = globals.values('format').length > 0 || globals.value('query') !== undefined;
   if (output.format === 'table' && !isShaped) {
-    const ink = await createTerminalStyles(
-      isColorEnabled({ sink: host.stdout, env: host.env, noColor: globals.has('no-color') }),
-    );
+    const ink = await createStyles(usesColor({ sink: host.stdout, env: host.env, noColor: globals.has('no-color') }));
     return output.prose(renderRehearsal(report, ink));
   }
   if (output.format === 'csv' || output.format === 'ndjson' || globals.values('format').length > 0) {

@@ -1,6 +1,6 @@
 import { CliError, usageError } from '../../../base/errors.ts';
 import { sanitizeReportLine } from '../../../base/sanitize.ts';
-import { clientSideDatabaseErrorCodes, DatabaseConnectError } from '../../../platform/network-errors.ts';
+import { ConnectError, clientErrorCodes } from '../../../platform/network-errors.ts';
 import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
 import type { EngineSystem } from '../../engine/index.ts';
 import {
@@ -47,8 +47,8 @@ export async function inspectPostgresTarget(
       };
     });
   } catch (error) {
-    const code = error instanceof DatabaseConnectError ? error.code : undefined;
-    if (code === clientSideDatabaseErrorCodes.noTls && !isTlsFixed)
+    const code = error instanceof ConnectError ? error.code : undefined;
+    if (code === clientErrorCodes.noTls && !isTlsFixed)
       return inspectPostgresTarget({ ...target, ssl: 'disable' }, true, ports, signal);
     throw new CliError('unreachable', `could not connect to the target: ${redactReason(error, target.password)}`, {
       detail: `${target.host}:${target.port}, database ${target.dbname}, user ${target.username}`,

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isJsonRecord, type JsonRecord, readStringField, readStringList, tryParseJson } from '../../../base/json.ts';
-import { ensureFolder, readTextIfPresent, writeFileAtomically } from '../../../platform/files.ts';
+import { ensureFolder, readText, writeAtomically } from '../../../platform/files.ts';
 import { decodeSubscriptionOid, parseTargetBefore, type TargetBefore } from '../../engine/index.ts';
 import type { ObjectNames } from './existing.ts';
 
@@ -74,7 +74,7 @@ export function createRecordFile(path: string, first: RehearsalRecord): RecordFi
   let current = first;
   const write = () => {
     ensureFolder(dirname(path));
-    writeFileAtomically(path, `${JSON.stringify({ version: 1, ...current }, null, 2)}\n`);
+    writeAtomically(path, `${JSON.stringify({ version: 1, ...current }, null, 2)}\n`);
   };
   write();
   return {
@@ -94,7 +94,7 @@ export function createRecordFile(path: string, first: RehearsalRecord): RecordFi
 export function readRehearsal(path: string): RehearsalRecord | 'damaged' | undefined {
   let text: string | undefined;
   try {
-    text = readTextIfPresent(path);
+    text = readText(path);
   } catch {
     return 'damaged';
   }

@@ -2,10 +2,10 @@ import { CliError, type ExitCode, usageError } from '../../../base/errors.ts';
 import { printableJson } from '../../../base/sanitize.ts';
 import type { ParsedArgs } from '../../../cli/command.ts';
 import type { CommandIo } from '../../../cli/command-io.ts';
-import { parseDurationToMillisecondsOrThrow } from '../../../cli/values.ts';
-import type { ResolvedProfileSettings } from '../../../config/settings.ts';
+import { requireDuration } from '../../../cli/values.ts';
+import type { ProfileSettings } from '../../../config/settings.ts';
 import type { SignalName } from '../../../platform/host.ts';
-import { DatabaseConnectError } from '../../../platform/network-errors.ts';
+import { ConnectError } from '../../../platform/network-errors.ts';
 import { interruptedError } from '../../../platform/signals.ts';
 import { QueryError } from '../../../postgresql/query-error.ts';
 import { CommandError } from '../../../redis/command-error.ts';
@@ -19,11 +19,7 @@ import { openRehearsal, type RehearsalRun } from './run.ts';
 import { formatLeftover } from './text.ts';
 
 /** Rehearses a migration after a confirmation, and prints its report. Throws what the migration would have failed with. */
-export async function rehearse(
-  io: CommandIo,
-  args: ParsedArgs,
-  settings: () => ResolvedProfileSettings,
-): Promise<ExitCode> {
+export async function rehearse(io: CommandIo, args: ParsedArgs, settings: () => ProfileSettings): Promise<ExitCode> {
   const { host, globals, prompts } = io;
   const given = readArgs(args);
   if (!prompts.interactive && !globals.has('yes')) {
@@ -93,7 +89,7 @@ const removeLeftoversHint = 'run the same command again to remove the remaining 
  * code `internal`.
  */
 function toRehearsalError(error: unknown, { source }: DbSource, target: TargetServer): unknown {
-  const serverErrors = [DatabaseConnectError, QueryError, CommandError, MigrationError];
+  const serverErrors = [ConnectError, QueryError, CommandError, MigrationError];
   if (!serverErrors.some((kind) => error instanceof kind)) return error;
   const reason = redactReason(error, source.password, target.source.password);
   return new CliError('rehearsal_failed', `could not finish the rehearsal: ${reason}`, {
@@ -117,8 +113,8 @@ function readArgs(args: ParsedArgs): Given {
   requireWritable(reportFile);
   return {
     keep: args.has('keep'),
-    stallTimeout: parseDurationToMillisecondsOrThrow(args.value('stall-timeout') ?? '60s', '--stall-timeout', 1000),
-    interval: parseDurationToMillisecondsOrThrow(args.value('interval') ?? '1s', '--interval', 1000),
+    stallTimeout: requireDuration(args.value('stall-timeout') ?? '60s', '--stall-timeout', 1000),
+    interval: requireDuration(args.value('interval') ?? '1s', '--interval', 1000),
     reportFile,
   };
 }

@@ -5,8 +5,8 @@ import { sanitizeReportLine } from '../../../base/sanitize.ts';
 import type { ParsedArgs } from '../../../cli/command.ts';
 import type { CommandIo } from '../../../cli/command-io.ts';
 import { quoteShellArg } from '../../../cli/shell-quote.ts';
-import { listFolder, readTextIfReadable, writeFileAtomically } from '../../../platform/files.ts';
-import { type HeldFileLock, tryAcquireFileLock } from '../../../platform/locks.ts';
+import { listFolder, tryReadText, writeAtomically } from '../../../platform/files.ts';
+import { type HeldLock, tryAcquire } from '../../../platform/locks.ts';
 import type { EngineState } from '../../engine/index.ts';
 import { type DbSource, sourceUrlText, targetUrlText } from '../../source/index.ts';
 import { formatSourceName } from '../../watch/record.ts';
@@ -250,9 +250,9 @@ async function startRehearsalProgressView(
  * Takes a lock for the pair of source and target of a rehearsal. Throws a CliError while another rehearsal with the
  * same source and target runs.
  */
-export function lockRehearsal(path: string): HeldFileLock {
+export function lockRehearsal(path: string): HeldLock {
   const lockPath = rehearsalLockPath(path);
-  const lock = tryAcquireFileLock(lockPath);
+  const lock = tryAcquire(lockPath);
   if (lock !== undefined) return lock;
   throw new CliError('busy', 'another rehearsal of this source into this target is running', {
     detail: `that rehearsal holds the lock ${lockPath}`,
@@ -270,18 +270,18 @@ function lockRehearsalTarget(
   stateFolder: string,
   identity: string,
   names: { readonly source: string; readonly target: string },
-): HeldFileLock {
+): HeldLock {
   const fingerprint = createHash('sha256').update(identity).digest('hex').slice(0, 32);
   const path = join(rehearsalFolder(stateFolder), `target-${fingerprint}`);
-  const lock = tryAcquireFileLock(`${path}.lock`);
+  const lock = tryAcquire(`${path}.lock`);
   if (lock === undefined) {
-    const holder = readTextIfReadable(`${path}.txt`)?.trim() ?? 'another rehearsal';
+    const holder = tryReadText(`${path}.txt`)?.trim() ?? 'another rehearsal';
     throw new CliError('busy', `another rehearsal into ${names.target} is running`, {
       detail: sanitizeReportLine(`${holder} holds the lock ${path}.lock`),
       hint: 'wait until that rehearsal ends, or end it with Ctrl-C in its terminal',
     });
   }
-  writeFileAtomically(`${path}.txt`, `the rehearsal of ${names.source} into ${names.target}\n`);
+  writeAtomically(`${path}.txt`, `the rehearsal of ${names.source} into ${names.target}\n`);
   return lock;
 }
 
@@ -296,7 +296,7 @@ export async function warnAboutLeftovers(
   for (const name of listFolder(folder).filter((file) => file.endsWith('.json'))) {
     const path = join(folder, name);
     if (path === currentPath) continue;
-    const lock = tryAcquireFileLock(rehearsalLockPath(path));
+    const lock = tryAcquire(rehearsalLockPath(path));
     // A rehearsal that still holds its lock is running, and so is not reported.
     if (lock === undefined) continue;
     const record = readRehearsal(path);

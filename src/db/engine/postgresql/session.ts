@@ -1,4 +1,4 @@
-import { DatabaseConnectError } from '../../../platform/network-errors.ts';
+import { ConnectError } from '../../../platform/network-errors.ts';
 import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
 import { QueryError } from '../../../postgresql/query-error.ts';
 import type { PostgresqlRow } from '../../../postgresql/rows.ts';
@@ -74,7 +74,6 @@ export function openPostgresSession(
  * resources (53...), and of a session that was ended.
  */
 function isTransientError(error: unknown): boolean {
-  if (error instanceof DatabaseConnectError)
-    return error.phase === 'network' || /^(57P0|53|08|E[A-Z]+$)/.test(error.code);
+  if (error instanceof ConnectError) return error.phase === 'network' || /^(57P0|53|08|E[A-Z]+$)/.test(error.code);
   return error instanceof QueryError && (error.lost || /^(57P0|53|08)/.test(error.code));
 }

@@ -1,4 +1,4 @@
-import { clientSideDatabaseErrorCodes, DatabaseConnectError } from '../../../platform/network-errors.ts';
+import { ConnectError, clientErrorCodes } from '../../../platform/network-errors.ts';
 import { CommandError } from '../../../redis/command-error.ts';
 import type { RedisConnection } from '../../../redis/connection.ts';
 import type { RedisEndpoint } from '../../../redis/endpoint.ts';
@@ -42,23 +42,19 @@ export async function retryWhileBusy<T>(
 }
 
 /** BUSY: a script runs longer than `busy-reply-threshold`. LOADING: the server reads its data set. */
-const busyCodes: ReadonlySet<string> = new Set(['BUSY', 'LOADING', clientSideDatabaseErrorCodes.maxClients]);
+const busyCodes: ReadonlySet<string> = new Set(['BUSY', 'LOADING', clientErrorCodes.maxClients]);
 
 function isBusy(error: unknown): boolean {
-  return (error instanceof DatabaseConnectError || error instanceof CommandError) && busyCodes.has(error.code);
+  return (error instanceof ConnectError || error instanceof CommandError) && busyCodes.has(error.code);
 }
 
 /** A stopped server accepts connections and does not respond; a server that restarts closes its connections. */
 function isLost(error: unknown): boolean {
   if (error instanceof CommandError) return error.lost;
-  if (!(error instanceof DatabaseConnectError)) return false;
+  if (!(error instanceof ConnectError)) return false;
   // A TLS error counts as an outage, because a handshake without a response has no error code of its own, and the first
   // connection has proved that TLS works.
   return error.phase !== 'startup' || lostCodes.has(error.code);
 }
 
-const lostCodes: ReadonlySet<string> = new Set([
-  clientSideDatabaseErrorCodes.timeout,
-  clientSideDatabaseErrorCodes.closed,
-  'EPIPE',
-]);
+const lostCodes: ReadonlySet<string> = new Set([clientErrorCodes.timeout, clientErrorCodes.closed, 'EPIPE']);

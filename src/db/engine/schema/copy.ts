@@ -1,4 +1,4 @@
-import { type ExternalProgramRunner, runExternalProgram } from '../../../platform/external-program.ts';
+import { type ProgramRunner, runProgram } from '../../../platform/external-program.ts';
 import { listFolder } from '../../../platform/files.ts';
 import type { ProcessEnvironment } from '../../../platform/host.ts';
 import { copyByCatalogs } from './catalog.ts';
@@ -10,11 +10,11 @@ interface SchemaCopierOptions {
   readonly env: ProcessEnvironment;
   /** Folder that contains pg_dump; absent: all usual folders are searched. */
   readonly folder?: string | undefined;
-  readonly run?: ExternalProgramRunner;
+  readonly run?: ProgramRunner;
 }
 
 /** Uses pg_dump if an installed version can read the source, else the system catalogs. */
-export function schemaCopier({ env, folder, run = runExternalProgram }: SchemaCopierOptions): SchemaCopier {
+export function schemaCopier({ env, folder, run = runProgram }: SchemaCopierOptions): SchemaCopier {
   return (from, to, signal, superuser) =>
     withSide(from, signal, (source) =>
       withSide(to, signal, async (target) => {

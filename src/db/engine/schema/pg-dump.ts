@@ -1,7 +1,7 @@
 import { lstatSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import type { ExternalProgramRunner } from '../../../platform/external-program.ts';
+import type { ProgramRunner } from '../../../platform/external-program.ts';
 import type { ProcessEnvironment } from '../../../platform/host.ts';
 import { requireAuthValue } from '../../../postgresql/connection.ts';
 import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
@@ -12,7 +12,7 @@ import type { SchemaCopied, Sides, Writer } from './target.ts';
 
 interface PgDumpDeps {
   readonly env: ProcessEnvironment;
-  readonly run: ExternalProgramRunner;
+  readonly run: ProgramRunner;
 }
 
 /**
@@ -154,7 +154,7 @@ interface FindPgDumpOptions {
   readonly folder?: string | undefined;
   /** The names of the files in a folder; empty if the folder does not exist. */
   readonly namesIn: (folder: string) => readonly string[];
-  readonly run: ExternalProgramRunner;
+  readonly run: ProgramRunner;
 }
 
 /** The installed pg_dump programs, one per major version, oldest first. */

@@ -1,4 +1,4 @@
-import { maxSanitizedTextLength, sanitizeReportLine } from '../../../base/sanitize.ts';
+import { maxTextLength, sanitizeReportLine } from '../../../base/sanitize.ts';
 import { countOf, formatBytes, formatDuration, quoteShellArg } from '../../../base/text.ts';
 import { singleLineSql } from '../../../postgresql/psql-script.ts';
 import { fixSections, isCommented, renderFixScript, renderUndoScript, type Section } from '../fix-script.ts';
@@ -226,7 +226,7 @@ function statementLine(sql: string, { engine }: Pick<PreflightReport, 'engine'>)
 }
 
 function oneLine(text: string): string {
-  return sanitizeReportLine(text, maxSanitizedTextLength);
+  return sanitizeReportLine(text, maxTextLength);
 }
 
 /** The premises of one question together, after the others. */

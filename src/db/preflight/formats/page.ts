@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { escapeHtml, escapeHtmlKeepingLineBreaks } from '../../../base/sanitize.ts';
+import { escapeHtml, escapeHtmlLines } from '../../../base/sanitize.ts';
 import { formatBytes } from '../../../base/text.ts';
 
 interface Page {
@@ -99,7 +99,7 @@ export function codesOf(texts: readonly string[]): string {
 
 /** Lines to read and to copy; empty without lines. */
 export function preOf(lines: readonly string[]): string {
-  return lines.length === 0 ? '' : `<pre tabindex="0">${escapeHtmlKeepingLineBreaks(lines.join('\n'))}</pre>`;
+  return lines.length === 0 ? '' : `<pre tabindex="0">${escapeHtmlLines(lines.join('\n'))}</pre>`;
 }
 
 /** Bars of the largest sizes, if sizes differ. */

@@ -1,4 +1,4 @@
-import { DatabaseConnectError } from '../../../platform/network-errors.ts';
+import { ConnectError } from '../../../platform/network-errors.ts';
 import { connectPostgresql, type PostgresqlSession } from '../../../postgresql/connection.ts';
 import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
 import { QueryError } from '../../../postgresql/query-error.ts';
@@ -182,7 +182,7 @@ function createTableSearch(
       } catch (error) {
         // The search has no result if the table is locked or dropped, if it is no longer a table, or if the connection
         // is refused.
-        if (!(error instanceof QueryError || error instanceof DatabaseConnectError)) throw error;
+        if (!(error instanceof QueryError || error instanceof ConnectError)) throw error;
         await close();
         return 'unseen';
       }

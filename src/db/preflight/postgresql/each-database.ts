@@ -1,7 +1,7 @@
 import { CliError, usageError } from '../../../base/errors.ts';
 import { nearestWord } from '../../../cli/values.ts';
 import type { Clock } from '../../../platform/host.ts';
-import { createDatabaseResponseMemoryLimit } from '../../../platform/memory.ts';
+import { createLimit } from '../../../platform/memory.ts';
 import { timeoutSignal } from '../../../platform/waiting.ts';
 import { firstNormalOid } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
@@ -86,7 +86,7 @@ export async function queryEachDatabase<T>(
   query: PostgresqlQuery<T>,
 ): Promise<readonly DatabaseResult<T>[]> {
   const { signal, clock } = options;
-  const memory = createDatabaseResponseMemoryLimit('always');
+  const memory = createLimit('always');
   const { session, facts, source } = await openPostgresqlSource(options.source, { signal, memory });
   const { connection, dbname } = facts;
   if (session === undefined || connection.kind !== 'entered') {

@@ -1,5 +1,5 @@
-import type { DatabaseResponseMemoryLimit } from '../../../platform/memory.ts';
-import { clientSideDatabaseErrorCodes, DatabaseConnectError } from '../../../platform/network-errors.ts';
+import type { MemoryLimit } from '../../../platform/memory.ts';
+import { ConnectError, clientErrorCodes } from '../../../platform/network-errors.ts';
 import { connectPostgresql, type PostgresqlSession } from '../../../postgresql/connection.ts';
 import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
 import { QueryError } from '../../../postgresql/query-error.ts';
@@ -22,7 +22,7 @@ export interface SourceConnectOptions {
   readonly source: PostgresqlEndpoint;
   readonly timeouts: SourceTimeouts;
   readonly signal: AbortSignal;
-  readonly memory: DatabaseResponseMemoryLimit;
+  readonly memory: MemoryLimit;
   /** Called with every statement before it is sent to the source. */
   readonly onSend: (database: string, text: string) => void;
 }
@@ -129,7 +129,7 @@ export function explainRefusedLogin(code: string): {
           text: 'Close idle connections, or raise max_connections (restart), ALTER ROLE … CONNECTION LIMIT or ALTER DATABASE … CONNECTION LIMIT.',
         },
       };
-    case clientSideDatabaseErrorCodes.timeout:
+    case clientErrorCodes.timeout:
       return {
         detail:
           'The connection was accepted but there was no response: the server hangs, a system table is locked (VACUUM FULL, an open transaction), a proxy has no server behind it, or the service is not PostgreSQL.',
@@ -154,7 +154,7 @@ export function explainRefusedLogin(code: string): {
           text: 'Install the file, or remove it from the setting: ALTER DATABASE … RESET session_preload_libraries, ALTER ROLE … RESET session_preload_libraries.',
         },
       };
-    case clientSideDatabaseErrorCodes.closed:
+    case clientErrorCodes.closed:
       return {
         detail:
           'The connection was accepted and closed without a response: a load balancer has no server behind it, or the server is shutting down.',
@@ -167,7 +167,7 @@ export function explainRefusedLogin(code: string): {
           text: 'Exempt the role in the login event trigger (ALTER EVENT TRIGGER … DISABLE disables it for all roles).',
         },
       };
-    case clientSideDatabaseErrorCodes.aborted:
+    case clientErrorCodes.aborted:
       return {
         detail:
           'The time limit of the run was reached before the login succeeded. With more time, the preflight finds out whether the server is frozen or a lock stops the login.',
@@ -187,20 +187,20 @@ function stepOf({ tls }: PostgresqlFacts, connection: FailedConnection): LoginSt
 }
 
 const stepByCode: Readonly<Record<string, LoginStep>> = {
-  [clientSideDatabaseErrorCodes.noTls]: 'tls-negotiate',
-  [clientSideDatabaseErrorCodes.tls]: 'tls-negotiate',
-  [clientSideDatabaseErrorCodes.authentication]: 'auth-hba',
-  [clientSideDatabaseErrorCodes.cleartextPassword]: 'auth-method',
-  [clientSideDatabaseErrorCodes.weakScram]: 'auth-method',
-  [clientSideDatabaseErrorCodes.serverProof]: 'auth-method',
-  [clientSideDatabaseErrorCodes.channelBinding]: 'auth-method',
+  [clientErrorCodes.noTls]: 'tls-negotiate',
+  [clientErrorCodes.tls]: 'tls-negotiate',
+  [clientErrorCodes.authentication]: 'auth-hba',
+  [clientErrorCodes.cleartextPassword]: 'auth-method',
+  [clientErrorCodes.weakScram]: 'auth-method',
+  [clientErrorCodes.serverProof]: 'auth-method',
+  [clientErrorCodes.channelBinding]: 'auth-method',
   '28P01': 'auth-password',
-  [clientSideDatabaseErrorCodes.noPassword]: 'auth-password',
+  [clientErrorCodes.noPassword]: 'auth-password',
   '3D000': 'db-exists',
   // SQLSTATEs of a denied permission for the database, and of a database that accepts no connections.
   '42501': 'db-exists',
   '55000': 'db-exists',
-  [clientSideDatabaseErrorCodes.protocol]: 'not-postgres',
+  [clientErrorCodes.protocol]: 'not-postgres',
 };
 
 /** `Process 4711 holds an ACCESS EXCLUSIVE lock on pg_class for 32 s.`, with the statement that ends it. */
@@ -238,13 +238,9 @@ async function asksForTls({ source, signal }: SourceConnectOptions, limit: numbe
     await session.end();
     return true;
   } catch (error) {
-    if (!(error instanceof DatabaseConnectError)) throw error;
+    if (!(error instanceof ConnectError)) throw error;
     // The connection phase is `startup` from the TLS handshake on.
-    return (
-      error.phase === 'startup' ||
-      error.code === clientSideDatabaseErrorCodes.noTls ||
-      error.code === clientSideDatabaseErrorCodes.tls
-    );
+    return error.phase === 'startup' || error.code === clientErrorCodes.noTls || error.code === clientErrorCodes.tls;
   }
 }
 
@@ -259,7 +255,7 @@ async function readCatalogLocks(
     onSend(dbname, message);
     return decodeLocks((await session.query(message, limit)).flat());
   } catch (error) {
-    if (error instanceof DatabaseConnectError || error instanceof QueryError) return [];
+    if (error instanceof ConnectError || error instanceof QueryError) return [];
     throw error;
   } finally {
     await session?.end();

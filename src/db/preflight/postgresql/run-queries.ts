@@ -1,6 +1,6 @@
 import type { Clock } from '../../../platform/host.ts';
-import type { DatabaseResponseMemoryLimit } from '../../../platform/memory.ts';
-import { clientSideDatabaseErrorCodes, DatabaseConnectError } from '../../../platform/network-errors.ts';
+import type { MemoryLimit } from '../../../platform/memory.ts';
+import { ConnectError, clientErrorCodes } from '../../../platform/network-errors.ts';
 import { connectPostgresql, type PostgresqlSession } from '../../../postgresql/connection.ts';
 import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
 import { QueryError } from '../../../postgresql/query-error.ts';
@@ -88,8 +88,8 @@ async function runBatch(
  * The reason of a failed query, as text for the report. An error at the deadline of the preflight says nothing about
  * the database.
  */
-function queryFailureText({ code, message }: DatabaseConnectError | QueryError): string {
-  return code === clientSideDatabaseErrorCodes.aborted ? 'the deadline of the run passed' : message;
+function queryFailureText({ code, message }: ConnectError | QueryError): string {
+  return code === clientErrorCodes.aborted ? 'the deadline of the run passed' : message;
 }
 
 interface SentQuery {
@@ -191,7 +191,7 @@ export interface DatabaseQueryOptions {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   /** Memory limit shared by all sessions whose results are in memory at the same time. */
-  readonly memory?: DatabaseResponseMemoryLimit | undefined;
+  readonly memory?: MemoryLimit | undefined;
   /** Called with every message before it is sent to the source. */
   readonly onSend: (database: string, text: string) => void;
 }
@@ -220,15 +220,15 @@ export async function runInDatabase(
 ): Promise<DatabaseOutcome> {
   const end = options.clock.now() + databaseQueriesTimeout;
   const left = () => end - options.clock.now();
-  let disconnected = earlier?.code === clientSideDatabaseErrorCodes.closed ? earlier : undefined;
+  let disconnected = earlier?.code === clientErrorCodes.closed ? earlier : undefined;
   for (let tries = 1; ; tries += 1) {
     const attempt = await tryQueryDatabase(dbname, queries, options, left);
     const { code, wasQuerySent } = attempt;
     if (code === undefined || options.signal.aborted || left() < 5000) return attempt;
-    if (code === clientSideDatabaseErrorCodes.closed && wasQuerySent && disconnected === undefined) {
+    if (code === clientErrorCodes.closed && wasQuerySent && disconnected === undefined) {
       disconnected = attempt;
     } else if (
-      (transientCodes.has(code) || code === clientSideDatabaseErrorCodes.closed) &&
+      (transientCodes.has(code) || code === clientErrorCodes.closed) &&
       disconnected === undefined &&
       tries < 4
     ) {
@@ -252,7 +252,7 @@ export async function querySession(
 
 /** Error codes after which a new connection may succeed. */
 export function isTransient(code: string | undefined): boolean {
-  return code !== undefined && (code === clientSideDatabaseErrorCodes.closed || transientCodes.has(code));
+  return code !== undefined && (code === clientErrorCodes.closed || transientCodes.has(code));
 }
 
 /**
@@ -265,7 +265,7 @@ const transientCodes: ReadonlySet<string> = new Set([
   '57P03',
   '53300',
   'ECONNREFUSED',
-  clientSideDatabaseErrorCodes.memory,
+  clientErrorCodes.memory,
 ]);
 
 interface QueryAttempt extends DatabaseOutcome {
@@ -290,7 +290,7 @@ async function tryQueryDatabase(
     await session.query(pidMessage, Math.min(left(), connectTimeout));
     return await runOnSession(session, dbname, queries, options, left);
   } catch (error) {
-    if (error instanceof DatabaseConnectError || error instanceof QueryError) {
+    if (error instanceof ConnectError || error instanceof QueryError) {
       return { access: failedAccess(error), results: new Map(), code: error.code, wasQuerySent: false };
     }
     throw error;
@@ -326,7 +326,7 @@ const pidMessage = probeSql('SELECT pg_backend_pid() AS pid');
 /** Time limit in milliseconds to connect, and for the first query. */
 const connectTimeout = 10_000;
 
-function failedAccess(error: DatabaseConnectError | QueryError): DatabaseAccess {
+function failedAccess(error: ConnectError | QueryError): DatabaseAccess {
   const { code, message } = error;
   // An error with an SQLSTATE is a refusal by the server. An error that the server is not running says nothing about
   // this database.

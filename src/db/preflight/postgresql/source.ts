@@ -1,10 +1,6 @@
 import { sanitizeLine } from '../../../base/sanitize.ts';
-import { createDatabaseResponseMemoryLimit, type DatabaseResponseMemoryLimit } from '../../../platform/memory.ts';
-import {
-  clientSideDatabaseErrorCodes,
-  DatabaseConnectError,
-  type TlsConnectionInfo,
-} from '../../../platform/network-errors.ts';
+import { createLimit, type MemoryLimit } from '../../../platform/memory.ts';
+import { ConnectError, clientErrorCodes, type TlsInfo } from '../../../platform/network-errors.ts';
 
 import { connectPostgresql, type PostgresqlSession, startupParameters } from '../../../postgresql/connection.ts';
 import { type PostgresqlEndpoint, verifiesIdentity } from '../../../postgresql/endpoint.ts';
@@ -143,14 +139,14 @@ function wholeNumberIn(row: PostgresqlRow | undefined, name: string): number | u
  */
 async function findTlsFacts(
   options: SourceConnectOptions,
-  result: PostgresqlSession | DatabaseConnectError,
+  result: PostgresqlSession | ConnectError,
 ): Promise<TlsFacts> {
-  const refused = result instanceof DatabaseConnectError ? result : undefined;
+  const refused = result instanceof ConnectError ? result : undefined;
   if (refused !== undefined && (refused.phase === 'network' || codesWithoutTlsAnswer.has(refused.code))) {
     return { offered: 'not_asked', ...sessionTlsFacts(refused.tls) };
   }
   if (options.source.ssl === 'disable') return probeWithTls(options, refused);
-  if (refused?.code === clientSideDatabaseErrorCodes.noTls) {
+  if (refused?.code === clientErrorCodes.noTls) {
     const attempt = await connectWithoutPassword(options, 'disable');
     return { offered: 'no', plaintext: attempt.passedHostRules ? 'accepted' : 'refused' };
   }
@@ -160,21 +156,15 @@ async function findTlsFacts(
 }
 
 /** Finds out whether the server supports TLS, after a connection that was made without TLS as requested. */
-async function probeWithTls(
-  options: SourceConnectOptions,
-  refused: DatabaseConnectError | undefined,
-): Promise<TlsFacts> {
+async function probeWithTls(options: SourceConnectOptions, refused: ConnectError | undefined): Promise<TlsFacts> {
   const attempt = await connectWithoutPassword(options, 'require');
-  if (attempt.code === clientSideDatabaseErrorCodes.noTls) return { offered: 'no', ...plaintextFacts(refused, false) };
+  if (attempt.code === clientErrorCodes.noTls) return { offered: 'no', ...plaintextFacts(refused, false) };
   if (attempt.phase === 'tls') return { offered: 'yes', failure: attempt.message, ...plaintextFacts(refused, false) };
   return { offered: 'yes', ...sessionTlsFacts(attempt.tls), ...plaintextFacts(refused, attempt.passedHostRules) };
 }
 
 /** If pg_hba.conf refuses the connection without TLS and accepts it with TLS, it requires TLS. */
-function plaintextFacts(
-  refused: DatabaseConnectError | undefined,
-  passedWithTls: boolean,
-): Pick<TlsFacts, 'plaintext'> {
+function plaintextFacts(refused: ConnectError | undefined, passedWithTls: boolean): Pick<TlsFacts, 'plaintext'> {
   if (refused === undefined || refused.code !== noHostRule) return { plaintext: 'accepted' };
   return passedWithTls ? { plaintext: 'refused' } : {};
 }
@@ -185,7 +175,7 @@ interface LoginAttempt {
   readonly phase?: string;
   readonly code?: string;
   readonly message: string;
-  readonly tls?: TlsConnectionInfo | undefined;
+  readonly tls?: TlsInfo | undefined;
 }
 
 /** Connects until the server requests the password, so that no password is sent without TLS. */
@@ -203,7 +193,7 @@ async function connectWithoutPassword(
     await session.end();
     return { passedHostRules: true, message: '', tls: session.tls };
   } catch (error) {
-    if (!(error instanceof DatabaseConnectError)) throw error;
+    if (!(error instanceof ConnectError)) throw error;
     const { phase, code, message, tls } = error;
     return { passedHostRules: phase === 'startup' && code !== noHostRule, phase, code, message, tls };
   }
@@ -211,10 +201,10 @@ async function connectWithoutPassword(
 
 /** Codes of connection errors that do not show whether the server supports TLS. */
 const codesWithoutTlsAnswer: ReadonlySet<string> = new Set([
-  clientSideDatabaseErrorCodes.protocol,
-  clientSideDatabaseErrorCodes.timeout,
-  clientSideDatabaseErrorCodes.closed,
-  clientSideDatabaseErrorCodes.aborted,
+  clientErrorCodes.protocol,
+  clientErrorCodes.timeout,
+  clientErrorCodes.closed,
+  clientErrorCodes.aborted,
 ]);
 
 /**
@@ -223,7 +213,7 @@ const codesWithoutTlsAnswer: ReadonlySet<string> = new Set([
  */
 const noHostRule = '28000';
 
-function sessionTlsFacts(tls: TlsConnectionInfo | undefined): Partial<TlsFacts> {
+function sessionTlsFacts(tls: TlsInfo | undefined): Partial<TlsFacts> {
   const { version, certificate } = tls ?? {};
   return { ...(version === undefined ? {} : { version }), ...(certificate === undefined ? {} : { certificate }) };
 }
@@ -234,7 +224,7 @@ interface OpenOptions {
   readonly timeouts?: Partial<SourceTimeouts> | undefined;
   readonly names?: NameResolver | undefined;
   /** Memory limit that all sessions with this source share (default: a new limit of this session). */
-  readonly memory?: DatabaseResponseMemoryLimit | undefined;
+  readonly memory?: MemoryLimit | undefined;
   /** Called with every statement before it is sent to the source. */
   readonly onSend?: ((database: string, text: string) => void) | undefined;
 }
@@ -247,7 +237,7 @@ export interface OpenedPostgresql {
   /** The source with the IP address that every further connection uses. */
   readonly source: PostgresqlEndpoint;
   /** Memory limit that all sessions with this source share. */
-  readonly memory: DatabaseResponseMemoryLimit;
+  readonly memory: MemoryLimit;
 }
 
 /**
@@ -255,13 +245,7 @@ export interface OpenedPostgresql {
  */
 export async function openPostgresqlSource(
   source: PostgresqlEndpoint,
-  {
-    signal,
-    names,
-    timeouts: given,
-    memory = createDatabaseResponseMemoryLimit('session'),
-    onSend = () => {},
-  }: OpenOptions,
+  { signal, names, timeouts: given, memory = createLimit('session'), onSend = () => {} }: OpenOptions,
 ): Promise<OpenedPostgresql> {
   const timeouts = { address: 5000, connect: 10_000, query: 15_000, ...given };
   const contradictions = source.contradictions ?? [];
@@ -299,8 +283,8 @@ interface LoginFacts {
 
 async function logIn(options: SourceConnectOptions): Promise<LoginFacts> {
   const session = await tryLogin(options);
-  if (session instanceof DatabaseConnectError) {
-    const isSilent = session.code === clientSideDatabaseErrorCodes.timeout && session.phase !== 'network';
+  if (session instanceof ConnectError) {
+    const isSilent = session.code === clientErrorCodes.timeout && session.phase !== 'network';
     const [tls, silence] = await Promise.all([
       findTlsFacts(options, session),
       isSilent ? diagnoseLogin(options, Math.min(3000, options.timeouts.connect)) : undefined,
@@ -328,11 +312,11 @@ async function tryLogin({
   timeouts,
   signal,
   memory,
-}: SourceConnectOptions): Promise<PostgresqlSession | DatabaseConnectError> {
+}: SourceConnectOptions): Promise<PostgresqlSession | ConnectError> {
   try {
     return await connectPostgresql(source, { dbname: source.dbname, limit: timeouts.connect, signal, memory });
   } catch (error) {
-    if (error instanceof DatabaseConnectError) return error;
+    if (error instanceof ConnectError) return error;
     throw error;
   }
 }
@@ -356,7 +340,7 @@ async function connectForReplication({
     onSend(source.dbname, instanceMessage);
     return { kind: 'entered', instance: await readInstance(session, timeouts.query) };
   } catch (error) {
-    if (error instanceof DatabaseConnectError || error instanceof QueryError) {
+    if (error instanceof ConnectError || error instanceof QueryError) {
       return { kind: 'refused', code: error.code, message: error.message };
     }
     throw error;
@@ -378,7 +362,7 @@ async function readInstance(session: PostgresqlSession, limit: number): Promise<
 
 const instanceMessage = readOnlySql([instanceSql]);
 
-function refused({ phase, code, message }: DatabaseConnectError): PostgresqlConnectionResult {
+function refused({ phase, code, message }: ConnectError): PostgresqlConnectionResult {
   if (phase === 'network') return { kind: 'unreachable', code, message };
   // Only a pooler rejects the startup message as a protocol violation, because the message is valid for every server.
   const pooler = code === '08P01' ? 'only a pooler rejects the login with a protocol violation (08P01)' : undefined;
@@ -387,6 +371,6 @@ function refused({ phase, code, message }: DatabaseConnectError): PostgresqlConn
 
 function unreachable({ lookup, connects, host, port }: AddressFacts): PostgresqlConnectionResult {
   if (lookup.kind === 'failed') return { kind: 'unreachable', code: lookup.code, message: `${host}: ${lookup.reason}` };
-  const code = connects[0]?.error ?? clientSideDatabaseErrorCodes.timeout;
+  const code = connects[0]?.error ?? clientErrorCodes.timeout;
   return { kind: 'unreachable', code, message: `no address of ${host} accepts a connection on port ${port}` };
 }

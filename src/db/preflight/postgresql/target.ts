@@ -1,4 +1,4 @@
-import { createDatabaseResponseMemoryLimit } from '../../../platform/memory.ts';
+import { createLimit } from '../../../platform/memory.ts';
 import { connectPostgresql } from '../../../postgresql/connection.ts';
 import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
 import { QueryError } from '../../../postgresql/query-error.ts';
@@ -110,7 +110,7 @@ export interface PostgresqlTarget {
 }
 
 /**
- * Reads a target in read-only transactions. Rejects with a DatabaseConnectError or a QueryError.
+ * Reads a target in read-only transactions. Rejects with a ConnectError or a QueryError.
  * @param onSend receives every statement just before it is sent
  */
 export async function readPostgresqlTarget(
@@ -118,7 +118,7 @@ export async function readPostgresqlTarget(
   signal: AbortSignal,
   onSend: (text: string) => void = () => {},
 ): Promise<PostgresqlTarget> {
-  const memory = createDatabaseResponseMemoryLimit('session');
+  const memory = createLimit('session');
   const session = await connectPostgresql(endpoint, { dbname: endpoint.dbname, limit: 10_000, signal, memory });
   try {
     const read = async (statements: readonly string[], version?: number) => {

@@ -6,7 +6,7 @@ import { type InfoField, infoNumber, parseKeyspace, type RedisInfo } from '../..
 import { formatCommand } from '../../../redis/quote.ts';
 import { encodeCommand, type RedisConnectOptions } from '../../../redis/resp.ts';
 
-import { isValkeyOrRedisAtLeast, parseServerVersion } from '../../../redis/version.ts';
+import { isServerAtLeast, parseServerVersion } from '../../../redis/version.ts';
 import { type QueryResult, queryValue } from '../query.ts';
 import type { CollectedFacts, PreflightRun } from '../run.ts';
 import type { RedisCheck } from './check.ts';
@@ -75,7 +75,7 @@ async function findRenamedCommands(
   }
   const info = queryValue(results, infoQuery);
   const version = info === undefined ? undefined : parseServerVersion(info);
-  const hasList = isValkeyOrRedisAtLeast(version, 7, 0);
+  const hasList = isServerAtLeast(version, 7, 0);
   const isCalled = (name: string) =>
     [...calls].some(([one, count]) => count > 0 && (one === name || one.startsWith(`${name}|`)));
   const find = async (): Promise<RenamedCommands> => {

@@ -1,6 +1,6 @@
 import { formatBytes } from '../../../base/text.ts';
 import { infoNumber, type RedisInfo } from '../../../redis/info.ts';
-import { isValkeyOrRedisAtLeast, parseServerVersion } from '../../../redis/version.ts';
+import { isServerAtLeast, parseServerVersion } from '../../../redis/version.ts';
 import { type QueryResult, valueOr } from '../query.ts';
 import type { ConfigValues, ReplicationSetting } from './queries.ts';
 import type { RedisSourceFacts } from './source-facts.ts';
@@ -50,7 +50,7 @@ export function disklessReplication(
   if (setting !== undefined) return { setting, isDiskless: setting === 'yes' };
   // The default of `repl-diskless-sync` is yes in Redis 7.0 and newer, and in every version of Valkey.
   const version = info === undefined ? undefined : parseServerVersion(info);
-  const isDiskless = isValkeyOrRedisAtLeast(version, 7, 0);
+  const isDiskless = isServerAtLeast(version, 7, 0);
   return { setting, isDiskless };
 }
 

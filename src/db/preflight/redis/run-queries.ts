@@ -1,4 +1,4 @@
-import { clientSideDatabaseErrorCodes, DatabaseConnectError } from '../../../platform/network-errors.ts';
+import { ConnectError, clientErrorCodes } from '../../../platform/network-errors.ts';
 import { CommandError } from '../../../redis/command-error.ts';
 import { connectRedis, type RedisConnection } from '../../../redis/connection.ts';
 import type { RedisEndpoint } from '../../../redis/endpoint.ts';
@@ -68,12 +68,12 @@ export async function toResult<T>(
     if (error.code === 'MASTERDOWN') return { kind: 'skipped', reason: 'the replica has lost its primary' };
     if (/unknown (sub)?command|wrong number of arg/i.test(error.message)) return { kind: 'missing', reason };
     // An error at the deadline of the preflight says nothing about the server.
-    const broke = error.lost && error.code !== clientSideDatabaseErrorCodes.aborted;
+    const broke = error.lost && error.code !== clientErrorCodes.aborted;
     return {
       kind: 'failed',
       reason,
       broke,
-      ...(error.code === clientSideDatabaseErrorCodes.timeout ? { late: true } : {}),
+      ...(error.code === clientErrorCodes.timeout ? { late: true } : {}),
     };
   }
 }
@@ -167,7 +167,7 @@ export async function retryRedisQueries(
     }
     return { results: found, session: current, pipelineFailure: first.reason };
   } catch (error) {
-    if (!(error instanceof DatabaseConnectError)) throw error;
+    if (!(error instanceof ConnectError)) throw error;
     return { results, session: current, pipelineFailure: undefined };
   }
 }

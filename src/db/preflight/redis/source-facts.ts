@@ -134,7 +134,7 @@ export type RedisConnectionResult =
       /** An error in the reply to PING that does not end the session: LOADING, MASTERDOWN, MISCONF, NOPERM. */
       readonly notice?: { readonly code: string; readonly message: string };
     }
-  /** `code`: the first word of the server's error, a code of the operating system, or one of `clientSideDatabaseErrorCodes`. */
+  /** `code`: the first word of the server's error, a code of the operating system, or one of `clientErrorCodes`. */
   | {
       readonly kind: 'refused';
       readonly phase: 'network' | 'tls' | 'startup';

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
-import { createDatabaseResponseMemoryLimit, type DatabaseResponseMemoryLimit } from '../../../platform/memory.ts';
-import { clientSideDatabaseErrorCodes, DatabaseConnectError } from '../../../platform/network-errors.ts';
+import { createLimit, type MemoryLimit } from '../../../platform/memory.ts';
+import { ConnectError, clientErrorCodes } from '../../../platform/network-errors.ts';
 import { parseErrorCode, redactServerMessage } from '../../../redis/command-error.ts';
 import { connectRedis, type RedisConnection } from '../../../redis/connection.ts';
 import type { RedisEndpoint } from '../../../redis/endpoint.ts';
@@ -11,7 +11,7 @@ import { type AddressFacts, findReachable, type TlsFacts } from '../network/addr
 import type { CopyStart, PsyncResult, RedisConnectionResult } from './source-facts.ts';
 
 /** A write to a closed connection fails with EPIPE or ECONNRESET. */
-export const disconnectCodes: ReadonlySet<string> = new Set([clientSideDatabaseErrorCodes.closed, 'EPIPE']);
+export const disconnectCodes: ReadonlySet<string> = new Set([clientErrorCodes.closed, 'EPIPE']);
 
 export interface OpenedSource {
   readonly address: AddressFacts;
@@ -22,7 +22,7 @@ export interface OpenedSource {
   /** The source with the IP address that the connection was made to. */
   readonly source: RedisEndpoint;
   /** Memory limit that all sessions of the preflight share, because their replies are kept. */
-  readonly memory: DatabaseResponseMemoryLimit;
+  readonly memory: MemoryLimit;
 }
 
 interface OpenOptions extends Omit<RedisConnectOptions, 'limit'> {
@@ -38,7 +38,7 @@ const connectTimeout = 5000;
  */
 export async function openRedisSource(given: RedisEndpoint, options: OpenOptions): Promise<OpenedSource> {
   const { signal } = options;
-  const memory = createDatabaseResponseMemoryLimit('always');
+  const memory = createLimit('always');
   const search = findReachable(given.host, given.port, { contradictions: [], limit: connectTimeout, signal });
   const reachable = await search.firstReachable;
   if (reachable === undefined) {
@@ -55,7 +55,7 @@ export async function openRedisSource(given: RedisEndpoint, options: OpenOptions
       session.tls === undefined ? tlsNotTried : { offered: 'yes', ...session.tls, verified: source.ca !== undefined };
     return { address, tls, connection: { kind: 'connected', ...session.authentication }, session, source, memory };
   } catch (error) {
-    if (!(error instanceof DatabaseConnectError)) throw error;
+    if (!(error instanceof ConnectError)) throw error;
     const { phase, code, message } = error;
     const connection: RedisConnectionResult = { kind: 'refused', phase, code, message };
     return { address: await search.facts, tls: tlsFactsOf(error), connection, session: undefined, source, memory };
@@ -72,9 +72,9 @@ export function authenticatedUser({ username }: RedisEndpoint, connection: Redis
 
 const tlsNotTried: TlsFacts = { offered: 'not_asked' };
 
-function tlsFactsOf({ phase, code, message }: DatabaseConnectError): TlsFacts {
-  if (code === clientSideDatabaseErrorCodes.noTls) return { offered: 'no', plaintext: 'accepted' };
-  if (code === clientSideDatabaseErrorCodes.onlyTls) return { offered: 'yes', plaintext: 'refused' };
+function tlsFactsOf({ phase, code, message }: ConnectError): TlsFacts {
+  if (code === clientErrorCodes.noTls) return { offered: 'no', plaintext: 'accepted' };
+  if (code === clientErrorCodes.onlyTls) return { offered: 'yes', plaintext: 'refused' };
   return phase === 'tls' ? { offered: 'yes', failure: message } : tlsNotTried;
 }
 
@@ -119,7 +119,7 @@ export async function probePsync(source: RedisEndpoint, options: PsyncProbeOptio
       socket.destroy();
     }
   } catch (error) {
-    if (error instanceof DatabaseConnectError) return { kind: 'refused', code: error.code, message: error.message };
+    if (error instanceof ConnectError) return { kind: 'refused', code: error.code, message: error.message };
     throw error;
   }
 }
@@ -145,10 +145,8 @@ async function awaitCopy(
     }
     return { kind: 'started' };
   } catch (error) {
-    if (!(error instanceof DatabaseConnectError)) throw error;
-    return error.code === clientSideDatabaseErrorCodes.timeout
-      ? copyIsLate(options)
-      : { kind: 'failed', reason: error.message };
+    if (!(error instanceof ConnectError)) throw error;
+    return error.code === clientErrorCodes.timeout ? copyIsLate(options) : { kind: 'failed', reason: error.message };
   }
 }
 

@@ -1,5 +1,5 @@
-import { createDatabaseResponseMemoryLimit, type DatabaseResponseMemoryLimit } from '../../../platform/memory.ts';
-import { DatabaseConnectError } from '../../../platform/network-errors.ts';
+import { createLimit, type MemoryLimit } from '../../../platform/memory.ts';
+import { ConnectError } from '../../../platform/network-errors.ts';
 import { connectPostgresql, type PostgresqlSession } from '../../../postgresql/connection.ts';
 import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
 import { QueryError } from '../../../postgresql/query-error.ts';
@@ -46,7 +46,7 @@ const slowQueryShare = 0.2;
 
 export function createPostgresObserver(options: PostgresSourceObserverOptions): PostgresSourceObserver {
   const connections = new Map<string, DatabaseConnection>();
-  const memory = createDatabaseResponseMemoryLimit('statement');
+  const memory = createLimit('statement');
   const schedules = new Map<string, SlowQuerySchedule>();
   let probe: { readonly at: number; readonly found: ConnectionProbe } | undefined;
   let nextDatabase = 0;
@@ -137,14 +137,14 @@ interface SlowQuerySchedule {
   readonly sizesDue: number;
 }
 
-function isFailure(error: unknown): error is DatabaseConnectError | QueryError {
-  return error instanceof DatabaseConnectError || error instanceof QueryError;
+function isFailure(error: unknown): error is ConnectError | QueryError {
+  return error instanceof ConnectError || error instanceof QueryError;
 }
 
 async function openConnection(
   dbname: string,
   { source, limits, signal, onSent }: PostgresSourceObserverOptions,
-  memory: DatabaseResponseMemoryLimit,
+  memory: MemoryLimit,
 ): Promise<DatabaseConnection> {
   const session = await connectPostgresql(source, {
     dbname,

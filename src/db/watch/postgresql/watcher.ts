@@ -1,5 +1,5 @@
 import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
-import { quotedSourceArgs } from '../../source/index.ts';
+import { sourceWords } from '../../source/index.ts';
 import { knownStart, toRecordedSlot } from '../record.ts';
 import type { SourceWatcher, WatcherOptions } from '../watcher.ts';
 import { foldPostgresPoll } from './fold.ts';
@@ -27,7 +27,7 @@ export function createPostgresWatcher(source: PostgresqlEndpoint, options: Watch
     },
     preflightWarnings: record?.warned ?? [],
     cluster: record?.started?.cluster,
-    from: quotedSourceArgs({ engine: 'postgresql', source }, { ignoreDbs }),
+    from: sourceWords({ engine: 'postgresql', source }, { ignoreDbs }),
     startedAt: record?.started?.at,
     baseline,
     role: source.username,

@@ -1,4 +1,4 @@
-import { DatabaseConnectError } from '../../../platform/network-errors.ts';
+import { ConnectError } from '../../../platform/network-errors.ts';
 import { CommandError } from '../../../redis/command-error.ts';
 import { connectRedis, type RedisConnection } from '../../../redis/connection.ts';
 import type { RedisEndpoint } from '../../../redis/endpoint.ts';
@@ -79,7 +79,7 @@ export function createRedisObserver(options: RedisSourceObserverOptions): RedisS
       try {
         return { kind: 'seen', facts: await facts(at) };
       } catch (error) {
-        if (!(error instanceof CommandError || error instanceof DatabaseConnectError)) throw error;
+        if (!(error instanceof CommandError || error instanceof ConnectError)) throw error;
         drop();
         return { kind: 'outage', outage: { at, code: error.code, reason: error.message } };
       }

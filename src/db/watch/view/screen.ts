@@ -1,11 +1,11 @@
 import { sanitizeReportLine } from '../../../base/sanitize.ts';
 import { formatBytes, formatCount, formatDuration } from '../../../base/text.ts';
-import { createTerminalStyles, isColorEnabled, plainStyles, type TerminalStyles } from '../../../cli/color.ts';
+import { createStyles, plainStyles, type TerminalStyles, usesColor } from '../../../cli/color.ts';
 import type { ListView } from '../../../cli/columns.ts';
 import type { CommandIo } from '../../../cli/command-io.ts';
-import { createTerminalScreen, progressBar, sparkline } from '../../../cli/progress.ts';
+import { createScreen, progressBar, sparkline } from '../../../cli/progress.ts';
 
-import { createTextMeasurer, type TextMeasurer } from '../../../cli/text.ts';
+import { createMeasurer, type TextMeasurer } from '../../../cli/text.ts';
 import { formatIdentity } from '../identity.ts';
 import { type DatabaseSample, fixPlaces, type StatusSample, type TableSample, type WatchPhase } from '../sample.ts';
 import { formatPhaseAndPercent, formatTimeLeft, type LoggedState, nextLogLines, phaseLabels } from './lines.ts';
@@ -80,10 +80,10 @@ function createLineScreen({ output }: CommandIo): MigrationWatchScreen {
 async function createLiveScreen({ host, globals }: CommandIo, title: string): Promise<MigrationWatchScreen> {
   const { stdout, env } = host;
   const [styles, ruler] = await Promise.all([
-    createTerminalStyles(isColorEnabled({ sink: stdout, env, noColor: globals.has('no-color') })),
-    createTextMeasurer(),
+    createStyles(usesColor({ sink: stdout, env, noColor: globals.has('no-color') })),
+    createMeasurer(),
   ]);
-  const screen = createTerminalScreen(stdout);
+  const screen = createScreen(stdout);
   const lags: number[] = [];
   let last: StatusSample | undefined;
   const lines = (sample: StatusSample): readonly string[] =>

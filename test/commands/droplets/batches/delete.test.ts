@@ -1,6 +1,6 @@
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { tryAcquireFileLock } from '../../../../src/platform/locks.ts';
+import { tryAcquire } from '../../../../src/platform/locks.ts';
 import { expectGolden } from '../../../fixtures/golden.ts';
 import { seedSession } from '../../../fixtures/session.ts';
 import { TOMAS } from '../../../sandbox/requests.ts';
@@ -109,7 +109,7 @@ describe('droplets batches delete', () => {
 
   it('refuses a batch that is running, and one of another account', async () => {
     const { host, sandbox, id, ledger, named, run } = await machineWithBatch(['a', 'b']);
-    const lock = tryAcquireFileLock(`${ledger}.lock`);
+    const lock = tryAcquire(`${ledger}.lock`);
     expect((await run('delete', id, '--yes', '-o', 'json')).error()).toMatchObject({ code: 'busy' });
     lock?.release();
     await seedSession(host, sandbox, { scope: 'read write', user: TOMAS });

@@ -12,7 +12,7 @@ import {
   removeLines,
 } from '../../../../src/db/engine/schema/pg-dump.ts';
 
-import { type ExternalProgramRunner, runExternalProgram } from '../../../../src/platform/external-program.ts';
+import { type ProgramRunner, runProgram } from '../../../../src/platform/external-program.ts';
 import { lacks } from '../../../fixtures/needs.ts';
 import { type Postgres, startPostgres } from '../../../fixtures/postgres.ts';
 import { richSchema } from './rich-schema.ts';
@@ -47,7 +47,7 @@ describe('a pg_dump', () => {
         .map((path) => path.slice(folder.length + 1).split('/')[0]!),
     ),
   ];
-  const answer: ExternalProgramRunner = async (file) => ({
+  const answer: ProgramRunner = async (file) => ({
     status: answers[file] === '' ? 1 : 0,
     stdout: answers[file] ?? '',
     stderr: '',
@@ -111,13 +111,13 @@ describe.skipIf(lacks('pg_dump'))('copying by pg_dump', () => {
   }, 60_000);
   /** Notes arguments, and the files that a kill at this moment would leave in the temporary folder. */
   const spied =
-    (seen: { words: string[]; files: string[] }): ExternalProgramRunner =>
+    (seen: { words: string[]; files: string[] }): ProgramRunner =>
     (file, words, options) => {
       seen.words.push(...words);
       for (const name of readdirSync(tmpdir()).filter((one) => one.startsWith('cloudctl-dump-')))
         for (const each of readdirSync(join(tmpdir(), name)))
           seen.files.push(readFileSync(join(tmpdir(), name, each), 'utf8'));
-      return runExternalProgram(file, words, options);
+      return runProgram(file, words, options);
     };
 
   test('gives the same schema, and the password is in no argument and no file', async () => {
@@ -197,7 +197,7 @@ describe.skipIf(lacks('pg_dump'))('copying by pg_dump', () => {
   /** Sorted, because heirs have columns in another order; and without the words for psql, which are others each time. */
   async function dumped(database: string): Promise<readonly string[]> {
     const words = ['--schema-only', '-h', server.folder, '-p', String(server.port), '-U', 'postgres', database];
-    const end = await runExternalProgram('pg_dump', words, {
+    const end = await runProgram('pg_dump', words, {
       env: process.env,
       signal: signal(),
       maxOutputBytes: 10_000_000,

@@ -1,4 +1,4 @@
-import { escapeHtmlKeepingLineBreaks } from '../../../../src/base/sanitize.ts';
+import { escapeHtmlLines } from '../../../../src/base/sanitize.ts';
 import { renderFixScript, renderUndoScript } from '../../../../src/db/preflight/fix-script.ts';
 import { modelOf } from '../../../../src/db/preflight/formats/model.ts';
 import { renderTerminal, type TerminalOptions } from '../../../../src/db/preflight/formats/terminal.ts';
@@ -21,7 +21,7 @@ export function onTerminal(one: PreflightReport, options: TerminalOptions = {}):
 /** The words of the sample report in a format, for a golden file. Its scripts have golden texts of their own. */
 export const wordsOfFormat: Readonly<Record<string, (text: string) => string>> = {
   '.md': (text) => withoutScripts(text),
-  '.html': (text) => htmlWords(withoutScripts(text, escapeHtmlKeepingLineBreaks)),
+  '.html': (text) => htmlWords(withoutScripts(text, escapeHtmlLines)),
   '.xml': junitWords,
   '.sarif': sarifWords,
 };

@@ -7,7 +7,7 @@ import {
 } from '../../../../src/db/preflight/postgresql/login.ts';
 import { catalogLocksQuery } from '../../../../src/db/preflight/postgresql/queries/activity.ts';
 import { openPostgresqlSource } from '../../../../src/db/preflight/postgresql/source.ts';
-import { createDatabaseResponseMemoryLimit } from '../../../../src/platform/memory.ts';
+import { createLimit } from '../../../../src/platform/memory.ts';
 import { connectPostgresql, type PostgresqlSession } from '../../../../src/postgresql/connection.ts';
 import type { PostgresqlEndpoint } from '../../../../src/postgresql/endpoint.ts';
 import { expectGolden } from '../../../fixtures/golden.ts';
@@ -55,7 +55,7 @@ test('the process that locks a catalog of the database is named', async () => {
 test('a lock of another database is not the reason', async () => {
   await whileLocked('shop', 'pg_class', async () => {
     expect((await loginTo('postgres')).kind).toBe('entered');
-    const memory = createDatabaseResponseMemoryLimit('session');
+    const memory = createLimit('session');
     const signal = AbortSignal.timeout(10_000);
     const timeouts = { address: 1000, connect: 1000, query: 1000 };
     const source = sourceTo('postgres');

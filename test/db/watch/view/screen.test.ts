@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { createTerminalStyles } from '../../../../src/cli/color.ts';
+import { createStyles } from '../../../../src/cli/color.ts';
 import type { OutputFormat } from '../../../../src/cli/print.ts';
-import { createTextMeasurer } from '../../../../src/cli/text.ts';
+import { createMeasurer } from '../../../../src/cli/text.ts';
 import type { StatusSample } from '../../../../src/db/watch/sample.ts';
 import { openWatchScreen, renderScreen } from '../../../../src/db/watch/view/screen.ts';
 import { argsFrom, commandIo } from '../../../fixtures/command-io.ts';
@@ -16,8 +16,8 @@ async function drawn(seen: StatusSample, columns = 80, rows = 24): Promise<reado
     rows,
     title,
     lags: [0, 1, 2],
-    paint: await createTerminalStyles(false),
-    ruler: await createTextMeasurer(),
+    paint: await createStyles(false),
+    ruler: await createMeasurer(),
   });
 }
 
@@ -45,7 +45,7 @@ it.each([
 ])('at %i by %i no line is wider and the screen is not longer than the terminal', async (columns, rows) => {
   const many = Array.from({ length: 30 }, (_, at) => makeDatabaseSample({ name: `数据库-${at}` }));
   const flood = Array.from({ length: 20 }, (_, at) => ({ ...exampleViolation, database: `db${at}` }));
-  const { measure } = await createTextMeasurer();
+  const { measure } = await createMeasurer();
   const wide = (lines: readonly string[]) => Math.max(...lines.map(measure));
   for (const seen of [
     makeStatusSample({ databases: many, violations: flood }),

@@ -1,4 +1,4 @@
-import { clientSideDatabaseErrorCodes } from '../../../../platform/network-errors.ts';
+import { clientErrorCodes } from '../../../../platform/network-errors.ts';
 import { quoteIdentifier } from '../../../../postgresql/quote.ts';
 import { passOutcome } from '../../finding.ts';
 import { declareServerCheck } from '../check.ts';
@@ -28,7 +28,7 @@ export const authHbaCheck = declareServerCheck({
  */
 function hostRefusal({ code, message }: FailedConnection, username: string) {
   if (
-    code === clientSideDatabaseErrorCodes.authentication ||
+    code === clientErrorCodes.authentication ||
     /pg_hba|certificate|\b(ident|peer|gssapi|sspi|oauth)\b/i.test(message)
   ) {
     return hostRule(username);

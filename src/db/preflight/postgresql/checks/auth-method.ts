@@ -1,4 +1,4 @@
-import { clientSideDatabaseErrorCodes } from '../../../../platform/network-errors.ts';
+import { clientErrorCodes } from '../../../../platform/network-errors.ts';
 import { type CheckOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { usesLoopback } from '../../network/evaluate.ts';
 import { declareServerCheck } from '../check.ts';
@@ -95,7 +95,7 @@ const intercepted = {
 };
 
 const refusals: Readonly<Record<string, typeof noProof>> = {
-  [clientSideDatabaseErrorCodes.weakScram]: weakScram,
-  [clientSideDatabaseErrorCodes.serverProof]: noProof,
-  [clientSideDatabaseErrorCodes.channelBinding]: intercepted,
+  [clientErrorCodes.weakScram]: weakScram,
+  [clientErrorCodes.serverProof]: noProof,
+  [clientErrorCodes.channelBinding]: intercepted,
 };

@@ -1,4 +1,4 @@
-import { clientSideDatabaseErrorCodes } from '../../../../platform/network-errors.ts';
+import { clientErrorCodes } from '../../../../platform/network-errors.ts';
 import { doStatement, quoteIdentifier, quoteLiteral } from '../../../../postgresql/quote.ts';
 import { type FindingFix, passOutcome, unknownOutcome } from '../../finding.ts';
 import { declareServerCheck } from '../check.ts';
@@ -26,10 +26,7 @@ export const authPasswordCheck = declareServerCheck({
             }
           : passOutcome(`accepted for ${username}`),
       (why) =>
-        failedLoginOutcome(
-          why,
-          why.code === clientSideDatabaseErrorCodes.noPassword ? noPassword : wrongPassword(facts.username),
-        ),
+        failedLoginOutcome(why, why.code === clientErrorCodes.noPassword ? noPassword : wrongPassword(facts.username)),
     );
   },
 });

@@ -1,4 +1,4 @@
-import { clientSideDatabaseErrorCodes } from '../../../../platform/network-errors.ts';
+import { clientErrorCodes } from '../../../../platform/network-errors.ts';
 import { type CheckOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { usesLoopback } from '../../network/evaluate.ts';
 import { declareServerCheck } from '../check.ts';
@@ -21,7 +21,7 @@ export const tlsNegotiateCheck = declareServerCheck({
       (why) =>
         failedLoginOutcome(
           why,
-          why.code === clientSideDatabaseErrorCodes.noTls ? withoutTls(facts) : handshakeFailure(why.message),
+          why.code === clientErrorCodes.noTls ? withoutTls(facts) : handshakeFailure(why.message),
         ),
     );
   },

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { clientSideDatabaseErrorCodes } from '../../../../platform/network-errors.ts';
+import { clientErrorCodes } from '../../../../platform/network-errors.ts';
 import { typeOids } from '../../../../postgresql/catalog-oids.ts';
 import { missingTableCodes } from '../../../../postgresql/table-rows.ts';
 import type { KeyColumn, UniqueIndex } from '../queries/constraints.ts';
@@ -414,7 +414,7 @@ export type UnreadReason =
   | 'out_of_memory'
   | 'other';
 
-/** @param error its code is an SQLSTATE, or one of `clientSideDatabaseErrorCodes` */
+/** @param error its code is an SQLSTATE, or one of `clientErrorCodes` */
 export function unreadReason(
   { code, message }: { readonly code: string; readonly message: string },
   { isSecured }: Pick<ScannedTable, 'isSecured'>,
@@ -445,12 +445,8 @@ const reasonOfCode: ReadonlyMap<string, UnreadReason> = new Map([
   ['55P03', 'locked'],
   ['40001', 'recovery_conflict'],
   ['57014', 'cancelled'],
-  ...['57P01', '57P02', '57P03', '25P03', clientSideDatabaseErrorCodes.closed].map(
-    (code) => [code, 'connection_ended'] as const,
-  ),
-  ...[clientSideDatabaseErrorCodes.aborted, clientSideDatabaseErrorCodes.timeout].map(
-    (code) => [code, 'time_limit'] as const,
-  ),
+  ...['57P01', '57P02', '57P03', '25P03', clientErrorCodes.closed].map((code) => [code, 'connection_ended'] as const),
+  ...[clientErrorCodes.aborted, clientErrorCodes.timeout].map((code) => [code, 'time_limit'] as const),
 ]);
 
 /** Whether the rows of the table cannot be copied by any migration method. */

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import type { Clock } from '../../../../platform/host.ts';
-import { DatabaseConnectError } from '../../../../platform/network-errors.ts';
+import { ConnectError } from '../../../../platform/network-errors.ts';
 import { timeoutSignal } from '../../../../platform/waiting.ts';
 import { connectPostgresql, type PostgresqlSession } from '../../../../postgresql/connection.ts';
 import { QueryError } from '../../../../postgresql/query-error.ts';
@@ -197,7 +197,7 @@ async function scanDatabase(dbname: string, encoding: string, options: DatabaseS
       const plan = planScan(table, indexesOf.get(table.oid) ?? []);
       options.onTable(table.table, at + 1, tables.length);
       const session = await connection.open();
-      if (session instanceof DatabaseConnectError) {
+      if (session instanceof ConnectError) {
         const { aborted } = options.query.signal;
         scans.push(unreadScan(table, plan, aborted ? 'time_limit' : 'no_connection', session.message));
         continue;
@@ -209,7 +209,7 @@ async function scanDatabase(dbname: string, encoding: string, options: DatabaseS
     const scanOptions = tableOptions(dbname, encoding, options);
     orphans = await findOrphans(foreignKeys, tables, async (table, columns, onKey) => {
       const session = await connection.open();
-      if (session instanceof DatabaseConnectError) return false;
+      if (session instanceof ConnectError) return false;
       const error = await readKeyHashes(session, table, columns, onKey, scanOptions);
       if (error?.lost === true) await connection.close();
       return error === undefined;
@@ -252,7 +252,7 @@ function unreadScan(
 
 interface ScanConnection {
   /** The open session, or why there is none. */
-  open(): Promise<PostgresqlSession | DatabaseConnectError>;
+  open(): Promise<PostgresqlSession | ConnectError>;
   close(): Promise<void>;
 }
 
@@ -262,12 +262,12 @@ interface ScanConnection {
  */
 function createConnection(dbname: string, { source, clock, signal, memory }: DatabaseQueryOptions): ScanConnection {
   let session: PostgresqlSession | undefined;
-  let failure: DatabaseConnectError | undefined;
-  const connect = async (triesLeft: number): Promise<PostgresqlSession | DatabaseConnectError> => {
+  let failure: ConnectError | undefined;
+  const connect = async (triesLeft: number): Promise<PostgresqlSession | ConnectError> => {
     try {
       return await connectPostgresql(source, { dbname, limit: connectTimeout, signal, memory });
     } catch (error) {
-      if (!(error instanceof DatabaseConnectError)) throw error;
+      if (!(error instanceof ConnectError)) throw error;
       if (!isTransient(error.code) || triesLeft === 0 || signal.aborted) return error;
       await clock.sleep(1000, signal).catch(() => {});
       return connect(triesLeft - 1);
@@ -280,7 +280,7 @@ function createConnection(dbname: string, { source, clock, signal, memory }: Dat
       // Tries to connect for about 10 s, because a server that crashed or was restarted needs some seconds until it
       // accepts connections.
       const opened = await connect(10);
-      if (opened instanceof DatabaseConnectError) failure = opened;
+      if (opened instanceof ConnectError) failure = opened;
       else session = opened;
       return opened;
     },

@@ -1,4 +1,4 @@
-import { clientSideDatabaseErrorCodes } from '../../../../platform/network-errors.ts';
+import { clientErrorCodes } from '../../../../platform/network-errors.ts';
 import { type CheckOutcome, failOutcome, passOutcome, skipOutcome, warnOutcome } from '../../finding.ts';
 import { usesLoopback } from '../../network/evaluate.ts';
 import { declareRedisCheck, redisMethods } from '../check.ts';
@@ -86,12 +86,12 @@ function refused(
 
 const otherChecks: ReadonlySet<string> = new Set([
   'DENIED',
-  clientSideDatabaseErrorCodes.maxClients,
-  clientSideDatabaseErrorCodes.onlyTls,
-  clientSideDatabaseErrorCodes.protocol,
-  clientSideDatabaseErrorCodes.timeout,
+  clientErrorCodes.maxClients,
+  clientErrorCodes.onlyTls,
+  clientErrorCodes.protocol,
+  clientErrorCodes.timeout,
   ...disconnectCodes,
-  clientSideDatabaseErrorCodes.aborted,
+  clientErrorCodes.aborted,
 ]);
 
 function fixText(code: string, message: string): string {

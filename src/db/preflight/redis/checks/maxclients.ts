@@ -1,4 +1,4 @@
-import { clientSideDatabaseErrorCodes } from '../../../../platform/network-errors.ts';
+import { clientErrorCodes } from '../../../../platform/network-errors.ts';
 import { infoNumber } from '../../../../redis/info.ts';
 import { failOutcome, passOutcome, skipOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
 import { markOptional, valueOr } from '../../query.ts';
@@ -19,7 +19,7 @@ export const maxclientsCheck = declareRedisCheck({
   },
   evaluate({ info, settings }, { connection, probe }) {
     const refused = [connection, probe].find(
-      (result) => result?.kind === 'refused' && result.code === clientSideDatabaseErrorCodes.maxClients,
+      (result) => result?.kind === 'refused' && result.code === clientErrorCodes.maxClients,
     );
     if (refused?.kind === 'refused') {
       return failOutcome(redisMethods, refused.message, {

@@ -1,5 +1,5 @@
 import { emptyInfo } from '../../../../redis/info.ts';
-import { isAtLeast, isValkeyOrRedisAtLeast, parseServerVersion } from '../../../../redis/version.ts';
+import { isAtLeast, isServerAtLeast, parseServerVersion } from '../../../../redis/version.ts';
 import { type CheckOutcome, failOutcome, passOutcome } from '../../finding.ts';
 import { namedExtensions } from '../../options.ts';
 import { markOptional, valueOr } from '../../query.ts';
@@ -41,7 +41,7 @@ export const modulesCheck = declareRedisCheck({
     if (version?.product === 'redis' && !isAtLeast(version, 4, 0)) return passOutcome('this version has no modules');
     if (moduleList.kind === 'known') return passOutcome('no modules');
     // INFO lists the loaded modules since Redis 5.0.
-    const isListedInInfo = isValkeyOrRedisAtLeast(version, 5, 0);
+    const isListedInInfo = isServerAtLeast(version, 5, 0);
     if (infoModules.kind === 'known' && isListedInInfo) return passOutcome('no modules');
     return outcomeWithoutValue(moduleList);
   },

@@ -1,4 +1,4 @@
-import { clientSideDatabaseErrorCodes } from '../../../../platform/network-errors.ts';
+import { clientErrorCodes } from '../../../../platform/network-errors.ts';
 import type { RedisInfo } from '../../../../redis/info.ts';
 import { type CheckOutcome, failOutcome, passOutcome, skipOutcome, warnOutcome } from '../../finding.ts';
 import { markOptional, type QueryResult, valueOr } from '../../query.ts';
@@ -124,5 +124,5 @@ const otherChecks: ReadonlySet<string> = new Set([
   'MASTERDOWN',
   'LOADING',
   'BUSY',
-  clientSideDatabaseErrorCodes.maxClients,
+  clientErrorCodes.maxClients,
 ]);

@@ -1,4 +1,4 @@
-import { clientSideDatabaseErrorCodes } from '../../../../platform/network-errors.ts';
+import { clientErrorCodes } from '../../../../platform/network-errors.ts';
 import type { RedisInfo } from '../../../../redis/info.ts';
 import { type CheckOutcome, failOutcome, warnOutcome } from '../../finding.ts';
 import { evaluateConnections, openPortFix } from '../../network/evaluate.ts';
@@ -67,7 +67,7 @@ function noSession({ connection, address, port }: RedisSourceFacts): CheckOutcom
     });
   }
   if (phase !== 'startup') return undefined;
-  if (code === clientSideDatabaseErrorCodes.protocol) {
+  if (code === clientErrorCodes.protocol) {
     return failOutcome(redisMethods, `port ${port}: ${message}`, {
       required: 'a Redis server',
       detail: 'Another service than Redis listens on the port of the source.',
@@ -75,7 +75,7 @@ function noSession({ connection, address, port }: RedisSourceFacts): CheckOutcom
     });
   }
   if (disconnectCodes.has(code)) return disconnected(message, port);
-  if (code !== clientSideDatabaseErrorCodes.timeout && code !== clientSideDatabaseErrorCodes.aborted) return undefined;
+  if (code !== clientErrorCodes.timeout && code !== clientErrorCodes.aborted) return undefined;
   return failOutcome(redisMethods, `port ${port}: ${message}`, {
     required: 'a reply to PING',
     detail:

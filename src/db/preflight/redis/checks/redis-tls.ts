@@ -1,4 +1,4 @@
-import { clientSideDatabaseErrorCodes, closedDuringTlsHandshakeMessage } from '../../../../platform/network-errors.ts';
+import { clientErrorCodes, tlsHandshakeClosed } from '../../../../platform/network-errors.ts';
 import { certificateRequiredText } from '../../../../redis/command-error.ts';
 import { unansweredHandshake } from '../../../../redis/redis-socket.ts';
 import {
@@ -27,8 +27,7 @@ export const redisTlsCheck = declareRedisCheck({
     if (connection.kind === 'refused' && connection.phase === 'network') {
       return skipOutcome(`no connection: ${connection.message}`);
     }
-    if (connection.kind === 'refused' && connection.code === clientSideDatabaseErrorCodes.onlyTls)
-      return tlsRequired(facts);
+    if (connection.kind === 'refused' && connection.code === clientErrorCodes.onlyTls) return tlsRequired(facts);
     if (!facts.ssl) return withoutTls(facts, options);
     if (connection.kind === 'refused' && connection.phase === 'tls') return handshakeFailed(connection);
     return evaluateCertificate(facts, options);
@@ -60,14 +59,14 @@ function withoutTls({ connection, address }: RedisSourceFacts, { isOverInternet 
 }
 
 function handshakeFailed({ code, message }: { readonly code: string; readonly message: string }): CheckOutcome {
-  if (code === clientSideDatabaseErrorCodes.noTls) {
+  if (code === clientErrorCodes.noTls) {
     return failOutcome(redisMethods, message, {
       required: 'a port with TLS',
       detail: 'The handshake fails with `wrong version number`, or never ends.',
       fix: { text: 'Give the tls-port of the server, or turn TLS off with --disable-ssl or redis://.' },
     });
   }
-  if (message === closedDuringTlsHandshakeMessage) return handshakeClosed(message);
+  if (message === tlsHandshakeClosed) return handshakeClosed(message);
   if (message === unansweredHandshake) return handshakeTimeout(message);
   if (message === certificateRequiredText) {
     return failOutcome(redisMethods, message, {

@@ -1,6 +1,6 @@
 import { formatBytes } from '../../../../base/text.ts';
 import { infoNumber, type RedisInfo } from '../../../../redis/info.ts';
-import { isValkeyOrRedisAtLeast, parseServerVersion } from '../../../../redis/version.ts';
+import { isServerAtLeast, parseServerVersion } from '../../../../redis/version.ts';
 import { type FindingFix, failOutcome, passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
 import { markOptional, valueOr } from '../../query.ts';
 import { declareRedisCheck } from '../check.ts';
@@ -94,7 +94,7 @@ function effectiveHardLimit(
   settings: ConfigValues<ReplicationSetting> | undefined,
 ): number {
   const version = parseServerVersion(info);
-  const isShared = isValkeyOrRedisAtLeast(version, 7, 0);
+  const isShared = isServerAtLeast(version, 7, 0);
   const backlog = Number(settings?.get('repl-backlog-size') ?? infoNumber(info, 'repl_backlog_size') ?? 0);
   return hard > 0 && isShared ? Math.max(hard, backlog) : hard;
 }

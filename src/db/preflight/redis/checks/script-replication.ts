@@ -1,4 +1,4 @@
-import { isValkeyOrRedisAtLeast, parseServerVersion } from '../../../../redis/version.ts';
+import { isServerAtLeast, parseServerVersion } from '../../../../redis/version.ts';
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { markOptional, valueOr } from '../../query.ts';
 import { declareRedisCheck } from '../check.ts';
@@ -23,7 +23,7 @@ export const scriptReplicationCheck = declareRedisCheck({
   },
   evaluate({ info, setting, calls }) {
     const version = parseServerVersion(info);
-    if (isValkeyOrRedisAtLeast(version, 7, 0)) return passOutcome('always');
+    if (isServerAtLeast(version, 7, 0)) return passOutcome('always');
     // If the server hides CONFIG, the default of lua-replicate-commands is assumed, because few servers change it.
     if (setting.kind === 'failed' || setting.kind === 'denied') return outcomeWithoutValue(setting);
     const value = valueOr(setting, undefined)?.get('lua-replicate-commands');
