@@ -21,13 +21,12 @@ const notFollowed: Readonly<Record<string, Readonly<Record<string, readonly stri
         'stop the migration in the control panel',
       ],
       'db/cutover/run.ts': ['add `--follow`', 'run it without `--apply` to only look'],
-      'commands/db/grants.ts': ['skip a database with `--ignore-dbs`, or run the command again'],
+      'db/cutover/scripts.ts': ['skip a database with `--ignore-dbs`, or run the command again'],
       'commands/db/migrate.ts': ['show the earlier migration with …; stop it with …'],
       'db/cutover/rehearse/rehearse.ts': [
         'check that both servers accept connections, and …',
         'run the same command again to remove the remaining objects',
       ],
-      'commands/db/sequences.ts': ['skip a database with `--ignore-dbs`, or run the command again'],
       'db/watch/migration.ts': ['follow the other migration with `cloudctl db status … --watch`'],
       'db/cutover/stop.ts': [
         'remove the objects, then run the same command again with `--source`, which checks that nothing is left',
@@ -333,7 +332,7 @@ const notFollowed: Readonly<Record<string, Readonly<Record<string, readonly stri
     'auth/session/setup.ts': ['use `--scope read` or `--scope "read write"`'],
     'commands/completion.ts': ['pass one of …'],
     'commands/config/get.ts': ['use one of …'],
-    'commands/db/grants.ts': ['use a PostgreSQL source', 'use a PostgreSQL target'],
+    'db/cutover/scripts.ts': ['use a PostgreSQL target'],
     'commands/db/migrate.ts': ['add `--watch`', 'remove one of the two options'],
     'commands/db/status.ts': ['add `--watch`'],
     'commands/open.ts': ['start the sandbox: `cloudctl sandbox start`'],

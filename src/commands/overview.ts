@@ -1,14 +1,9 @@
 import { fetchTokenAccount } from '../api/account-details.ts';
 import { listAllActions } from '../api/actions.ts';
+import type { Actor } from '../api/actor.ts';
 import { type ApiClient, createClient } from '../api/client.ts';
 import { fetchMigration, isMigrationActive } from '../api/online-migration.ts';
-import {
-  accountFields,
-  type LoginReport,
-  readStatus,
-  refusedHints,
-  type SessionStatus,
-} from '../auth/session/index.ts';
+import { accountFields, type LoginReport, readStatus, type SessionStatus } from '../auth/session/index.ts';
 import { CliError } from '../base/errors.ts';
 import { compareIdentities } from '../base/identity.ts';
 import { type JsonRecord, readStringField } from '../base/json.ts';
@@ -21,7 +16,6 @@ import { nearestWord } from '../cli/values.ts';
 import { lastSandbox } from '../config/sandbox-urls-and-credentials.ts';
 import { type ProfileSettings, requireNamedProfile } from '../config/settings.ts';
 import { actorOf } from '../context/actor.ts';
-import { profileOptions } from '../context/global-overrides.ts';
 import type { CommandContext } from '../context.ts';
 import { listStarted } from '../db/watch/record.ts';
 import { listBatches } from '../droplets/index.ts';
@@ -62,31 +56,38 @@ interface MigrationInProgress {
 /** Time limit in milliseconds, for all requests together and for the keychain. */
 const limitMs = 2_500;
 
+interface Run {
+  readonly context: CommandContext;
+  readonly settings: ProfileSettings;
+  readonly actor: Actor;
+}
+
 /**
  * Reads the state of the profile, its session and the actions in progress. Requests take at most 2.5 seconds; an error is
  * described in `problem`. The session is not refreshed, because that could take longer.
  */
 export async function readOverview(context: CommandContext): Promise<Overview> {
   const settings = context.settings();
+  const run: Run = { context, settings, actor: actorOf(context) };
+  const { command } = run.actor;
   const { profileName: profile, accessToken } = settings;
-  if (accessToken !== undefined) return readWithToken(context, settings, accessToken, 'token');
-  if (settings.values.token_command !== undefined) return readWithTokenCommand(context, settings);
+  if (accessToken !== undefined) return readWithToken(run, accessToken, 'token');
+  if (settings.values.token_command !== undefined) return readWithTokenCommand(run);
   requireNamedProfile(settings, context.config(), nearestWord);
   const status = await readStatus(context, settings, limitMs);
   if (status === undefined)
     return {
       profile,
       state: 'logged_out',
-      next: command(context, settings, settings.isProfileStored ? 'auth login' : 'auth setup'),
+      next: command(settings.isProfileStored ? 'auth login' : 'auth setup'),
     };
   const { stored, state } = status;
-  if (stored.kind === 'unavailable')
-    return { profile, state, problem: stored.reason, next: command(context, settings, 'doctor') };
+  if (stored.kind === 'unavailable') return { profile, state, problem: stored.reason, next: command('doctor') };
   if (stored.kind !== 'found' || status.report === undefined)
     return {
       profile,
       state,
-      next: command(context, settings, settings.profile.isTokenOnly ? 'auth login --with-token' : 'auth login'),
+      next: command(settings.profile.isTokenOnly ? 'auth login --with-token' : 'auth login'),
     };
   const {
     scope_verified: _verified,
@@ -101,42 +102,32 @@ export async function readOverview(context: CommandContext): Promise<Overview> {
   const session = { ...report, days_left: left === null ? null : Math.floor(left / 86_400) };
   const login = status.login.slice(1, -1);
   if (state === 'needs_login') return { ...session, next: login };
-  if (state === 'expired' || state === 'in_doubt')
-    return { ...session, next: command(context, settings, 'auth status --check') };
-  return { ...session, ...(await readActions(context, settings, stored.record.accessToken, login)) };
+  if (state === 'expired' || state === 'in_doubt') return { ...session, next: command('auth status --check') };
+  return { ...session, ...(await readActions(run, stored.record.accessToken, login)) };
 }
 
 /** The program has as much time as the keychain. */
-async function readWithTokenCommand(context: CommandContext, settings: ProfileSettings): Promise<Overview> {
+async function readWithTokenCommand(run: Run): Promise<Overview> {
+  const { context, settings, actor } = run;
   const state = 'token_command';
   try {
     const token = await (await context.commandSession(settings, limitMs)).bearer();
-    return await readWithToken(context, settings, token, state);
+    return await readWithToken(run, token, state);
   } catch (error) {
     if (!(error instanceof CliError) || error.code !== 'token_command_failed') throw error;
     const { profileName: profile } = settings;
-    return { profile, state, problem: error.message, next: command(context, settings, 'doctor') };
+    return { profile, state, problem: error.message, next: actor.command('doctor') };
   }
 }
 
-async function readWithToken(
-  context: CommandContext,
-  settings: ProfileSettings,
-  token: Secret,
-  state: 'token' | 'token_command',
-): Promise<Overview> {
-  const session = { profile: settings.profileName, state };
-  const api = await createBoundedApi(context, settings, token);
+async function readWithToken(run: Run, token: Secret, state: 'token' | 'token_command'): Promise<Overview> {
+  const { settings, actor } = run;
+  const api = await createBoundedApi(run, token);
   const [account, actions] = await Promise.all([
-    fetchTokenAccount(api, refusedHints(settings, context.host.folders.config)).catch(() => ({})),
-    readActions(
-      context,
-      settings,
-      token,
-      state === 'token' ? 'unset CLOUDCTL_ACCESS_TOKEN' : command(context, settings, 'doctor'),
-    ),
+    fetchTokenAccount(api, actor.loginHints()).catch(() => ({})),
+    readActions(run, token, state === 'token' ? 'unset CLOUDCTL_ACCESS_TOKEN' : actor.command('doctor')),
   ]);
-  return { ...session, ...accountFields(account), ...actions };
+  return { profile: settings.profileName, state, ...accountFields(account), ...actions };
 }
 
 /**
@@ -144,38 +135,35 @@ async function readWithToken(
  * thrown.
  */
 async function readActions(
-  context: CommandContext,
-  settings: ProfileSettings,
+  run: Run,
   token: Secret,
   login: string,
 ): Promise<Pick<Overview, 'actions_in_progress' | 'migrations_in_progress' | 'problem' | 'next'>> {
   try {
-    const api = await createBoundedApi(context, settings, token);
+    const api = await createBoundedApi(run, token);
     const actions: JsonRecord[] = [];
     for await (const page of listAllActions(api, { limit: 200 })) actions.push(...page.map(({ raw }) => raw));
     const running = actions.filter((action) => readStringField(action, 'status') === 'in-progress');
-    const migrations = await readMigrations(context, api);
+    const migrations = await readMigrations(run, api);
     const [migration] = migrations;
     return {
       actions_in_progress: running,
       ...(migrations.length === 0 ? {} : { migrations_in_progress: migrations }),
       next:
-        migration === undefined
-          ? nextCommand(context, settings, running.length)
-          : command(context, settings, `db status ${migration.cluster}`),
+        migration === undefined ? nextCommand(run, running.length) : run.actor.command('db status', migration.cluster),
     };
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
     const isRefused = error.code === 'token_refused';
-    return { problem: error.message, next: isRefused ? login : unreachableNext(context, settings) };
+    return { problem: error.message, next: isRefused ? login : unreachableNext(run) };
   }
 }
 
 /** A migration that cannot be read is left out without a reason, because the overview must be fast. */
-async function readMigrations(context: CommandContext, api: ApiClient): Promise<readonly MigrationInProgress[]> {
+async function readMigrations({ context, actor }: Run, api: ApiClient): Promise<readonly MigrationInProgress[]> {
   const recorded = listStarted(context.host.folders.state);
   if (recorded.length === 0) return [];
-  const current = await actorOf(context).storedIdentity();
+  const current = await actor.storedIdentity();
   const own = recorded.filter(
     ({ started: { identity } }) => identity === undefined || compareIdentities(identity, current) !== 'different',
   );
@@ -190,33 +178,28 @@ async function readMigrations(context: CommandContext, api: ApiClient): Promise<
 /** The number of migrations that the overview reads, because each migration costs a request. */
 const maxMigrations = 3;
 
-function nextCommand(context: CommandContext, settings: ProfileSettings, running: number): string {
+function nextCommand({ context, settings, actor: { command } }: Run, running: number): string {
   const unfinished = listBatches(context.host.folders.state).find(
     ({ state, profile }) => state === 'unfinished' && profile === settings.profileName,
   );
-  if (unfinished !== undefined)
-    return command(context, settings, `droplets create --resume ${quoteShellArg(unfinished.path)}`);
-  return command(context, settings, running > 0 ? 'actions list --status in-progress --watch' : 'droplets list');
+  if (unfinished !== undefined) return command(`droplets create --resume ${quoteShellArg(unfinished.path)}`);
+  return command(running > 0 ? 'actions list --status in-progress --watch' : 'droplets list');
 }
 
 /** A sandbox that ended is no longer recorded; its profile stays. */
-function unreachableNext(context: CommandContext, settings: ProfileSettings): string {
-  return settings.profileName === 'sandbox' ? 'cloudctl sandbox start' : command(context, settings, 'doctor');
-}
-
-function command(context: CommandContext, settings: ProfileSettings, words: string): string {
-  return ['cloudctl', words, ...profileOptions(context.globals, settings.profile)].join(' ');
+function unreachableNext({ settings, actor }: Run): string {
+  return settings.profileName === 'sandbox' ? 'cloudctl sandbox start' : actor.command('doctor');
 }
 
 /**
  * Creates a client of the resource API that uses only this token and never refreshes it. All requests of the client end
  * at one deadline.
  */
-async function createBoundedApi(context: CommandContext, settings: ProfileSettings, token: Secret): Promise<ApiClient> {
+async function createBoundedApi({ context, settings, actor }: Run, token: Secret): Promise<ApiClient> {
   context.requireSafe();
   const { base_url: baseOrigin } = settings.values;
-  const { clock, folders } = context.host;
-  const hints = refusedHints(settings, folders.config);
+  const { clock } = context.host;
+  const hints = actor.loginHints();
   const send = await context.send();
   const deadline = timeoutSignal(limitMs);
   return createClient({
@@ -266,7 +249,7 @@ export const overviewSpec: CommandSpec<CommandContext> = {
       await output.text('');
       await output.list(actions.slice(0, shownActions), actionView);
     }
-    const list = ['cloudctl db list', ...profileOptions(globals, context.settings().profile)].join(' ');
+    const list = actorOf(context).command('db list');
     await output.note([
       hasSession
         ? `Database clusters, to migrate into: \`${list}\`; how to migrate: \`cloudctl help migration\``

@@ -1,7 +1,7 @@
 import type { CommandSpec } from '../../cli/command.ts';
 import { actorOf } from '../../context/actor.ts';
 import type { CommandContext } from '../../context.ts';
-import { runCutover } from '../../db/cutover/index.ts';
+import { runCutover, targetOption } from '../../db/cutover/index.ts';
 import { clusterArgument, sourceOptionSpecs } from '../../db/source/index.ts';
 import { watchOptions } from '../../db/watch/index.ts';
 
@@ -11,11 +11,7 @@ export const dbCutover: CommandSpec<CommandContext> = {
   arguments: [clusterArgument],
   options: [
     ...sourceOptionSpecs,
-    {
-      name: 'target',
-      valueName: 'URL',
-      description: 'Target server: postgres://USER@HOST:PORT/DBNAME or redis://HOST:PORT',
-    },
+    targetOption,
     ...watchOptions.filter(({ name }) => name === 'slot'),
     {
       name: 'accept',

@@ -1,8 +1,20 @@
-import { usageError } from '../../base/errors.ts';
-import type { DbSource } from '../source/index.ts';
-import { acceptTables, type DatabaseComparisonOptions, type DatabaseComparisonReport } from './comparison.ts';
+import { type ExitCode, usageError } from '../../base/errors.ts';
+import { sanitizeReportLine } from '../../base/sanitize.ts';
+import type { ParsedArgs } from '../../cli/command.ts';
+import type { CommandIo } from '../../cli/command-io.ts';
+import { quoteShellArg } from '../../cli/shell-quote.ts';
+import { runUntilSignal } from '../../platform/waiting.ts';
+import { type DbSource, readSource, sourceWords, targetUrlText } from '../source/index.ts';
+import {
+  acceptTables,
+  type DatabaseComparisonOptions,
+  type DatabaseComparisonReport,
+  divideAccepted,
+} from './comparison.ts';
+import { acceptWords, buildDatabaseComparisonError, printDatabaseComparison } from './comparison-text.ts';
 import { comparePostgresqlServerContents } from './postgresql/compare.ts';
 import { compareRedisServerContents } from './redis/compare.ts';
+import { readTargetServer } from './target.ts';
 
 export interface CompareDatabasesOptions {
   readonly source: DbSource;
@@ -20,6 +32,30 @@ export interface CompareDatabasesOptions {
   readonly accepted?: readonly string[];
   readonly isQuiet?: boolean;
   readonly isChosen?: NonNullable<DatabaseComparisonOptions['isChosen']>;
+}
+
+/** Compares source and target, and prints the report. Throws for what differs, or is not proven to be equal. */
+export async function runComparison(io: CommandIo, args: ParsedArgs): Promise<ExitCode> {
+  const { host, output, progress } = io;
+  const { clock, signals } = host;
+  const { tables: accepted } = divideAccepted(args.values('accept'), []);
+  const source = await readSource(io, args);
+  const target = await readTargetServer(io, args, source.engine);
+  const ignoreDbs = args.values('ignore-dbs');
+  const report = await runUntilSignal(signals, 'the comparison was interrupted', (signal) =>
+    compareDatabases({
+      ...{ source, target, ignoreDbs, clock, signal, accepted },
+      onProgress: ({ database, done, total }) => {
+        if (output.format === 'table')
+          void progress.show(sanitizeReportLine(`comparing ${database} (${done + 1} of ${total})`));
+      },
+    }),
+  ).finally(() => progress.stop());
+  await printDatabaseComparison(io, report);
+  if (report.state === 'equal') return 0;
+  const from = sourceWords(source, { ignoreDbs, caFile: args.value('ca-file') }).join(' ');
+  const to = quoteShellArg(targetUrlText(target));
+  throw buildDatabaseComparisonError(report, `cloudctl db compare ${from} --target ${to}${acceptWords(accepted)}`);
 }
 
 /**

@@ -57,11 +57,7 @@ export async function runCutover(io: CommandIo, actor: Actor, args: ParsedArgs):
   const { lines: accepted, tables: acceptedTables } = divideAccepted(args.values('accept'), acceptableLines);
   const following = readFollowArgs(io, args);
   const source = await readSource(io, args);
-  const target = await readTargetServer(io, {
-    typed: args.value('target'),
-    engine: source.engine,
-    allowCleartextPassword: args.has('allow-cleartext-password'),
-  });
+  const target = await readTargetServer(io, args, source.engine);
   await settleInterrupted(io, actor, cluster);
   const recordPath = pathOfRecord(io.host.folders.state, sourceAddress(source));
   const cutover = {

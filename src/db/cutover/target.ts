@@ -44,31 +44,32 @@ interface TargetNames {
   readonly variable: string;
 }
 
-interface ReadTargetOptions {
-  /** The value of the option that names the target. */
-  readonly typed: string | undefined;
-  /** The engine of the source. */
-  readonly engine: DbSource['engine'];
-  /** Whether the option applies to source and target. */
-  readonly allowCleartextPassword?: boolean;
+/** The target of `db rehearse`, in `--into` or CLOUDCTL_REHEARSE_INTO. @param engine of the source */
+export function readRehearsalTarget(
+  io: CommandIo,
+  args: ParsedArgs,
+  engine: DbSource['engine'],
+): Promise<TargetServer> {
+  return readTarget(io, args, engine, { option: '--into', variable: 'CLOUDCTL_REHEARSE_INTO' });
 }
 
-/** The target of `db rehearse`, in `--into` or CLOUDCTL_REHEARSE_INTO. */
-export function readRehearsalTarget(io: CommandIo, options: ReadTargetOptions): Promise<TargetServer> {
-  return readTarget(io, options, { option: '--into', variable: 'CLOUDCTL_REHEARSE_INTO' });
-}
-
-/** The target of a migration, in `--target` or CLOUDCTL_TARGET. */
-export function readTargetServer(io: CommandIo, options: ReadTargetOptions): Promise<TargetServer> {
-  return readTarget(io, options, { option: '--target', variable: 'CLOUDCTL_TARGET' });
+/** The target of a migration, in `--target` or CLOUDCTL_TARGET. @param engine of the source */
+export function readTargetServer(io: CommandIo, args: ParsedArgs, engine: DbSource['engine']): Promise<TargetServer> {
+  return readTarget(io, args, engine, { option: '--target', variable: 'CLOUDCTL_TARGET' });
 }
 
 /**
  * The target that the option or the environment variable names. The password of the target comes from the address, the
  * variable for the password, .pgpass, PGPASSWORD or REDISCLI_AUTH, or a prompt, in this order.
  */
-async function readTarget(io: CommandIo, options: ReadTargetOptions, names: TargetNames): Promise<TargetServer> {
-  const { typed, engine, allowCleartextPassword = false } = options;
+async function readTarget(
+  io: CommandIo,
+  args: ParsedArgs,
+  engine: DbSource['engine'],
+  names: TargetNames,
+): Promise<TargetServer> {
+  const typed = args.value(names.option.slice(2));
+  const allowCleartextPassword = args.has('allow-cleartext-password');
   const url = typed ?? variableValue(io.host.env[names.variable]);
   if (url === undefined) {
     throw usageError(
@@ -174,6 +175,13 @@ function toTargetWording(text: string, { option }: TargetNames): string {
   return text.replaceAll('--source', option).replaceAll('the source', 'the target');
 }
 
+/** The option that names the target of a migration. */
+export const targetOption: OptionSpec = {
+  name: 'target',
+  valueName: 'URL',
+  description: 'Target server: postgres://USER@HOST:PORT/DBNAME or redis://HOST:PORT',
+};
+
 /** The option of `db preflight` and `db migrate` that names a target to read. */
 export const readTargetOption: OptionSpec = {
   name: 'target',
@@ -208,8 +216,7 @@ export async function inspectTarget(
         ? 'unset CLOUDCTL_TARGET, or leave out `--target-extensions`'
         : 'leave out `--target-extensions`',
     );
-  const allowCleartextPassword = args.has('allow-cleartext-password');
-  const server = await readTargetServer(io, { typed, engine, allowCleartextPassword });
+  const server = await readTargetServer(io, args, engine);
   const options =
     server.engine === 'redis'
       ? await readRedisOptions(server.source, signal)

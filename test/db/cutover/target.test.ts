@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { Secret } from '../../../src/base/secret.ts';
+import { createArgs } from '../../../src/cli/command.ts';
 import {
   readRehearsalTarget,
   readTargetServer,
@@ -13,9 +14,14 @@ import { ConnectError, clientErrorCodes } from '../../../src/platform/network-er
 import { commandIo } from '../../fixtures/command-io.ts';
 import { testHost } from '../../fixtures/host.ts';
 
+function argsWith(option: string, value?: string) {
+  const specs = [option, 'allow-cleartext-password'].map((name) => ({ name, description: '', valueName: 'URL' }));
+  return createArgs([], specs, new Map(value === undefined ? [] : [[option, [value]]]));
+}
+
 function read(url: string | undefined, engine: 'postgresql' | 'redis', env: Readonly<Record<string, string>> = {}) {
   const host = testHost({ env });
-  return readRehearsalTarget(commandIo(host), { typed: url, engine }).then((target) => ({ target, host }));
+  return readRehearsalTarget(commandIo(host), argsWith('into', url), engine).then((target) => ({ target, host }));
 }
 
 it('the variable names the target when no option does', async () => {
@@ -35,10 +41,10 @@ it('the target of a migration has an option and variables of its own', async () 
   const host = testHost({
     env: { CLOUDCTL_TARGET: 'postgres://u@h/d', CLOUDCTL_TARGET_PASSWORD: 'target', PGPASSWORD: 'source' },
   });
-  const target = await readTargetServer(commandIo(host), { typed: undefined, engine: 'postgresql' });
+  const target = await readTargetServer(commandIo(host), argsWith('target'), 'postgresql');
   expect(target.source).toMatchObject({ host: 'h' });
   expect(target.source.password?.reveal()).toBe('target');
-  await readTargetServer(commandIo(host), { typed: 'postgres://u:p4ss@h/d', engine: 'postgresql' });
+  await readTargetServer(commandIo(host), argsWith('target', 'postgres://u:p4ss@h/d'), 'postgresql');
   expect(host.err()).toMatch(/^warning: .*--target/);
   expect(host.err()).not.toContain('p4ss');
 });

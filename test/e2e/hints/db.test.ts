@@ -139,7 +139,7 @@ const commands: readonly HintCase[] = [
   rehearse(`--into ${target}`, `--into ${target} --yes`),
   rehearse(`--into ${target} --yes --report a.xyz`, `--into ${target} --yes --report a.json`),
   mistake(`cloudctl db sequences --source ${redis}`, `cloudctl db sequences --source ${pg}`, {
-    from: ['src/commands/db/sequences.ts'],
+    from: ['src/db/cutover/scripts.ts'],
   }),
 ];
 

@@ -30,11 +30,7 @@ export async function rehearse(io: CommandIo, args: ParsedArgs, settings: () => 
     );
   }
   const source = await readSource(io, args);
-  const target = await readRehearsalTarget(io, {
-    typed: args.value('into'),
-    engine: source.engine,
-    allowCleartextPassword: args.has('allow-cleartext-password'),
-  });
+  const target = await readRehearsalTarget(io, args, source.engine);
   const stopping = new AbortController();
   let signal: SignalName | undefined;
   const stopListening = host.signals.listen((name) => {
