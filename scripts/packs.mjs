@@ -8,14 +8,14 @@
 const packRoots = [
   ['entry', /^src\/entry\.ts/, /^src\/platform\/v8-code-cache\.ts/],
   ['token', /^src\/auth\/session\/token\.ts/],
-  ['secret-service', /^src\/platform\/read-keychain-quickly\.ts/],
+  ['secret-service', /^src\/platform\/quick-keychain\.ts/],
   [
     'main',
     /^src\/main\.ts/,
-    /^src\/(cli\/(help|complete)|context\/list-completion-names|platform\/(memory|write-v8-code-cache))\.ts/,
+    /^src\/(cli\/(help|complete)|context\/completion|platform\/(memory|write-v8-code-cache))\.ts/,
   ],
   ['run', /^src\/(context|cli\/parse|commands\/config\/list)\.ts/],
-  ['network', /^src\/(platform\/(undici-sender|http-request|connection-pool)|context\/profile-services)\.ts/],
+  ['network', /^src\/(platform\/(undici-sender|http-request|connection-pool)|context\/services)\.ts/],
   ['refresh', /^src\/auth\/session\/refresh\.ts/],
   ['droplets', /^src\/commands\/droplets\/list\.ts/],
   ['yaml', /^src\/cli\/yaml\.ts/],

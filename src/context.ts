@@ -13,7 +13,7 @@ import { compileJmespath, fieldSelector } from './cli/query.ts';
 import { showsHyperlinks } from './cli/text.ts';
 import { requireDuration } from './cli/values.ts';
 import { type ConfigFile, configLockPath, readConfig } from './config/config-file.ts';
-import { adminAccess } from './config/sandbox-urls-and-credentials.ts';
+import { adminAccess } from './config/sandboxes.ts';
 import {
   nameProfile,
   type ProfileSettings,
@@ -21,17 +21,17 @@ import {
   resolveSettings,
   type TypedSettings,
 } from './config/settings.ts';
-import { globalSettings, resolveFormat } from './context/global-overrides.ts';
-import type { ProfileServices } from './context/profile-services.ts';
+import { globalSettings, resolveFormat } from './context/globals.ts';
+import type { ProfileServices } from './context/services.ts';
 import type { HostSystem, OutputSink, ProcessEnvironment, SendOptions } from './platform/host.ts';
 import type { HttpSender } from './platform/http-sender.ts';
 import { acquireLock, type HeldLock } from './platform/locks.ts';
-import { unsafeVariable } from './platform/unsafe-environment-variable.ts';
+import { unsafeVariable } from './platform/unsafe-variable.ts';
 import { limitedSender } from './platform/waiting.ts';
 
 /**
  * The services, settings and output that a command uses. Each service is created on first use. Only context.ts and
- * context/profile-services.ts create services.
+ * context/services.ts create services.
  */
 export interface CommandContext extends ProfileCommand {
   readonly api: (settings: ProfileSettings) => Promise<ApiClient>;
@@ -133,7 +133,7 @@ export async function createContext(
   });
   let loaded: Promise<ProfileServices> | undefined;
   const services = (): Promise<ProfileServices> => {
-    loaded ??= import('./context/profile-services.ts').then(({ createServices }) =>
+    loaded ??= import('./context/services.ts').then(({ createServices }) =>
       createServices({
         ...{ host, output, prompts, stderr, send, lock, requireSafe, config, timeout },
       }),

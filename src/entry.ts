@@ -36,7 +36,7 @@ async function start(argv: readonly string[]): Promise<void> {
   process.exitCode = await runCliProcess(argv);
   if (packs !== undefined && cache !== undefined && process.exitCode === 0 && cache.incompletePacks().length > 0)
     (await import('./platform/write-v8-code-cache.ts')).writeCache(cache, packs.moduleNames());
-  if (isBlocked) (await import('./platform/read-keychain-quickly.ts')).exitBlocked(process.exitCode);
+  if (isBlocked) (await import('./platform/quick-keychain.ts')).exitBlocked(process.exitCode);
 }
 
 /** Writes to the file descriptor, because creating process.stdout takes more time than the rest of `start`. */

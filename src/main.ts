@@ -3,7 +3,7 @@ import { programVersion } from './base/version.ts';
 import { usesColor } from './cli/color.ts';
 import { printError, toCliError, writesJson } from './cli/error-output.ts';
 import { createPager } from './cli/pager-printer.ts';
-import { runCommandLine } from './cli/run-command-line.ts';
+import { runCommandLine } from './cli/run.ts';
 import { commandTree, overviewCommand } from './commands/index.ts';
 import { DamagedConfigError } from './config/config-file.ts';
 import { helpTopics } from './help-topics/help-topics.ts';
@@ -12,8 +12,8 @@ import {
   topLevelCommandAliases,
   translateSimilarToolCommand,
 } from './help-topics/similar-tools.ts';
-import { systemHost } from './platform/create-system-host.ts';
 import { type HostSystem, redactOutput } from './platform/host.ts';
+import { systemHost } from './platform/system-host.ts';
 
 /** Runs the whole program. `argv` contains the arguments after the program's name. Errors are printed and never thrown. */
 export async function runCliCommandLine(argv: readonly string[], system: HostSystem): Promise<ExitCode> {
@@ -36,8 +36,7 @@ export async function runCliCommandLine(argv: readonly string[], system: HostSys
       stdout: host.stdout,
       paged: (noPager) => createPager({ host, stdout: host.stdout, noPager }),
       env: host.env,
-      namesFrom: async (from, typed) =>
-        (await import('./context/list-completion-names.ts')).completionNames(host, from, typed),
+      namesFrom: async (from, typed) => (await import('./context/completion.ts')).completionNames(host, from, typed),
       fixedNames: ['check'],
       makeContext: async (globals, [command], spec) => {
         // The module context.ts is loaded on first use, because `cloudctl help` does not need it.

@@ -5,7 +5,7 @@ import { getAsset } from 'node:sea';
 import { fileURLToPath } from 'node:url';
 import { compileFunction } from 'node:vm';
 import { programVersion } from './base/version.ts';
-import { extractFile, installedFile } from './platform/extract-file-to-private-folder.ts';
+import { extractFile, installedFile } from './platform/extract.ts';
 import { fileErrorCode } from './platform/files.ts';
 import { resolveFolders } from './platform/folders.ts';
 import { requireOwnFolder } from './platform/own-folder.ts';

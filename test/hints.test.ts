@@ -296,7 +296,7 @@ const notFollowed: Readonly<Record<string, Readonly<Record<string, readonly stri
       'set CLOUDCTL_STATE_DIR and CLOUDCTL_CONFIG_DIR to folders that you can write to',
     ],
     'commands/actions/get.ts': ['wait again with `…`'],
-    'config/sandbox-urls-and-credentials.ts': ['remove the file; it only records the running sandboxes'],
+    'config/sandboxes.ts': ['remove the file; it only records the running sandboxes'],
     'db/inventory/files.ts': ['give a folder with `…`: it has one file for each source'],
     'db/inventory/run-password-command.ts': ['write it as in `["pass","show","db1"]`'],
     'db/inventory/sources-file.ts': [

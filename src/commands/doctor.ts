@@ -3,7 +3,7 @@ import { sanitizeLine } from '../base/sanitize.ts';
 import type { ListView } from '../cli/columns.ts';
 import type { CommandSpec } from '../cli/command.ts';
 import { wrapWords } from '../cli/text.ts';
-import { globalSettings } from '../context/global-overrides.ts';
+import { globalSettings } from '../context/globals.ts';
 import type { CommandContext } from '../context.ts';
 
 const view: ListView<Finding> = {

@@ -3,7 +3,7 @@ import { isId } from '../base/json.ts';
 import type { CommandSpec } from '../cli/command.ts';
 import { pauseOf } from '../cli/command-io.ts';
 import { shortenInput } from '../cli/values.ts';
-import { findPanelUrls, type PanelUrls } from '../config/sandbox-urls-and-credentials.ts';
+import { findPanelUrls, type PanelUrls } from '../config/sandboxes.ts';
 import type { ProfileSettings } from '../config/settings.ts';
 import type { CommandContext } from '../context.ts';
 import { isCluster, readCluster } from '../db/source/index.ts';

@@ -8,7 +8,7 @@ import { type ActorIdentity, describeTeam } from '../base/identity.ts';
 import { tokenSource } from '../config/settings.ts';
 import type { CommandContext } from '../context.ts';
 import { runUntilSignal } from '../platform/waiting.ts';
-import { profileOptions } from './global-overrides.ts';
+import { profileOptions } from './globals.ts';
 
 /** Who the command acts as: the account of the stored session, or that of its token, which only the service knows. */
 export function actorOf(context: CommandContext): Actor {

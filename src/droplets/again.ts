@@ -3,8 +3,8 @@
 import { readDroplet } from '../api/droplets.ts';
 import { CliError } from '../base/errors.ts';
 import { stringifyExact } from '../base/exact.ts';
+import { quoteShellArg } from '../base/text.ts';
 import type { ParsedArgs } from '../cli/command.ts';
-import { quoteShellArg } from '../cli/shell-quote.ts';
 import type { Run } from './io.ts';
 import { readerOf } from './lane.ts';
 import type { Ledger } from './ledger.ts';

@@ -1,7 +1,6 @@
 import { type CliError, usageError } from '../base/errors.ts';
-import { countOf } from '../base/text.ts';
+import { countOf, quoteShellArg } from '../base/text.ts';
 import type { ParsedArgs } from '../cli/command.ts';
-import { quoteShellArg } from '../cli/shell-quote.ts';
 import { readInput, type UserInput } from '../cli/user-file.ts';
 import { requireValue } from '../cli/values.ts';
 

@@ -1,8 +1,8 @@
 import type { Droplet } from '../api/droplets.ts';
 import { stringifyExact } from '../base/exact.ts';
 import { isJsonRecord, tryParseExactJson } from '../base/json.ts';
+import { quoteShellArg } from '../base/text.ts';
 import type { ListView } from '../cli/columns.ts';
-import { quoteShellArg } from '../cli/shell-quote.ts';
 import { type Attributes, type Numeric, numericIds } from './events.ts';
 import { addIfTagged, findTagged, noneTagged, untilConclusive } from './existing.ts';
 import type { BatchIo } from './io.ts';

@@ -1,10 +1,9 @@
 import { existsSync } from 'node:fs';
 import type { ApiClient } from '../api/client.ts';
 import { CliError, type ExitCode } from '../base/errors.ts';
-import { countOf, formatDuration } from '../base/text.ts';
+import { countOf, formatDuration, quoteShellArg } from '../base/text.ts';
 import type { ParsedArgs } from '../cli/command.ts';
 import type { CommandIo } from '../cli/command-io.ts';
-import { quoteShellArg } from '../cli/shell-quote.ts';
 import { interruptedError } from '../platform/signals.ts';
 import { missingError, namesWithIds, newBatchHint, readMissing, repeatedOptions } from './again.ts';
 import { describeOlderDuplicates, recordDuplicates, recordExisting } from './existing.ts';

@@ -11,9 +11,9 @@ import {
 import { createGlobMatcher } from '../api/list.ts';
 import { CliError, type ExitCode, usageError } from '../base/errors.ts';
 import { isId } from '../base/json.ts';
+import { quoteShellArg } from '../base/text.ts';
 import type { ParsedArgs } from '../cli/command.ts';
 import { pauseOf, quietForJson, showPause } from '../cli/command-io.ts';
-import { quoteShellArg } from '../cli/shell-quote.ts';
 import { requireValue, shortenInput } from '../cli/values.ts';
 import type { ProfileIo } from './account.ts';
 import { deleteDroplets, requireDeletable } from './delete.ts';

@@ -48,7 +48,7 @@ export const secretsStayInside =
 
 /** The one exception ends the process without a message when the reader of its output is gone (`… | head`). */
 export const processExitIsNotCalled: Rule = (project) =>
-  lines(project.files, /^src\/(?!platform\/create-system-host\.ts$)/, /\bprocess\.exit\s*\(/);
+  lines(project.files, /^src\/(?!platform\/system-host\.ts$)/, /\bprocess\.exit\s*\(/);
 
 /**
  * `AbortSignal.any` refers to its signals weakly: in Node 20 a garbage collection removes an `AbortSignal.timeout` from such a

@@ -1,6 +1,6 @@
 import { CliError } from '../../src/base/errors.ts';
 import type { CommandSpec, CommandTree, LazyCommand, ParsedArgs } from '../../src/cli/command.ts';
-import { runCommandLine } from '../../src/cli/run-command-line.ts';
+import { runCommandLine } from '../../src/cli/run.ts';
 import { fakeSink } from './sink.ts';
 
 export interface RecordedRun {

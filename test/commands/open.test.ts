@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { recordSandbox } from '../../src/config/sandbox-urls-and-credentials.ts';
+import { recordSandbox } from '../../src/config/sandboxes.ts';
 import { runCliCommandLine } from '../../src/main.ts';
 import { systemBrowser } from '../../src/platform/browser.ts';
 import { expectGolden } from '../fixtures/golden.ts';

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { encodeRecord } from '../../src/auth/session/record.ts';
 import { createFileStore } from '../../src/auth/session/store.ts';
-import { forgetSandbox, lastSandbox, recordSandbox } from '../../src/config/sandbox-urls-and-credentials.ts';
+import { forgetSandbox, lastSandbox, recordSandbox } from '../../src/config/sandboxes.ts';
 import { pathOfRecord, writeRecord } from '../../src/db/watch/record.ts';
 import type { SandboxServers } from '../../src/sandbox/sandbox.ts';
 import { closedOrigin, reply, serverFor } from '../fixtures/fake-server.ts';

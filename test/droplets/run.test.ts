@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { profileOptions } from '../../src/context/global-overrides.ts';
+import { profileOptions } from '../../src/context/globals.ts';
 import { listenForInterruption } from '../../src/droplets/io.ts';
 import type { Ledger } from '../../src/droplets/ledger.ts';
 import { describeBatch } from '../../src/droplets/options.ts';

@@ -8,7 +8,7 @@ import { type Bundle, bundleProgram } from './bundle.ts';
 
 /** Writes lines for ever and counts them on standard error; `listen` keeps a signal listener for 300 ms. */
 const program = `
-  import { systemHost } from './src/platform/create-system-host.ts';
+  import { systemHost } from './src/platform/system-host.ts';
   const host = systemHost();
   const [mode] = process.argv.slice(2);
   const run = async () => {

@@ -4,7 +4,7 @@ import { commandFor, type ProfileReference } from '../../config/settings.ts';
 import type { BrowserEnvironment } from '../../platform/browser.ts';
 import { findPrograms, pathEntries } from '../../platform/external-program.ts';
 import type { ProcessEnvironment } from '../../platform/host.ts';
-import type { UnsafeVariable } from '../../platform/unsafe-environment-variable.ts';
+import type { UnsafeVariable } from '../../platform/unsafe-variable.ts';
 import type { Finding } from './finding.ts';
 
 export interface BrowserFacts {

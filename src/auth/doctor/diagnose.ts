@@ -19,7 +19,7 @@ import { requireHome } from '../../platform/folders.ts';
 import { requireOwnFolder } from '../../platform/own-folder.ts';
 import { proxyFor } from '../../platform/proxy.ts';
 import { trustOf } from '../../platform/trust.ts';
-import { unsafeVariable } from '../../platform/unsafe-environment-variable.ts';
+import { unsafeVariable } from '../../platform/unsafe-variable.ts';
 import { parseCallback } from '../loopback/index.ts';
 import {
   type CommandOfSessions,

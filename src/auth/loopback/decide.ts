@@ -1,5 +1,5 @@
 import { isJsonRecord, readStringField, tryParseJson } from '../../base/json.ts';
-import { equalInConstantTime } from '../../platform/equal-in-constant-time.ts';
+import { equalInConstantTime } from '../../platform/constant-time.ts';
 
 /** An HTTP request as it was received, before any normalization. */
 export interface HelperRequest {

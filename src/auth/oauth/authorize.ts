@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Secret } from '../../base/secret.ts';
-import { equalInConstantTime } from '../../platform/equal-in-constant-time.ts';
+import { equalInConstantTime } from '../../platform/constant-time.ts';
 import { decodeGrant, type TokenGrant } from './grant.ts';
 
 /** The values that the response to one authorization request must have. */

@@ -1,7 +1,7 @@
 import { tlsFailureHint } from '../../api/client.ts';
 import { CliError, type CliErrorCode } from '../../base/errors.ts';
 import { sanitizeLine } from '../../base/sanitize.ts';
-import { quoteShellArg } from '../../cli/shell-quote.ts';
+import { quoteShellArg } from '../../base/text.ts';
 import { commandFor, type ProfileReference } from '../../config/settings.ts';
 import { networkCode, type SendError } from '../../platform/http-sender.ts';
 import type { TokenFailure, TokenPlacement } from '../oauth/index.ts';

@@ -1,10 +1,10 @@
 import type { RefusedHints } from '../../api/api-response.ts';
 import { CliError } from '../../base/errors.ts';
 import { isTeam } from '../../base/identity.ts';
-import { quoteShellArg } from '../../cli/shell-quote.ts';
+import { quoteShellArg } from '../../base/text.ts';
 import { nearestWord } from '../../cli/values.ts';
 import type { ConfigFile } from '../../config/config-file.ts';
-import { knownSandboxes } from '../../config/sandbox-urls-and-credentials.ts';
+import { knownSandboxes } from '../../config/sandboxes.ts';
 import {
   type Binding,
   commandFor,

@@ -1,9 +1,9 @@
 import { describeTeam, personalTeam } from '../../base/identity.ts';
+import { quoteShellArg } from '../../base/text.ts';
 import type { ListView } from '../../cli/columns.ts';
 import { quietForJson } from '../../cli/command-io.ts';
-import { quoteShellArg } from '../../cli/shell-quote.ts';
 import { writeProfile } from '../../config/config-file.ts';
-import { knownSandboxes } from '../../config/sandbox-urls-and-credentials.ts';
+import { knownSandboxes } from '../../config/sandboxes.ts';
 import { findBinding, type ProfileSettings, profileWords, type TypedSettings } from '../../config/settings.ts';
 import type { HostSystem } from '../../platform/host.ts';
 import { readAccount, type SessionFlow, type StoredAccount } from './account.ts';

@@ -77,7 +77,7 @@ async function readKeychainText(
   onBlocked: () => void,
 ): Promise<string | undefined> {
   if (account === undefined) return undefined;
-  const { readQuickly } = await import('../../platform/read-keychain-quickly.ts');
+  const { readQuickly } = await import('../../platform/quick-keychain.ts');
   const read = await readQuickly(account, { env, platform, limit: keychainTimeoutMs });
   if (read.kind === 'unavailable' && read.why === 'hung' && platform !== 'linux') onBlocked();
   return read.kind === 'found' ? read.value : undefined;

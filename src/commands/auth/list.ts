@@ -1,8 +1,8 @@
 import { readAccount, readStatus, type SessionStatus } from '../../auth/session/index.ts';
+import { quoteShellArg } from '../../base/text.ts';
 import type { ListView } from '../../cli/columns.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { quietForJson } from '../../cli/command-io.ts';
-import { quoteShellArg } from '../../cli/shell-quote.ts';
 import { type ProfileSettings, type ProfileSource, profileSource } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
 import { probeOrigin } from '../../platform/connector.ts';

@@ -1,7 +1,7 @@
 import { endSession, hasClientSecret, type LogoutOutcome, requireOwnSession } from '../../auth/session/index.ts';
 import { CliError, type ExitCode, usageError } from '../../base/errors.ts';
+import { quoteShellArg } from '../../base/text.ts';
 import type { CommandSpec } from '../../cli/command.ts';
-import { quoteShellArg } from '../../cli/shell-quote.ts';
 import { nearestWord } from '../../cli/values.ts';
 import { findBinding, type ProfileSettings, requireNamedProfile } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';

@@ -2,7 +2,7 @@ import { listClusters } from '../../api/clusters.ts';
 import { type JsonRecord, readStringField } from '../../base/json.ts';
 import { type ListView, linkColumn } from '../../cli/columns.ts';
 import type { CommandSpec } from '../../cli/command.ts';
-import { findPanelUrls } from '../../config/sandbox-urls-and-credentials.ts';
+import { findPanelUrls } from '../../config/sandboxes.ts';
 import type { CommandContext } from '../../context.ts';
 import { limitOption, printList } from '../resource-list.ts';
 

@@ -1,10 +1,10 @@
 import { loggedInProfiles } from '../../auth/session/index.ts';
 import { maxTextLength } from '../../base/sanitize.ts';
+import { quoteShellArg } from '../../base/text.ts';
 import { createStyles, usesColor } from '../../cli/color.ts';
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
-import { quoteShellArg } from '../../cli/shell-quote.ts';
 import { commandFor, tokenSource } from '../../config/settings.ts';
-import { profileOptions } from '../../context/global-overrides.ts';
+import { profileOptions } from '../../context/globals.ts';
 import type { CommandContext } from '../../context.ts';
 import { inspectTarget, readTargetOption } from '../../db/cutover/index.ts';
 import type { CheckFinding } from '../../db/preflight/finding.ts';

@@ -14,7 +14,7 @@ import { isJsonRecord, type JsonRecord, readExactField, readId, readStringField 
 import { type CellValue, type ListView, linkColumn } from '../../cli/columns.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { requireValue } from '../../cli/values.ts';
-import { findPanelUrls } from '../../config/sandbox-urls-and-credentials.ts';
+import { findPanelUrls } from '../../config/sandboxes.ts';
 import type { CommandContext } from '../../context.ts';
 import { limitOption, printList, watchOptions } from '../resource-list.ts';
 

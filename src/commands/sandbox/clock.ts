@@ -2,7 +2,7 @@ import { usageError } from '../../base/errors.ts';
 import { isJsonRecord, readStringField } from '../../base/json.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { shortenInput } from '../../cli/values.ts';
-import { adminUrlOption } from '../../config/sandbox-urls-and-credentials.ts';
+import { adminUrlOption } from '../../config/sandboxes.ts';
 import type { CommandContext } from '../../context.ts';
 
 interface ClockReading {

@@ -1,11 +1,6 @@
 import { CliError } from '../../base/errors.ts';
 import type { CommandSpec } from '../../cli/command.ts';
-import {
-  adminUrlOption,
-  decodePlace,
-  lastSandbox,
-  type SandboxPlace,
-} from '../../config/sandbox-urls-and-credentials.ts';
+import { adminUrlOption, decodePlace, lastSandbox, type SandboxPlace } from '../../config/sandboxes.ts';
 import { variableValue } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
 

@@ -3,7 +3,7 @@ import { removeForeign, writeClientSecret } from '../../auth/session/index.ts';
 import { CliError } from '../../base/errors.ts';
 import { Secret } from '../../base/secret.ts';
 import { writeProfile } from '../../config/config-file.ts';
-import { forgetSandbox, knownSandboxes, recordSandbox } from '../../config/sandbox-urls-and-credentials.ts';
+import { forgetSandbox, knownSandboxes, recordSandbox } from '../../config/sandboxes.ts';
 import type { ProfileSettings } from '../../config/settings.ts';
 import { parseCallbackUrl } from '../../config/urls.ts';
 import type { CommandContext } from '../../context.ts';

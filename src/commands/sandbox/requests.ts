@@ -2,7 +2,7 @@ import { isJsonRecord, type JsonRecord, readNumberField, readStringField } from 
 import type { ListView } from '../../cli/columns.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { requireInteger } from '../../cli/values.ts';
-import { adminUrlOption } from '../../config/sandbox-urls-and-credentials.ts';
+import { adminUrlOption } from '../../config/sandboxes.ts';
 import type { CommandContext } from '../../context.ts';
 
 const view: ListView<JsonRecord> = {

@@ -1,5 +1,5 @@
 import type { CommandSpec } from '../../cli/command.ts';
-import { adminUrlOption } from '../../config/sandbox-urls-and-credentials.ts';
+import { adminUrlOption } from '../../config/sandboxes.ts';
 import type { CommandContext } from '../../context.ts';
 
 export const sandboxReset: CommandSpec<CommandContext> = {

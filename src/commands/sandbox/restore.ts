@@ -2,7 +2,7 @@ import { CliError, usageError } from '../../base/errors.ts';
 import { isJsonRecord, tryParseJson } from '../../base/json.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { readInput } from '../../cli/user-file.ts';
-import { adminUrlOption, decodePlace, lastSandbox, recordSandbox } from '../../config/sandbox-urls-and-credentials.ts';
+import { adminUrlOption, decodePlace, lastSandbox, recordSandbox } from '../../config/sandboxes.ts';
 import type { CommandContext } from '../../context.ts';
 
 export const sandboxRestore: CommandSpec<CommandContext> = {

@@ -1,7 +1,7 @@
 import { usageError } from '../../base/errors.ts';
 import { escapeUnprintable } from '../../base/sanitize.ts';
 import type { CommandSpec } from '../../cli/command.ts';
-import { adminUrlOption } from '../../config/sandbox-urls-and-credentials.ts';
+import { adminUrlOption } from '../../config/sandboxes.ts';
 import type { CommandContext } from '../../context.ts';
 import { writeAtomically } from '../../platform/files.ts';
 

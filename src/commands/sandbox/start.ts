@@ -1,10 +1,10 @@
 import { CliError, usageError } from '../../base/errors.ts';
 import { sanitizeLine } from '../../base/sanitize.ts';
 import { storageError } from '../../base/storage-error.ts';
+import { quoteShellArg } from '../../base/text.ts';
 import type { CommandSpec } from '../../cli/command.ts';
-import { quoteShellArg } from '../../cli/shell-quote.ts';
 import { wrapForTerminal } from '../../cli/text.ts';
-import { forgetSandbox } from '../../config/sandbox-urls-and-credentials.ts';
+import { forgetSandbox } from '../../config/sandboxes.ts';
 import { parseOrigin } from '../../config/urls.ts';
 import type { CommandContext } from '../../context.ts';
 import { SandboxDataError } from '../../sandbox/data.ts';

@@ -1,7 +1,7 @@
 import { CliError, usageError } from '../../base/errors.ts';
 import { isJsonRecord, type JsonRecord, readNumberField, readStringField } from '../../base/json.ts';
 import type { CommandSpec } from '../../cli/command.ts';
-import { adminUrlOption } from '../../config/sandbox-urls-and-credentials.ts';
+import { adminUrlOption } from '../../config/sandboxes.ts';
 import type { CommandContext } from '../../context.ts';
 
 export const sandboxToken: CommandSpec<CommandContext> = {

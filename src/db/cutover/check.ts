@@ -12,8 +12,7 @@ import {
 } from '../../api/online-migration.ts';
 import { CliError } from '../../base/errors.ts';
 import { sanitizeLine } from '../../base/sanitize.ts';
-import { formatBytes } from '../../base/text.ts';
-import { quoteShellArg } from '../../cli/shell-quote.ts';
+import { formatBytes, quoteShellArg } from '../../base/text.ts';
 import type { Clock } from '../../platform/host.ts';
 import { ConnectError, clientErrorCodes } from '../../platform/network-errors.ts';
 import { connectPostgresql } from '../../postgresql/connection.ts';

@@ -1,8 +1,8 @@
 import { type ExitCode, usageError } from '../../base/errors.ts';
 import { sanitizeReportLine } from '../../base/sanitize.ts';
+import { quoteShellArg } from '../../base/text.ts';
 import type { ParsedArgs } from '../../cli/command.ts';
 import type { CommandIo } from '../../cli/command-io.ts';
-import { quoteShellArg } from '../../cli/shell-quote.ts';
 import { runUntilSignal } from '../../platform/waiting.ts';
 import { type DbSource, readSource, sourceWords, targetUrlText } from '../source/index.ts';
 import {

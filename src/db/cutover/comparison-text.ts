@@ -1,9 +1,8 @@
 import { CliError } from '../../base/errors.ts';
 import { sanitizeReportLine } from '../../base/sanitize.ts';
-import { countOf, formatCount } from '../../base/text.ts';
+import { countOf, formatCount, quoteShellArg } from '../../base/text.ts';
 import { createStyles, usesColor } from '../../cli/color.ts';
 import type { CommandIo } from '../../cli/command-io.ts';
-import { quoteShellArg } from '../../cli/shell-quote.ts';
 import {
   type DatabaseComparisonEntry,
   type DatabaseComparisonReport,

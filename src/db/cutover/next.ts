@@ -1,8 +1,8 @@
 import type { Actor } from '../../api/actor.ts';
 import { sanitizeReportLine } from '../../base/sanitize.ts';
+import { quoteShellArg } from '../../base/text.ts';
 import type { ParsedArgs } from '../../cli/command.ts';
 import type { CommandIo } from '../../cli/command-io.ts';
-import { quoteShellArg } from '../../cli/shell-quote.ts';
 import { quoteIdentifier } from '../../postgresql/quote.ts';
 import { type DbSource, sourceWords, targetUrlText } from '../source/index.ts';
 import { type FailureCommands, helpWithFailures } from '../watch/index.ts';

@@ -1,8 +1,8 @@
 import { CliError, usageError } from '../../base/errors.ts';
 import { Secret } from '../../base/secret.ts';
+import { quoteShellArg } from '../../base/text.ts';
 import type { OptionSpec, ParsedArgs } from '../../cli/command.ts';
 import type { CommandIo } from '../../cli/command-io.ts';
-import { quoteShellArg } from '../../cli/shell-quote.ts';
 import { readUserFile } from '../../cli/user-file.ts';
 import { variableValue } from '../../config/settings.ts';
 import type { ProcessEnvironment } from '../../platform/host.ts';

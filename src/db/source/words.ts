@@ -1,4 +1,4 @@
-import { quoteShellArg } from '../../cli/shell-quote.ts';
+import { quoteShellArg } from '../../base/text.ts';
 import { clientErrorCodes } from '../../platform/network-errors.ts';
 import { databaseUri } from '../../postgresql/psql-script.ts';
 import type { DbSource } from './options.ts';

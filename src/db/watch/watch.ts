@@ -8,9 +8,9 @@ import {
 } from '../../api/online-migration.ts';
 import { CliError, type ExitCode } from '../../base/errors.ts';
 import { maxTextLength, sanitizeLine } from '../../base/sanitize.ts';
+import { quoteShellArg } from '../../base/text.ts';
 import type { OptionSpec, ParsedArgs } from '../../cli/command.ts';
 import type { CommandIo } from '../../cli/command-io.ts';
-import { quoteShellArg } from '../../cli/shell-quote.ts';
 import { requireDuration } from '../../cli/values.ts';
 import type { SignalName } from '../../platform/host.ts';
 import { interruptedError } from '../../platform/signals.ts';

@@ -12,7 +12,7 @@ import {
   scopeUnlessDefault,
 } from '../../../src/auth/session/hints.ts';
 import type { ConfigFile } from '../../../src/config/config-file.ts';
-import { recordSandbox, type SandboxPlace } from '../../../src/config/sandbox-urls-and-credentials.ts';
+import { recordSandbox, type SandboxPlace } from '../../../src/config/sandboxes.ts';
 import { commandFor, findBinding, resolveSettings } from '../../../src/config/settings.ts';
 import { workLoginHints } from '../../api/login-hints.ts';
 import { testHost } from '../../fixtures/host.ts';

@@ -12,7 +12,7 @@ import { type CredentialStore, createFileStore } from '../../../src/auth/session
 import { loadSession } from '../../../src/auth/session/stored.ts';
 import { CliError } from '../../../src/base/errors.ts';
 import { Secret } from '../../../src/base/secret.ts';
-import { recordSandbox } from '../../../src/config/sandbox-urls-and-credentials.ts';
+import { recordSandbox } from '../../../src/config/sandboxes.ts';
 import { SendError } from '../../../src/platform/http-sender.ts';
 import { tryAcquire } from '../../../src/platform/locks.ts';
 import type { SandboxServers } from '../../../src/sandbox/sandbox.ts';

@@ -3,7 +3,7 @@ import { keychainAccount } from '../../../src/auth/session/paths.ts';
 import { encodeRecord } from '../../../src/auth/session/record.ts';
 import { createFileStore } from '../../../src/auth/session/store.ts';
 import { Secret } from '../../../src/base/secret.ts';
-import { recordSandbox } from '../../../src/config/sandbox-urls-and-credentials.ts';
+import { recordSandbox } from '../../../src/config/sandboxes.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { memoryKeychain, testHost } from '../../fixtures/host.ts';
 import { beginRefresh, keychainStoreOf, seedSession } from '../../fixtures/session.ts';

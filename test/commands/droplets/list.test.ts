@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { recordSandbox } from '../../../src/config/sandbox-urls-and-credentials.ts';
+import { recordSandbox } from '../../../src/config/sandboxes.ts';
 import { reply, serverFor } from '../../fixtures/fake-server.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { testHost } from '../../fixtures/host.ts';

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { lastSandbox } from '../../../src/config/sandbox-urls-and-credentials.ts';
+import { lastSandbox } from '../../../src/config/sandboxes.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { testHost } from '../../fixtures/host.ts';
 import { runCloudctl, stableText } from '../run-cloudctl.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { knownSandboxes, lastSandbox } from '../../../src/config/sandbox-urls-and-credentials.ts';
+import { knownSandboxes, lastSandbox } from '../../../src/config/sandboxes.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { testHost } from '../../fixtures/host.ts';
 import { runCloudctl, stableText, startCloudctl } from '../run-cloudctl.ts';

@@ -8,7 +8,7 @@ import { createFileStore, readClientSecret } from '../../../src/auth/session/sto
 import { sandboxStart } from '../../../src/commands/sandbox/start.ts';
 import { readClusters } from '../../../src/commands/sandbox/start-options.ts';
 import { sandboxToken } from '../../../src/commands/sandbox/token.ts';
-import { lastSandbox, recordSandbox } from '../../../src/config/sandbox-urls-and-credentials.ts';
+import { lastSandbox, recordSandbox } from '../../../src/config/sandboxes.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { testHost } from '../../fixtures/host.ts';
 import { followRedirects, runCloudctl, runLogin, stableText, startCloudctl } from '../run-cloudctl.ts';

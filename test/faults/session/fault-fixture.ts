@@ -9,7 +9,7 @@ import { type CredentialStore, createFileStore, createKeychainStore } from '../.
 import { Secret } from '../../../src/base/secret.ts';
 import { readText } from '../../../src/platform/files.ts';
 import { helperKeychain } from '../../../src/platform/helper-keychain.ts';
-import { readQuickly } from '../../../src/platform/read-keychain-quickly.ts';
+import { readQuickly } from '../../../src/platform/quick-keychain.ts';
 import type { LoggedRequest } from '../../../src/sandbox/request-log.ts';
 import { type SandboxServers, startServers } from '../../../src/sandbox/sandbox.ts';
 import { advanceClock } from '../../../src/sandbox/virtual-clock.ts';

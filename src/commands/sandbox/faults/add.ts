@@ -3,7 +3,7 @@ import { isJsonRecord } from '../../../base/json.ts';
 import type { CommandSpec, ParsedArgs } from '../../../cli/command.ts';
 import { requireDuration, requireInteger, shortenInput } from '../../../cli/values.ts';
 
-import { adminUrlOption } from '../../../config/sandbox-urls-and-credentials.ts';
+import { adminUrlOption } from '../../../config/sandboxes.ts';
 import type { CommandContext } from '../../../context.ts';
 import { ACTION_NAMES, DELAY_ACTIONS } from '../../../sandbox/faults/fault.ts';
 import { faultFields, faultView } from './list.ts';

@@ -1,4 +1,4 @@
-import { quoteShellArg } from '../../../cli/shell-quote.ts';
+import { quoteShellArg } from '../../../base/text.ts';
 import { nearestWord } from '../../../cli/values.ts';
 import { ConnectError } from '../../../platform/network-errors.ts';
 import { connectPostgresql, type PostgresqlSession } from '../../../postgresql/connection.ts';

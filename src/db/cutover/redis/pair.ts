@@ -1,4 +1,4 @@
-import { quoteShellArg } from '../../../cli/shell-quote.ts';
+import { quoteShellArg } from '../../../base/text.ts';
 import { CommandError } from '../../../redis/command-error.ts';
 import { connectRedis, type RedisConnection } from '../../../redis/connection.ts';
 import type { RedisEndpoint } from '../../../redis/endpoint.ts';

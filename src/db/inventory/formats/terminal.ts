@@ -1,7 +1,6 @@
 import { sanitizeReportLine } from '../../../base/sanitize.ts';
-import { countOf, formatCount } from '../../../base/text.ts';
+import { countOf, formatCount, quoteShellArg } from '../../../base/text.ts';
 import type { TerminalStyles } from '../../../cli/color.ts';
-import { quoteShellArg } from '../../../cli/shell-quote.ts';
 import type { FixStep, InventoryReport, ReportFinding, ReportRow } from '../report.ts';
 import {
   commonMethod,

@@ -1,4 +1,4 @@
-import { quoteShellArg } from '../../../cli/shell-quote.ts';
+import { quoteShellArg } from '../../../base/text.ts';
 import type { RedisInfo } from '../../../redis/info.ts';
 import { formatCommand } from '../../../redis/quote.ts';
 import type { FindingFix } from '../finding.ts';

@@ -1,4 +1,4 @@
-import { quoteShellArg } from '../../../cli/shell-quote.ts';
+import { quoteShellArg } from '../../../base/text.ts';
 import { quoteLiteral } from '../../../postgresql/quote.ts';
 import { type CauseFix, quoteReported, type Violation } from '../sample.ts';
 import type { RoleFacts, StoredTimeout } from './facts.ts';

@@ -1,4 +1,4 @@
-import { quoteShellArg } from '../../../../cli/shell-quote.ts';
+import { quoteShellArg } from '../../../../base/text.ts';
 import { type CheckOutcome, failOutcome, passOutcome, skipOutcome } from '../../finding.ts';
 import { usesLoopback } from '../../network/evaluate.ts';
 import { markOptional } from '../../query.ts';

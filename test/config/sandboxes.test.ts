@@ -9,7 +9,7 @@ import {
   lastSandbox,
   recordSandbox,
   type SandboxPlace,
-} from '../../src/config/sandbox-urls-and-credentials.ts';
+} from '../../src/config/sandboxes.ts';
 import { testHost } from '../fixtures/host.ts';
 
 const place: SandboxPlace = {

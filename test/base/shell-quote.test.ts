@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
-import { quoteShellArg } from '../../src/cli/shell-quote.ts';
+import { quoteShellArg } from '../../src/base/text.ts';
 
 test.each(['web-01', 'a=b,c', '/v2/droplets', 'user@host:22', '50%'])('%s needs no quotes', (text) => {
   expect(quoteShellArg(text)).toBe(text);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { equalInConstantTime } from '../../src/platform/equal-in-constant-time.ts';
+import { equalInConstantTime } from '../../src/platform/constant-time.ts';
 
 it.each([
   ['state', 'state', true],

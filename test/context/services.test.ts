@@ -4,7 +4,7 @@ import { writeClientSecret } from '../../src/auth/session/store.ts';
 import { loadSession } from '../../src/auth/session/stored.ts';
 import { Secret } from '../../src/base/secret.ts';
 import { resolveSettings } from '../../src/config/settings.ts';
-import { type CommandParts, createServices } from '../../src/context/profile-services.ts';
+import { type CommandParts, createServices } from '../../src/context/services.ts';
 import type { Keychain } from '../../src/platform/host.ts';
 import { memoryKeychain, testHost } from '../fixtures/host.ts';
 import { beginRefresh, bindingTo, seedSession, sessionRun } from '../fixtures/session.ts';

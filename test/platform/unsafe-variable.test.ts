@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { unsafeVariable } from '../../src/platform/unsafe-environment-variable.ts';
+import { unsafeVariable } from '../../src/platform/unsafe-variable.ts';
 
 describe('a setting of Node that gives secrets away', () => {
   it.each(['undici', 'fetch', 'http', 'net', 'timer,http', 'HTTP', 'fs,Net,tls', '*', 'ht*', 'stream'])(

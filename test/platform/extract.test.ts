@@ -15,7 +15,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { extractFile, installedFile } from '../../src/platform/extract-file-to-private-folder.ts';
+import { extractFile, installedFile } from '../../src/platform/extract.ts';
 
 const bytes = Buffer.from('a library');
 

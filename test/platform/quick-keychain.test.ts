@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { helperKeychain } from '../../src/platform/helper-keychain.ts';
 import type { ProcessEnvironment } from '../../src/platform/host.ts';
 import { serviceName } from '../../src/platform/keychain-wire.ts';
-import { readQuickly } from '../../src/platform/read-keychain-quickly.ts';
+import { readQuickly } from '../../src/platform/quick-keychain.ts';
 import { readServiceItem } from '../../src/platform/secret-service.ts';
 import { canStartSecretService, type SecretService, startSecretService } from '../fixtures/secret-service.ts';
 import { type Bundle, bundleProgram } from './bundle.ts';
@@ -97,7 +97,7 @@ describe.skipIf(!canStartSecretService())('the quick read of the Secret Service'
 });
 
 const reader = `
-  import { readQuickly } from './src/platform/read-keychain-quickly.ts';
+  import { readQuickly } from './src/platform/quick-keychain.ts';
   readQuickly(process.argv[2], { env: process.env, platform: 'linux', limit: 500 }).then((outcome) => {
     console.log(JSON.stringify(outcome));
     process.exitCode = 1;
@@ -128,7 +128,7 @@ describe.skipIf(process.platform === 'win32')('the quick read', () => {
   });
 
   it('that blocks a thread of the process does not keep it from ending', async () => {
-    const words = "import { exitBlocked } from './src/platform/read-keychain-quickly.ts'; exitBlocked(1);";
+    const words = "import { exitBlocked } from './src/platform/quick-keychain.ts'; exitBlocked(1);";
     const program = await bundleProgram({ text: words }, 'cjs');
     onTestFinished(() => program.remove());
     const child = spawn(process.execPath, [program.script], { stdio: 'inherit' });

@@ -3,7 +3,7 @@ import { readConfig } from '../config/config-file.ts';
 import { type KnownNames, readNames } from '../config/known-names.ts';
 import { resolveSettings } from '../config/settings.ts';
 import type { HostSystem } from '../platform/host.ts';
-import { globalSettings } from './global-overrides.ts';
+import { globalSettings } from './globals.ts';
 
 /** Maps the name of a completion source (`droplet`) to the property of the cache that has its names (`droplets`). */
 const cachedKinds: Readonly<Record<string, keyof KnownNames>> = {

@@ -3,7 +3,7 @@ import { createArgs } from '../../src/cli/command.ts';
 import { globalOptions as specs } from '../../src/cli/command-table.ts';
 import { DamagedConfigError } from '../../src/config/config-file.ts';
 import type { ProfileSettings } from '../../src/config/settings.ts';
-import { globalSettings, resolveFormat } from '../../src/context/global-overrides.ts';
+import { globalSettings, resolveFormat } from '../../src/context/globals.ts';
 import { profileNamed } from '../fixtures/profile.ts';
 
 function typed(given: Readonly<Record<string, string>> = {}) {

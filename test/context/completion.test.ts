@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { noNames, writeNames } from '../../src/config/known-names.ts';
-import { completionNames } from '../../src/context/list-completion-names.ts';
+import { completionNames } from '../../src/context/completion.ts';
 import { testHost } from '../fixtures/host.ts';
 
 const [first, second] = ['http://127.0.0.1:8081', 'https://api.example.com'];

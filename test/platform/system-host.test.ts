@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { systemHost } from '../../src/platform/create-system-host.ts';
+import { systemHost } from '../../src/platform/system-host.ts';
 import { type Bundle, bundleProgram } from './bundle.ts';
 
 describe('this machine', () => {
@@ -36,7 +36,7 @@ describe('this machine', () => {
 
   it('is started without the HTTP client, the keychain, the opener, a stream or a process', async () => {
     const { metafile } = await build({
-      entryPoints: ['src/platform/create-system-host.ts'],
+      entryPoints: ['src/platform/system-host.ts'],
       bundle: true,
       splitting: true,
       platform: 'node',
@@ -47,7 +47,7 @@ describe('this machine', () => {
       external: ['@napi-rs/keyring', 'fs-native-extensions'],
       logLevel: 'silent',
     });
-    const reached = reachable(metafile.outputs, 'unwritten/create-system-host.js');
+    const reached = reachable(metafile.outputs, 'unwritten/system-host.js');
     expect(reached.inputs.filter((input) => input.includes('node_modules'))).toEqual([]);
     // In the build, a module of Node is loaded when it is used (test/e2e/builtin-modules.test.ts).
     const files = ['node:fs', 'node:os', 'node:path', 'node:timers/promises'];
@@ -63,7 +63,7 @@ describe('this machine', () => {
 /** Prints which of the standard streams were made, which Node does when they are first touched. */
 const program = `
   import { writeSync } from 'node:fs';
-  import { systemHost } from './src/platform/create-system-host.ts';
+  import { systemHost } from './src/platform/system-host.ts';
   const made = [];
   for (const name of ['stdin', 'stdout', 'stderr']) {
     const { get } = Object.getOwnPropertyDescriptor(process, name);

@@ -1,1 +1,0 @@
-export { quoteShellArg } from '../base/text.ts';
