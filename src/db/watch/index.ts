@@ -7,6 +7,7 @@ export {
   silentService,
   type TargetWord,
 } from './identity.ts';
+export { findInterrupted, migrateSource, reportBegun, requireEmpty } from './migrate.ts';
 export {
   followMigration,
   leftoverLines,
@@ -15,7 +16,6 @@ export {
   nextSteps,
   printMigration,
   requireMigration,
-  restrictionLines,
   settleInterrupted,
   settleInterruptedOf,
   statusReader,
@@ -23,22 +23,14 @@ export {
 } from './migration.ts';
 export type { SourceBaseline } from './postgresql/baseline.ts';
 export { parseRedisFacts } from './redis/facts.ts';
-export { migrationTimeLimit, type StatusSample } from './sample.ts';
+export type { StatusSample } from './sample.ts';
 export {
   pollSource,
-  readBefore,
-  recordNewSlots,
-  type SourceBefore,
   saveWatchedTarget,
   sourceAddress,
 } from './source.ts';
-export {
-  isSameSource,
-  migrateSource,
-  plausibleStart,
-  type RequestOutcome,
-} from './start.ts';
+export {} from './start.ts';
 export { type LoggedState, nextLogLines } from './view/lines.ts';
 export { renderScreen } from './view/screen.ts';
-export { readWatchOptions, watchMigration, watchOptions } from './watch.ts';
+export { readWatchOptions, requireWatchFlag, watchMigration, watchOptions } from './watch.ts';
 export type { PollResult } from './watcher.ts';

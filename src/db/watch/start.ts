@@ -26,12 +26,10 @@ import {
   tryParseJson,
 } from '../../base/json.ts';
 import { storageError } from '../../base/storage-error.ts';
-import type { CommandIo } from '../../cli/command-io.ts';
 import type { OutputWriter } from '../../cli/output.ts';
 import { ensureFolder, listFolder, removeDurably, tryReadText, writeAtomically } from '../../platform/files.ts';
 import type { Clock, HostSystem } from '../../platform/host.ts';
 import type { HeldLock } from '../../platform/locks.ts';
-import { type DbSource, sourceArgs } from '../source/index.ts';
 import { decodeSourceBaseline, encodeBaseline, type SourceBaseline } from './postgresql/baseline.ts';
 import {
   changeRecord,
@@ -47,7 +45,6 @@ import {
   writeRecord,
 } from './record.ts';
 import { migrationTimeLimit } from './sample.ts';
-import { type SourceBefore, sourceAddress } from './source.ts';
 
 /** What of the command a start needs. */
 interface Starter {
@@ -56,45 +53,6 @@ interface Starter {
     readonly output: Pick<OutputWriter, 'warn'>;
   };
   readonly actor: Pick<Actor, 'api' | 'loginHints' | 'command'>;
-}
-
-interface SourceToMigrate {
-  readonly cluster: string;
-  readonly source: DbSource;
-  readonly ignoreDbs: readonly string[];
-  readonly caFile: string | undefined;
-  /** The source before the start. */
-  readonly before: SourceBefore;
-  /** Ids of preflight checks that did not pass; `db watch` ranks likely causes by them. */
-  readonly warned: readonly string[] | undefined;
-}
-
-/** Starts the migration of a source, and records it as `startMigration` does. */
-export async function migrateSource(
-  io: CommandIo,
-  actor: Actor,
-  { cluster, source: named, ignoreDbs, caFile, before, warned }: SourceToMigrate,
-): Promise<StartedMigration> {
-  const { engine, source } = named;
-  const sent = {
-    ...{ cluster, source: sourceAddress(named), identity: await actor.storedIdentity() },
-    baseOrigin: (await actor.api()).baseOrigin,
-    sourceOptions: sourceArgs(named, { ignoreDbs, caFile }),
-    ...(before.slots === undefined ? {} : { before: before.slots }),
-    ...(engine === 'redis' ? {} : { baseline: before.baseline ?? null }),
-    ...(warned === undefined ? {} : { warned }),
-  };
-  return startMigration({ io, actor }, sent, {
-    source: {
-      host: source.host,
-      ...(engine === 'postgresql' ? { dbname: source.dbname } : {}),
-      port: source.port,
-      ...(source.username === undefined ? {} : { username: source.username }),
-      ...(source.password === undefined ? {} : { password: source.password }),
-    },
-    disableSsl: source.ssl === 'disable',
-    ...(ignoreDbs.length === 0 ? {} : { ignoreDbs }),
-  });
 }
 
 /**

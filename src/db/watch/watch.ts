@@ -6,7 +6,7 @@ import {
   type Migration,
   type MigrationFailure,
 } from '../../api/online-migration.ts';
-import { CliError, type ExitCode } from '../../base/errors.ts';
+import { CliError, type ExitCode, usageError } from '../../base/errors.ts';
 import { maxTextLength, sanitizeLine } from '../../base/sanitize.ts';
 import { quoteShellArg } from '../../base/text.ts';
 import type { OptionSpec, ParsedArgs } from '../../cli/command.ts';
@@ -69,6 +69,13 @@ export interface WatchOptions {
    * account started.
    */
   readonly fetchStatus?: (started: RecordedStart, signal: AbortSignal) => Promise<Migration | undefined>;
+}
+
+/** Without `--watch`, these options of `db migrate` would have no effect, so they are refused. */
+export function requireWatchFlag(args: ParsedArgs): void {
+  if (args.has('watch')) return;
+  const unused = watchOptions.find(({ name }) => args.values(name).length > 0);
+  if (unused !== undefined) throw usageError(`cannot use --${unused.name} without --watch`, 'add `--watch`');
 }
 
 export function readWatchOptions(args: ParsedArgs, source: DbSource): WatchOptions {

@@ -1,0 +1,185 @@
+import type { Actor } from '../../api/actor.ts';
+import { describeFailures, describeMigration, type MigrationFailure } from '../../api/online-migration.ts';
+import { mayHaveArrived, type StartedMigration } from '../../api/start-online-migration.ts';
+import { CliError, type ExitCode } from '../../base/errors.ts';
+import { maxTextLength } from '../../base/sanitize.ts';
+import type { ListView } from '../../cli/columns.ts';
+import type { ParsedArgs } from '../../cli/command.ts';
+import type { CommandIo } from '../../cli/command-io.ts';
+import { type DbSource, sourceArgs, sourceWords } from '../source/index.ts';
+import { helpWithFailures } from './failures.ts';
+import { restrictionLines, settleInterrupted, statusReader } from './migration.ts';
+import { formatSourceName } from './record.ts';
+import { migrationTimeLimit } from './sample.ts';
+import { readBefore, recordNewSlots, type SourceBefore, sourceAddress } from './source.ts';
+import { isSameSource, plausibleStart, startMigration } from './start.ts';
+import { readWatchOptions, watchMigration } from './watch.ts';
+
+/** A migration that was started, with what was read of its source before. */
+export interface Begun {
+  readonly started: StartedMigration;
+  /** Undefined if an earlier run started the migration. */
+  readonly before?: SourceBefore;
+}
+
+/**
+ * The migration that an interrupted run started, and that still runs; undefined if there is none. Throws `api_error` if its
+ * source is another one.
+ */
+export async function findInterrupted(
+  io: CommandIo,
+  actor: Actor,
+  cluster: string,
+  source: DbSource,
+): Promise<Begun | undefined> {
+  const interrupted = await settleInterrupted(io, actor, cluster);
+  if (interrupted?.migration === undefined || interrupted.hasEnded) return undefined;
+  const { start, migration } = interrupted;
+  const { id = '', status = 'running', createdAt = '' } = migration;
+  if (isSameSource(start.source, sourceAddress(source))) return { started: { id, status, createdAt } };
+  const command = (words: string): string => `\`${actor.command(words, cluster)}\``;
+  throw new CliError('api_error', 'cannot start the migration: an earlier run started one into this cluster', {
+    detail: `${describeMigration(migration)}, from ${formatSourceName(start.source)}; nothing was sent`,
+    hint: `show the earlier migration with ${command('db status')}; stop it with ${command('db stop')}`,
+  });
+}
+
+/**
+ * Throws what the service would report after the start.
+ * @param contents databases of the target that have tables, or Redis keys, as far as it was read
+ */
+export function requireEmpty(
+  actor: Actor,
+  args: ParsedArgs,
+  cluster: string,
+  source: DbSource,
+  contents: readonly MigrationFailure[],
+): void {
+  if (contents.length === 0) return;
+  const from = sourceWords(source, moreOf(args));
+  throw new CliError('preflight_blocked', 'cannot start the migration: the target is not empty; nothing was sent', {
+    detail: describeFailures(contents),
+    hint: helpWithFailures(contents, false, {
+      preflight: actor.command('db preflight', ...from),
+      stop: actor.command('db stop', cluster),
+      migrate: actor.command('db migrate', cluster, ...from),
+    }),
+  });
+}
+
+function moreOf(args: ParsedArgs): { readonly ignoreDbs: readonly string[]; readonly caFile: string | undefined } {
+  return { ignoreDbs: args.values('ignore-dbs'), caFile: args.value('ca-file') };
+}
+
+/**
+ * Starts the migration of a source after a confirmation, and records it.
+ * @param warned ids of preflight checks that did not pass, by which `db watch` ranks likely causes; undefined without a preflight
+ */
+export async function migrateSource(
+  io: CommandIo,
+  actor: Actor,
+  args: ParsedArgs,
+  {
+    cluster,
+    source: named,
+    warned,
+  }: {
+    readonly cluster: string;
+    readonly source: DbSource;
+    readonly warned: readonly string[] | undefined;
+  },
+): Promise<Begun> {
+  const { engine, source } = named;
+  const { output } = io;
+  const more = moreOf(args);
+  const { ignoreDbs } = more;
+  await confirm(io, actor, cluster, named);
+  const before = await readBefore(io, named, ignoreDbs);
+  const sent = {
+    ...{ cluster, source: sourceAddress(named), identity: await actor.storedIdentity() },
+    baseOrigin: (await actor.api()).baseOrigin,
+    sourceOptions: sourceArgs(named, more),
+    ...(before.slots === undefined ? {} : { before: before.slots }),
+    ...(engine === 'redis' ? {} : { baseline: before.baseline ?? null }),
+    ...(warned === undefined ? {} : { warned }),
+  };
+  const request = {
+    source: {
+      host: source.host,
+      ...(engine === 'postgresql' ? { dbname: source.dbname } : {}),
+      port: source.port,
+      ...(source.username === undefined ? {} : { username: source.username }),
+      ...(source.password === undefined ? {} : { password: source.password }),
+    },
+    disableSsl: source.ssl === 'disable',
+    ...(ignoreDbs.length === 0 ? {} : { ignoreDbs }),
+  };
+  try {
+    return { started: await startMigration({ io, actor }, sent, request), before };
+  } catch (error) {
+    // With -o json, standard error contains only the error.
+    const isText = output.format !== 'json' && output.format !== 'ndjson';
+    if (isText && mayHaveArrived(error)) await output.note(restrictionLines(engine));
+    throw error;
+  }
+}
+
+async function confirm({ prompts }: CommandIo, actor: Actor, cluster: string, { source }: DbSource): Promise<void> {
+  const who = await actor.describeForPrompt();
+  const message = `Start the online migration of ${source.host}:${source.port} into cluster ${cluster} as ${who}?`;
+  if (!prompts.interactive || (await prompts.confirm({ message }))) return;
+  throw new CliError('cancelled', 'the migration was not started', {
+    hint: 'run the command again to start the migration; nothing was sent to the service',
+  });
+}
+
+interface Migrated {
+  readonly id: string;
+  readonly status: string;
+  readonly created_at: string;
+  readonly deadline: string;
+  readonly preflight?: object;
+}
+
+const view: ListView<Migrated> = {
+  columns: [
+    { name: 'ID', value: (row) => row.id },
+    { name: 'Status', value: (row) => row.status },
+    { name: 'CreatedAt', value: (row) => row.created_at },
+    { name: 'Deadline', value: (row) => row.deadline },
+  ],
+};
+
+/**
+ * Prints the running migration, the rules that apply during it, and the next command; with --watch, follows the migration.
+ * @param preflight its report, for the JSON output
+ */
+export async function reportBegun(
+  io: CommandIo,
+  actor: Actor,
+  args: ParsedArgs,
+  source: DbSource,
+  { started: { id, status, createdAt }, before, preflight }: Begun & { readonly preflight?: object | undefined },
+): Promise<ExitCode> {
+  const { output, host } = io;
+  const startedAt = plausibleStart(createdAt, host.clock.now());
+  const deadline = new Date(startedAt + migrationTimeLimit).toISOString().replace('.000Z', 'Z');
+  const result = { id, status, created_at: createdAt, deadline, ...(preflight === undefined ? {} : { preflight }) };
+  await output.object<Migrated>(result, view);
+  await output.note([
+    `The service accepted the migration. The migration runs until it is stopped, until ${deadline} at the latest.`,
+    ...restrictionLines(source.engine),
+    ...(source.engine === 'redis' || before?.failure === undefined
+      ? []
+      : [
+          `No baseline was written: ${before.failure}. If the migration stops, \`db watch\` knows only what changes while it runs.`,
+        ]),
+  ]);
+  if (args.has('watch'))
+    return watchMigration(io, { ...readWatchOptions(args, source), isNew: true, fetchStatus: statusReader(actor) });
+  const more = moreOf(args);
+  if (before?.baseline !== undefined) await recordNewSlots(host, source, more.ignoreDbs);
+  const next = actor.command('db watch', ...sourceWords(source, more), '--until-idle');
+  await output.note(`Next, follow the migration until the target has caught up: ${next}`, maxTextLength);
+  return 0;
+}
