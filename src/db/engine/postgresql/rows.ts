@@ -42,7 +42,7 @@ export async function copyRows(
       progress.tables = [...rows.values()];
       const enableTriggers = await disableTriggers(to);
       for (const table of tables) await copyTable(from, to, table, report);
-      for (const statement of enableTriggers) await to.query(statement);
+      for (const statement of enableTriggers) await to.query(statement, longTimeout);
       progress.phase = 'finishing';
       progress.warnings.push(...(await copyRest(from, to)));
       await from.query('COMMIT');
@@ -67,7 +67,7 @@ async function listTablesToCopy(session: SafeSession): Promise<readonly TableToC
     `SELECT n.nspname, c.relname, a.attname, c.oid FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
      LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND ${isCopiedSql(version)}
      WHERE c.relkind = 'r' AND c.relpersistence <> 't' AND n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'
-     AND NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')
+     AND ${isNoMemberSql}
      ORDER BY n.nspname, c.relname, c.oid, a.attnum`,
   );
   const tables = new Map<string, { readonly schema: string; readonly name: string; readonly columns: string[] }>();
@@ -84,22 +84,49 @@ async function listTablesToCopy(session: SafeSession): Promise<readonly TableToC
 }
 
 /**
- * Disables triggers and foreign keys for this session, as replication does, so that tables can be copied in any order.
- * A role that may not set session_replication_role copies with triggers and foreign keys enabled.
+ * Disables triggers and foreign keys, as replication does, so that tables can be copied in any order: for this session,
+ * or in the schema if the role may not set session_replication_role.
+ * @returns statements that restore them
  */
 async function disableTriggers(session: SafeSession): Promise<readonly string[]> {
-  await session.query("SET session_replication_role = 'replica'").catch(() => {});
-  // ALWAYS and REPLICA triggers are disabled too, because they fire with session_replication_role = replica; the rows
-  // that they wrote on the source are copied with their tables.
-  const triggers = await lastRows(
-    session,
-    `SELECT format('ALTER TABLE %s DISABLE TRIGGER %I', tgrelid::regclass, tgname) AS off,
-       format('ALTER TABLE %s ENABLE %s TRIGGER %I', tgrelid::regclass, CASE tgenabled WHEN 'A' THEN 'ALWAYS' ELSE 'REPLICA' END, tgname) AS back
-     FROM pg_trigger WHERE tgenabled IN ('A', 'R') AND NOT tgisinternal`,
+  const isReplica = await session.query("SET session_replication_role = 'replica'").then(
+    () => true,
+    () => false,
   );
-  for (const { off } of triggers) await session.query(off ?? '');
-  return triggers.map(({ back }) => back ?? '');
+  // Triggers that still fire are disabled one by one; the rows that they wrote on the source are copied with their
+  // tables. Triggers of foreign keys belong to the system: only a superuser can disable them, so the keys are dropped.
+  const changes = await lastRows(
+    session,
+    isReplica ? firingTriggersSql('A', 'R') : `${foreignKeysSql} UNION ALL ${firingTriggersSql('A', 'O')}`,
+  );
+  for (const { off } of changes) await session.query(off ?? '');
+  return changes.map(({ back }) => back ?? '');
 }
+
+/**
+ * ONLY, because a partition may have another state of the trigger than its partitioned table. Before PostgreSQL 15 the
+ * trigger of a partition is internal, and has no constraint.
+ */
+function firingTriggersSql(...states: readonly ('A' | 'R' | 'O')[]): string {
+  return `SELECT format('ALTER TABLE ONLY %s DISABLE TRIGGER %I', t.tgrelid::regclass, t.tgname) AS off,
+      format('ALTER TABLE ONLY %s ENABLE %s TRIGGER %I', t.tgrelid::regclass,
+        CASE t.tgenabled WHEN 'A' THEN 'ALWAYS' WHEN 'R' THEN 'REPLICA' END, t.tgname) AS back
+    FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid
+    WHERE c.relkind = 'r' AND (NOT t.tgisinternal OR t.tgconstraint = 0) AND t.tgenabled IN (${states.map(quoteLiteral).join(', ')})
+      AND ${isNoMemberSql}`;
+}
+
+/** A table of an extension belongs to the superuser who installed the extension, and its rows are not copied. */
+const isNoMemberSql = `NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')`;
+
+/** The key of a partitioned table contains those of its partitions, which have coninhcount 1. */
+const foreignKeysSql = `SELECT format('ALTER TABLE %s DROP CONSTRAINT %I', k.conrelid::regclass, k.conname) AS off,
+    format('ALTER TABLE %s ADD CONSTRAINT %I %s', k.conrelid::regclass, k.conname, pg_get_constraintdef(k.oid))
+      || CASE WHEN n.description IS NULL THEN ''
+        ELSE format('; COMMENT ON CONSTRAINT %I ON %s IS %L', k.conname, k.conrelid::regclass, n.description) END AS back
+  FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid
+    LEFT JOIN pg_description n ON n.objoid = k.oid AND n.classoid = 'pg_constraint'::regclass
+  WHERE k.contype = 'f' AND k.coninhcount = 0 AND ${isNoMemberSql}`;
 
 async function copyTable(
   from: SafeSession,

@@ -51,6 +51,54 @@ test('a role that may not replicate gets a dump with a warning, which ends by it
   expect(await subscriptionsOn(target)).toEqual([]);
 });
 
+test('without a superuser of the target neither triggers nor foreign keys are in force during the copy, and are the same after it', async () => {
+  const { source, target, fresh, job } = servers();
+  const schema = `
+    CREATE TABLE audit (id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, what int);
+    CREATE TABLE a_child (id int PRIMARY KEY, parent int);
+    CREATE TABLE z_parent (id int PRIMARY KEY, child int REFERENCES a_child DEFERRABLE);
+    ALTER TABLE a_child ADD CONSTRAINT "the key" FOREIGN KEY (parent) REFERENCES z_parent ON DELETE CASCADE;
+    COMMENT ON CONSTRAINT "the key" ON a_child IS 'it''s a cycle';
+    CREATE TABLE parted (id int REFERENCES z_parent) PARTITION BY LIST (id);
+    CREATE TABLE part1 PARTITION OF parted FOR VALUES IN (1);
+    CREATE FUNCTION log() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN INSERT INTO public.audit (what) VALUES (1); RETURN NEW; END';
+    CREATE TRIGGER plain AFTER INSERT ON a_child FOR EACH ROW EXECUTE FUNCTION log();
+    CREATE TRIGGER always AFTER INSERT ON z_parent FOR EACH ROW EXECUTE FUNCTION log();
+    ALTER TABLE z_parent ENABLE ALWAYS TRIGGER always;
+    CREATE CONSTRAINT TRIGGER late AFTER INSERT ON z_parent DEFERRABLE FOR EACH ROW EXECUTE FUNCTION log();
+    CREATE TRIGGER replica AFTER INSERT ON z_parent FOR EACH ROW EXECUTE FUNCTION log();
+    ALTER TABLE z_parent ENABLE REPLICA TRIGGER replica;
+    CREATE TRIGGER off BEFORE INSERT ON z_parent FOR EACH ROW EXECUTE FUNCTION log();
+    ALTER TABLE z_parent DISABLE TRIGGER off;
+    CREATE TRIGGER parted AFTER INSERT ON parted FOR EACH ROW EXECUTE FUNCTION log();
+    ALTER TABLE part1 ENABLE ALWAYS TRIGGER parted;
+    CREATE VIEW v AS SELECT id FROM a_child;
+    CREATE TRIGGER instead INSTEAD OF INSERT ON v FOR EACH ROW EXECUTE FUNCTION log()`;
+  await fresh(
+    'plain',
+    schema,
+    'INSERT INTO a_child VALUES (1); INSERT INTO z_parent VALUES (1, 1); UPDATE a_child SET parent = 1; INSERT INTO parted VALUES (1)',
+  );
+  await target.query("CREATE ROLE plain LOGIN CREATEDB CREATEROLE PASSWORD 'plainword'");
+  const ports = testEngineDependencies({
+    schemaCopy: async () => {
+      await target.query(`SET ROLE plain; ${schema}`, 'plain');
+      return { kind: 'copied', by: 'test', warnings: [] };
+    },
+  });
+  const login = postgresEndpointOf(target, { username: 'plain', password: new Secret('plainword') });
+  const state = await beginMigration(await job(['plain'], { target: login, method: 'dump' }), ports).ended;
+  expect(state).toMatchObject({ status: 'done', method: 'dump' });
+  for (const text of [
+    'SELECT * FROM audit ORDER BY id',
+    'SELECT a.id, a.parent, z.child, p.id AS part FROM a_child a, z_parent z, parted p',
+    'SELECT tgrelid::regclass::text, tgname, tgenabled FROM pg_trigger WHERE NOT tgisinternal OR tgconstraint = 0 ORDER BY 1, 2',
+    `SELECT conrelid::regclass::text, conname, coninhcount, pg_get_constraintdef(oid), obj_description(oid, 'pg_constraint')
+     FROM pg_constraint WHERE contype = 'f' ORDER BY 1, 2`,
+  ])
+    expect(await target.query(text, 'plain')).toEqual(await source.query(text, 'plain'));
+});
+
 test('a table that the role may not read ends the dump with an error', async () => {
   const { fresh, source } = servers();
   await fresh('closed', 'CREATE TABLE t (id int PRIMARY KEY)');
