@@ -4,6 +4,7 @@ import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
 import { searchPathStatement } from '../../../postgresql/psql-script.ts';
 import { quoteIdentifier, quoteLiteral } from '../../../postgresql/quote.ts';
 import type { SafeSession } from '../../../postgresql/search-path-safe-session.ts';
+import { neededForSubscriptions } from '../../../postgresql/subscription-workers.ts';
 import { MigrationError, redactReason, sqlStateOf } from '../error.ts';
 import type { EngineSystem } from '../input.ts';
 import type { PostgresEntry } from '../journal.ts';
@@ -71,32 +72,33 @@ function ownerStatements(subscription: string, role: string, version: number): s
   return `ALTER ROLE ${quoted} SUPERUSER; ${change} ALTER ROLE ${quoted} NOSUPERUSER;`;
 }
 
-/**
- * Without a free worker a subscription waits without an error: each subscription needs an apply worker and at least one
- * worker for the initial copy. Checks for free replication origins: without one the copy fails repeatedly, and leaves a
- * slot on the source each time.
- * @returns server_version_num of the target
- */
+/** @returns server_version_num of the target */
 async function assertEnoughWorkers(session: SafeSession): Promise<number> {
   const [row] = await lastRows(
     session,
     `SELECT (SELECT count(*) FROM pg_subscription WHERE subenabled) AS taken,
      current_setting('max_logical_replication_workers') AS workers,
+     current_setting('max_worker_processes') AS processes,
      current_setting('max_sync_workers_per_subscription') AS copies,
      coalesce(current_setting('max_active_replication_origins', true), current_setting('max_replication_slots')) AS origins,
      current_setting('server_version_num') AS version`,
   );
-  const [enabled, workers] = [Number(row?.taken), Number(row?.workers)];
+  const [enabled, workers, processes] = [Number(row?.taken), Number(row?.workers), Number(row?.processes)];
   const [copies, origins] = [Number(row?.copies), Number(row?.origins)];
-  if (enabled + 2 > workers) {
+  const needed = neededForSubscriptions(enabled + 1, { workers, copies });
+  if (needed.workers > workers) {
     throw new MigrationError(
       `the target has no free logical replication worker: max_logical_replication_workers is ${workers}, and ${enabled} subscriptions are enabled; a new one needs 2 workers`,
     );
   }
-  const needed = Math.min(workers, (enabled + 1) * (1 + copies));
-  if (needed > origins) {
+  if (needed.processes > processes) {
     throw new MigrationError(
-      `the target has too few replication origins: up to ${needed} workers need one each, and max_active_replication_origins (before PostgreSQL 18 max_replication_slots) allows ${origins}`,
+      `the target has no free background worker: max_worker_processes is ${processes}, and ${enabled} subscriptions are enabled; with a new one it must be at least ${needed.processes}`,
+    );
+  }
+  if (needed.origins > origins) {
+    throw new MigrationError(
+      `the target has too few replication origins: up to ${needed.origins} workers need one each, and max_active_replication_origins (before PostgreSQL 18 max_replication_slots) allows ${origins}`,
     );
   }
   return Number(row?.version);

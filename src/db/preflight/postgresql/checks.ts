@@ -99,6 +99,7 @@ import { systemValuesCheck } from './checks/system-values.ts';
 import { tableoidDependenceCheck } from './checks/table-oids.ts';
 import { tablespacesCheck } from './checks/tablespaces.ts';
 import { targetLoginCheck } from './checks/target-login.ts';
+import { targetWorkersCheck } from './checks/target-workers.ts';
 import { tcpConnectCheck } from './checks/tcp-connect.ts';
 import { tempFileLimitCheck } from './checks/temp-file-limit.ts';
 import { tempTablesCheck } from './checks/temp-tables.ts';
@@ -129,6 +130,7 @@ export const postgresqlChecks: readonly PostgresqlCheck[] = [
   portDefaultPoolerCheck,
   selfTargetCheck,
   targetLoginCheck,
+  targetWorkersCheck,
   tlsNegotiateCheck,
   tlsRequiredCheck,
   tlsCertCheck,

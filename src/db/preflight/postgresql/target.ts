@@ -107,6 +107,8 @@ export interface PostgresqlTarget {
   readonly databases: ReadonlySet<string>;
   /** Settings by name. The server hides some settings, such as shared_preload_libraries, from a login without rights. */
   readonly settings: ReadonlyMap<string, string>;
+  /** Number of enabled subscriptions in all databases. */
+  readonly subscriptions: number;
 }
 
 /**
@@ -128,8 +130,14 @@ export async function readPostgresqlTarget(
     };
     const [login] = (await read([loginSql])).flat();
     const version = decodeNumber(login, 'version');
-    const [extensions = [], names = [], settings = [], marks = []] = await read(
-      [extensionsSql(version), namesSql, settingsSql, managedMarkersQuery.sql(version, preconditions) ?? ''],
+    const [extensions = [], names = [], settings = [], [subscribed] = [], marks = []] = await read(
+      [
+        extensionsSql(version),
+        namesSql,
+        settingsSql,
+        subscriptionsSql(version),
+        managedMarkersQuery.sql(version, preconditions) ?? '',
+      ],
       version,
     );
     const namesOf = (kind: string) =>
@@ -150,6 +158,7 @@ export async function readPostgresqlTarget(
       roles: namesOf('role'),
       databases: namesOf('database'),
       settings: new Map(settings.map((row) => [decodeText(row, 'name'), decodeText(row, 'setting')])),
+      subscriptions: decodeNumber(subscribed, 'subscriptions'),
     };
   } finally {
     await session.end();
@@ -222,6 +231,12 @@ const namesSql = `
 `;
 
 const settingsSql = 'SELECT name, setting FROM pg_settings';
+
+function subscriptionsSql(version: number): string {
+  return version < 100_000
+    ? 'SELECT 0 AS subscriptions'
+    : 'SELECT count(*) AS subscriptions FROM pg_subscription WHERE subenabled';
+}
 
 /** The server that is named as the target; `postgresql` is what it reports, if it was read. */
 export interface NamedTarget {

@@ -112,6 +112,7 @@ export function postgresqlTarget(more: Partial<PostgresqlTarget> = {}): Postgres
     roles: new Set(['doadmin']),
     databases: new Set(['postgres']),
     settings: new Map(),
+    subscriptions: 0,
     ...more,
   };
 }

@@ -11,6 +11,8 @@ const forced = [
   'CREATE POLICY own ON t USING (who = current_user)',
 ];
 
+const defaultWorkers = { max_logical_replication_workers: 4, max_worker_processes: 8, max_replication_slots: 10 };
+
 /** What the target provides, and what its login may create. */
 export const targetCases: readonly PostgresCase[] = [
   {
@@ -158,6 +160,40 @@ export const targetCases: readonly PostgresCase[] = [
       "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'read only'; END $$",
       'CREATE TRIGGER refuse BEFORE INSERT ON z_parent FOR EACH ROW EXECUTE FUNCTION refuse()',
     ],
+  },
+  {
+    name: 'five databases, and a target with the workers that it has by default',
+    verdict: 'dump',
+    reasons: ['target-workers'],
+    databases: ['d1', 'd2', 'd3', 'd4', 'd5'],
+    target: defaultWorkers,
+    uneven: 'the subscriptions of the first databases get the workers, and it depends on the time which these are',
+  },
+  {
+    name: 'three databases, and a target with the workers that it has by default',
+    verdict: 'continuous',
+    databases: ['d1', 'd2', 'd3'],
+    target: defaultWorkers,
+  },
+  {
+    name: 'a target without logical replication workers',
+    verdict: 'dump',
+    reasons: ['target-workers'],
+    quick: true,
+    target: { max_logical_replication_workers: 0 },
+  },
+  {
+    name: 'a target whose only background worker applies changes',
+    verdict: 'dump',
+    reasons: ['target-workers'],
+    target: { max_worker_processes: 2 },
+  },
+  {
+    name: 'a target without replication origins',
+    verdict: 'dump',
+    reasons: ['target-workers'],
+    to: 18,
+    target: { max_active_replication_origins: 0 },
   },
   {
     name: 'an extension that the target prescribes another schema for (pg_cron 1.4 in public, 1.6)',

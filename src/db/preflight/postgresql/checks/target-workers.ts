@@ -1,0 +1,44 @@
+import { countOf } from '../../../../base/text.ts';
+import { neededForSubscriptions } from '../../../../postgresql/subscription-workers.ts';
+import { type CheckOutcome, failOutcome, passOutcome, skipOutcome } from '../../finding.ts';
+import { declareServerCheck } from '../check.ts';
+
+export const targetWorkersCheck = declareServerCheck({
+  id: 'target-workers',
+  title: 'the target has enough workers for the subscriptions',
+  headline: 'The target has too few workers for the subscriptions',
+  severity: { continuous: 'blocker' },
+  needs: 'connection',
+  queries: {},
+  evaluate(_values, { databases }, { target }): CheckOutcome {
+    const read = target?.postgresql;
+    if (read === undefined) return skipOutcome('the target was not read');
+    const { settings, subscriptions } = read;
+    if (!settings.has('max_logical_replication_workers')) return skipOutcome('the target does not show its settings');
+    const limit = (name: string) => Number(settings.get(name) ?? Number.POSITIVE_INFINITY);
+    const workers = limit('max_logical_replication_workers');
+    const needed = neededForSubscriptions(subscriptions + databases.length, {
+      workers,
+      copies: limit('max_sync_workers_per_subscription'),
+    });
+    const origins = settings.has('max_active_replication_origins')
+      ? 'max_active_replication_origins'
+      : 'max_replication_slots';
+    // The workers that can run use up the origins, so an insufficient number of workers is reported alone.
+    const required = [
+      ['max_logical_replication_workers', needed.workers],
+      ['max_worker_processes', needed.processes],
+      [origins, workers < needed.workers ? 0 : needed.origins],
+    ] as const;
+    const low = required.filter(([name, least]) => limit(name) < least);
+    if (low.length === 0) return passOutcome(String(workers), { required: String(needed.workers) });
+    return failOutcome(['continuous'], low.map(([name]) => `${name} = ${limit(name)}`).join(', '), {
+      required: low.map(([name, least]) => `${name} = ${least}`).join(', '),
+      detail: `The migration creates a subscription for each of ${countOf(databases.length, 'database')}, and ${countOf(subscriptions, 'subscription is', 'subscriptions are')} enabled on the target. Each needs an apply worker, and their tables are copied by further workers; every worker needs a background process and a replication origin. A subscription without a worker waits without an error.`,
+      fix: {
+        by: 'the administrator of the target',
+        text: `Set ${low.map(([name, least]) => `${name} to ${least} or more`).join(', ')} on the target and restart it, or migrate fewer databases at a time (--ignore-dbs).`,
+      },
+    });
+  },
+});
