@@ -98,6 +98,7 @@ import { systemTablesCheck } from './checks/system-tables.ts';
 import { systemValuesCheck } from './checks/system-values.ts';
 import { tableoidDependenceCheck } from './checks/table-oids.ts';
 import { tablespacesCheck } from './checks/tablespaces.ts';
+import { targetEmptyCheck } from './checks/target-empty.ts';
 import { targetLoginCheck } from './checks/target-login.ts';
 import { targetWorkersCheck } from './checks/target-workers.ts';
 import { tcpConnectCheck } from './checks/tcp-connect.ts';
@@ -131,6 +132,7 @@ export const postgresqlChecks: readonly PostgresqlCheck[] = [
   selfTargetCheck,
   targetLoginCheck,
   targetWorkersCheck,
+  targetEmptyCheck,
   tlsNegotiateCheck,
   tlsRequiredCheck,
   tlsCertCheck,

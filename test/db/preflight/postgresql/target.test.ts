@@ -73,8 +73,15 @@ describe('db preflight --target', () => {
     const superuser = await run('postgres', { CLOUDCTL_TARGET_PASSWORD: target.password });
     expect(superuser).toMatchObject({ code: 0 });
     expect(superuser.report()).toMatchObject({ verdict: 'continuous', proven: true, target: { version: '17' } });
+    const emptiness = ({ findings }: PreflightReport) => findings.find(({ id }) => id === 'target-empty');
+    expect(emptiness(superuser.report())).toMatchObject({ status: 'pass' });
+    await target.query('CREATE TABLE mine (id int)');
     const plain = await run('plain', { CLOUDCTL_TARGET_PASSWORD: 'hush-4711' });
     expect(plain).toMatchObject({ code: 3 });
+    expect(emptiness(plain.report())).toMatchObject({
+      status: 'warn',
+      observed: expect.stringContaining('public.mine'),
+    });
     const blockers = plain.report().findings.filter(({ status }) => status === 'fail');
     expect(blockers.map(({ id }) => id)).toEqual(['extensions']);
     expect(plain.out + plain.err).not.toContain('hush-4711');
