@@ -241,6 +241,26 @@ export const brokenDatabases: readonly BrokenDatabase[] = [
     found: { 'removed-types': 'fail continuous+dump' },
   },
   {
+    database: 'ambiguous_calls',
+    setup: [
+      "CREATE FUNCTION price(int) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT $1'",
+      'CREATE TABLE t (id int PRIMARY KEY, c int DEFAULT price(1))',
+      "CREATE FUNCTION price(int, vat int DEFAULT 0) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT $1 + vat'",
+    ],
+    found: { 'removed-types': 'fail continuous+dump' },
+  },
+  {
+    database: 'overloads_before_use',
+    setup: [
+      "CREATE FUNCTION price(int) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT $1'",
+      "CREATE FUNCTION price(int, vat int) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT $1 + vat'",
+      "CREATE FUNCTION price(numeric, vat int DEFAULT 0) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT vat'",
+      'CREATE TABLE t (id int PRIMARY KEY, c int DEFAULT price(1), d int CHECK (price(d, 2) > price(d)))',
+      'INSERT INTO t VALUES (1, 1, 1)',
+    ],
+    found: {},
+  },
+  {
     database: 'support_functions',
     setup: [
       'CREATE FUNCTION len(text) RETURNS int LANGUAGE sql IMMUTABLE AS $$SELECT length($1)$$',

@@ -22,6 +22,7 @@ import {
   incompatibleOperatorsQuery,
   removedExtensionOperatorsQuery,
 } from '../queries/incompatible-calls.ts';
+import { type OverloadedCall, overloadedCallsQuery } from '../queries/overloaded-calls.ts';
 import type { PostgresqlQuery } from '../query.ts';
 import { targetVersionNumber } from '../source-facts.ts';
 
@@ -395,6 +396,7 @@ export const removedTypesCheck = declareDatabaseCheck({
     outdatedExtensions: removedExtensionOperatorsQuery,
     outdatedDefinitions: incompatibleDefinitionsQuery,
     outdatedFunctions: incompatibleFunctionsQuery,
+    overloadedCalls: overloadedCallsQuery,
   },
   evaluate(values, database, _ground, options) {
     const { removedUses, ...outdated } = values;
@@ -407,9 +409,10 @@ export const removedTypesCheck = declareDatabaseCheck({
       ...outdated.outdatedExtensions,
       ...outdated.outdatedDefinitions,
       ...outdated.outdatedFunctions,
+      ...outdated.overloadedCalls.flatMap(ambiguousCall),
     ].filter(({ since }) => target === undefined || since * 10_000 <= target);
     const isMoved = ({ needs }: IncompatibleObject) => needs.startsWith(movedColumnsNeed);
-    if (found.length === 0) return passOutcome('none');
+    if (found.length === 0) return otherCalls(outdated.overloadedCalls, database);
     if (found.every(isMoved)) return movedColumns(found, database);
     const objects = [...new Set(found.map(({ object }) => object))];
     const named = (object: string) => found.filter((one) => one.object === object);
@@ -434,6 +437,36 @@ export const removedTypesCheck = declareDatabaseCheck({
     return isKnown ? failOutcome(['continuous', 'dump'], observed, more) : warnOutcome(observed, more);
   },
 });
+
+const oneFunctionNeed = 'a function name without ';
+
+function ambiguousCall({ object, call, other, isAmbiguous }: OverloadedCall): readonly IncompatibleObject[] {
+  if (!isAmbiguous) return [];
+  return [{ object, needs: `${oneFunctionNeed}${other}`, since: 0, says: `function ${call} is not unique` }];
+}
+
+/** A function that was added later fits a call better: the target takes it without an error. */
+function otherCalls(calls: readonly OverloadedCall[], database: string): CheckOutcome {
+  if (calls.length === 0) return passOutcome('none');
+  const observed = `${countOf(calls.length, 'definition')} that may call another function on the target`;
+  const more = {
+    headline: 'A definition may call another function on the target',
+    required: 'functions of one name whose arguments PostgreSQL cannot confuse',
+    detail: `A dump has the text of a call, and the target finds its function by the types of the arguments. A function of the same name that was added later may fit better: the definition has the same text on both servers, and other results.${unlistedNote(calls)}`,
+    objects: limitObjects(calls).map(({ object, call, other }) => `${object} (${call}, or ${other})`),
+    fix: {
+      database,
+      by: 'the owner of the objects',
+      text: 'Rename the function that was added later, or create the objects again, so that both servers take the same function.',
+    },
+  };
+  if (!calls.some(({ stores }) => stores)) return warnOutcome(observed, more);
+  return {
+    ...unknownOutcome(observed),
+    ...more,
+    premise: 'the expressions have the same results for the stored rows with the functions that the target finds',
+  };
+}
 
 function movedColumns(found: readonly IncompatibleObject[], database: string): CheckOutcome {
   return {
@@ -464,10 +497,13 @@ function dropExamples(objects: readonly string[]): string {
 /** Objects that the target rejects because of their definition can be altered instead of dropped. */
 function alterHints(found: readonly IncompatibleObject[]): string {
   const isNotAltered = (one: IncompatibleObject) =>
-    /^(internal function|setting|no cast|no operator class) /.test(one.needs);
+    /^(internal function|setting|no cast|no operator class|a function name without) /.test(one.needs);
   const settings = found.some(({ needs }) => needs.startsWith('setting '));
   const definitions = found.some((one) => one.says !== undefined && one.since > 0 && !isNotAltered(one));
   return [
+    found.some(({ needs }) => needs.startsWith(oneFunctionNeed))
+      ? ' Of two functions that fit a call, drop or rename one; the other objects can stay.'
+      : '',
     definitions
       ? ' Change a name with ALTER … RENAME CONSTRAINT, a column with ALTER COLUMN … DROP EXPRESSION, DROP IDENTITY or TYPE … COLLATE; re-create an unlogged partitioned table.'
       : '',

@@ -11,6 +11,15 @@ const kept = {
   outdatedExtensions: [],
   outdatedDefinitions: [],
   outdatedFunctions: [],
+  overloadedCalls: [],
+};
+
+const priced = {
+  object: 'default of public.a.c',
+  call: 'public.price(integer)',
+  other: 'public.price(integer,integer)',
+  isAmbiguous: true,
+  stores: false,
 };
 
 testDatabaseCases([
@@ -48,6 +57,29 @@ testDatabaseCases([
       sourceFacts(),
       preflightOptions({ targetVersion: undefined }),
     ),
+    verdict: 'warn',
+  },
+  {
+    what: 'a call that fits two functions',
+    ...forBothMethods(removedTypesCheck, { ...kept, removedUses: [], overloadedCalls: [priced] }),
+    verdict: 'fail continuous+dump',
+  },
+  {
+    what: 'a call that may mean another function for stored rows',
+    ...forBothMethods(removedTypesCheck, {
+      ...kept,
+      removedUses: [],
+      overloadedCalls: [{ ...priced, isAmbiguous: false, stores: true }],
+    }),
+    verdict: 'unknown',
+  },
+  {
+    what: 'a call that may mean another function in a view',
+    ...forBothMethods(removedTypesCheck, {
+      ...kept,
+      removedUses: [],
+      overloadedCalls: [{ ...priced, isAmbiguous: false }],
+    }),
     verdict: 'warn',
   },
   {

@@ -240,6 +240,12 @@ const databases: Readonly<Record<string, readonly (readonly string[])[]>> = {
   ],
   'changed-storage': [
     [`CREATE TABLE t (${key}, a text)`, "INSERT INTO t VALUES (1, 'a')", 'ALTER TABLE t ALTER a SET STORAGE PLAIN'],
+  'overloaded-calls': [
+    [
+      `${reads} 'BEGIN RETURN true; END'`,
+      `CREATE TABLE t (${key}, a boolean DEFAULT f(1))`,
+      "CREATE FUNCTION f(int, b int DEFAULT 0) RETURNS boolean LANGUAGE sql AS 'SELECT true'",
+    ],
   ],
   'incompatible-calls': [['CREATE VIEW v AS SELECT * FROM pg_stat_get_wal()']],
   'incompatible-views': [['CREATE VIEW v AS SELECT 1 AS a', 'CREATE OR REPLACE VIEW v AS SELECT a FROM v']],
