@@ -182,17 +182,26 @@ export const sessionFunctions = `${searchPathFunctions}|2077|74[56]|1079`;
 
 /**
  * Functions whose result depends on the server, the connection or the time of the call, except those that read the
- * clock: version, addresses and process ids, positions in the WAL, transactions, sizes of files, sequences, random
- * values.
+ * clock: version, addresses and process ids, positions in the WAL, transactions, sizes of files and of stored
+ * values, sequences, random values.
  */
 export const serverStateFunctions =
-  '89|1181|157[45]|1598|2026|2034|2168|219[6-9]|2286|2324|2325|2332|2559|2560|2849|2852|294[34]|299[78]|3163|329[89]|3330|3348|3432|3810|382[01]|3830|3939|5059|506[01]|6212|6339|634[01]|642[89]|6430';
+  '89|1181|1269|157[45]|2121|1598|2026|2034|2168|219[6-9]|2286|2324|2325|2332|2559|2560|2849|2852|294[34]|299[78]|3163|329[89]|3330|3348|3432|3810|382[01]|3830|3939|5059|506[01]|6212|6316|6339|634[01]|642[89]|6430';
 
 /**
  * Functions with the name of a time zone among their arguments: timezone (1159, 2037, 2069), date_trunc (1284),
  * make_timestamptz (3463), date_add (6222), date_subtract (6273), generate_series (6274), set_config (2078).
  */
 export const timeZoneFunctions = '1159|1284|2037|2069|2078|3463|6222|627[34]';
+
+/** Functions that read a value as a type whose name is a text: pg_input_is_valid, pg_input_error_info. */
+export const inputFunctions = '621[01]';
+
+/** Functions that return the id of the transaction: txid_current, pg_current_xact_id, and those if it has one. */
+export const transactionIdFunctions = '2943|3348|5059|5060';
+
+/** Types of transaction ids and snapshots, and arrays of them: xid, xid8, txid_snapshot, pg_snapshot. */
+export const transactionIdTypes: readonly number[] = [28, 1011, 5069, 271, 2970, 2949, 5038, 5039];
 
 /** Functions whose result depends on TimeZone, DateStyle or IntervalStyle. */
 export const settingFunctions =

@@ -2,7 +2,7 @@ import { countOf } from '../../../../base/text.ts';
 import { passOutcome, unknownOutcome } from '../../finding.ts';
 import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
 import { findReferences, type NameReference } from '../function-body/names.ts';
-import { isSqlSymbol, tokenizeBody } from '../function-body/tokenize.ts';
+import { isInputByPath, isSqlSymbol, tokenizeBody } from '../function-body/tokenize.ts';
 import { createRelationReader, type FunctionReads, findUnresolved } from '../function-body/unresolved-names.ts';
 
 import {
@@ -27,6 +27,7 @@ function findMutableWord(text: string): string | undefined {
     if (token.kind === 'string') return momentNames.test(token.text.trim());
     if (token.kind !== 'word') return false;
     if (!token.quoted && environmentWords.test(token.text)) return true;
+    if (isInputByPath(token, at, tokens)) return true;
     return isSqlSymbol(tokens[at + 1], '(') && environmentFunctions.test(token.text);
   });
   return found?.text;
@@ -38,9 +39,9 @@ const momentNames = /^(?:now|today|tomorrow|yesterday)$/i;
 const environmentWords =
   /^(?:current_(?:user|role|catalog|schema|date|time|timestamp)|session_user|localtime(?:stamp)?|tableoid|ctid|xmin|xmax|execute|reg(?:class|type|proc|procedure|oper|operator|role|namespace|collation))$/;
 
-/** Excludes pg_typeof, pg_column_size and pg_input_is_valid, whose results depend on their arguments only. */
+/** Excludes pg_typeof and pg_input_is_valid, whose results depend on their arguments and on the search_path. */
 const environmentFunctions =
-  /^(?:current_(?:setting|schemas?|database)|set_config|version|now|(?:clock|statement|transaction)_timestamp|timeofday|random\w*|gen_random_\w+|gen_salt|uuid_generate_v(?:1|1mc|4)|uuidv[47]|nextval|currval|lastval|setval|txid_\w+|inet_\w+|has_\w+_privilege|to_reg\w+|(?:obj|col|shobj)_description|(?:query|table|cursor|schema|database)_to_xml\w*|dblink\w*|lo_\w+|pg_(?!typeof$|column_size$|input_is_valid$)\w+)$/;
+  /^(?:current_(?:setting|schemas?|database)|set_config|version|now|(?:clock|statement|transaction)_timestamp|timeofday|random\w*|gen_random_\w+|gen_salt|uuid_generate_v(?:1|1mc|4)|uuidv[47]|nextval|currval|lastval|setval|txid_\w+|inet_\w+|has_\w+_privilege|to_reg\w+|(?:obj|col|shobj)_description|(?:query|table|cursor|schema|database)_to_xml\w*|dblink\w*|lo_\w+|pg_(?!typeof$|input_is_valid$|input_error_info$)\w+)$/;
 
 export const functionResultsCheck = declareDatabaseCheck({
   id: 'function-results',

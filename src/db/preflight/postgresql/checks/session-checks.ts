@@ -3,9 +3,10 @@ import { firstNormalOid } from '../../../../postgresql/catalog-oids.ts';
 import { decodeBoolean } from '../../../../postgresql/rows.ts';
 import { failOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
 import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
+import { isInputByPath, tokenizeBody } from '../function-body/tokenize.ts';
 import { dropConstraintsFix, suggestConstraintQueries } from '../owner-queries.ts';
 
-import { sessionCheckSql } from '../queries/catalog-predicates.ts';
+import { sessionCheckSql, sessionPattern } from '../queries/catalog-predicates.ts';
 import { constraintColumnsSql, decodeConstraint, type NamedConstraint } from '../queries/constraints.ts';
 import { featureCondition } from '../queries/database-overview.ts';
 import { constraintRowsSql } from '../queries/row-scan.ts';
@@ -27,17 +28,22 @@ export const sessionConstraintsQuery: PostgresqlQuery<readonly SessionConstraint
   sql: (version) => `
     SELECT
       ${constraintColumnsSql},
-      ${constraintRowsSql(version)} AS filled
+      ${constraintRowsSql(version)} AS filled,
+      k.conbin::text !~ '${sessionPattern}' AS is_input
     FROM pg_constraint k
     WHERE k.oid >= '${firstNormalOid}'
       AND ${sessionCheckSql}${version < 180_000 ? '' : ' AND k.conenforced'}
     ORDER BY 2, 1
   `,
   decode: (rows) =>
-    rows.map((row) => ({
-      ...decodeConstraint(row),
-      filled: decodeBoolean(row, 'filled'),
-    })),
+    rows
+      .map((row) => ({
+        ...decodeConstraint(row),
+        filled: decodeBoolean(row, 'filled'),
+        isInput: decodeBoolean(row, 'is_input'),
+      }))
+      .filter(({ isInput, definition }) => !isInput || tokenizeBody(definition).some(isInputByPath))
+      .map(({ isInput, ...constraint }) => constraint),
   absent: [],
 };
 
@@ -69,7 +75,7 @@ export const sessionChecksCheck = declareDatabaseCheck({
       ...unknownOutcome(`${observed}, and it is not known whether every row satisfies the constraints`),
       premise: 'every row satisfies the CHECK constraints in a session on the target',
       ...more,
-      detail: `${more.detail}${valuesOfTarget(named)}${suggestConstraintQueries(named)}`,
+      detail: `${more.detail}${valuesOfTarget(named)}${storedSizes(named)}${suggestConstraintQueries(named)}`,
     };
   },
 });
@@ -84,6 +90,12 @@ const customSetting = /current_setting\('[^']*\.[^']*'(::text)?\)/;
 function valuesOfTarget(constraints: readonly SessionConstraint[]): string {
   return constraints.some(({ definition }) => serverPattern.test(definition))
     ? ' Values such as versions, settings and WAL positions differ on the target: `cloudctl db rehearse` shows whether the rows satisfy the constraint on the target.'
+    : '';
+}
+
+function storedSizes(constraints: readonly SessionConstraint[]): string {
+  return constraints.some(({ definition }) => /\bpg_column_(?:size|compression|toast_chunk_id)\(/.test(definition))
+    ? ' The target evaluates the constraint before it compresses a value, so pg_column_size returns more than for the stored row here; octet_length does not depend on that.'
     : '';
 }
 

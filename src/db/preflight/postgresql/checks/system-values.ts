@@ -1,13 +1,28 @@
 import { countOf } from '../../../../base/text.ts';
-import { serverSpecificTypes, typeOids } from '../../../../postgresql/catalog-oids.ts';
+import {
+  firstNormalOid,
+  serverSpecificTypes,
+  transactionIdFunctions,
+  transactionIdTypes,
+  typeOids,
+} from '../../../../postgresql/catalog-oids.ts';
 import { quoteIdentifier } from '../../../../postgresql/quote.ts';
-import { decodeBoolean, decodeTextArray } from '../../../../postgresql/rows.ts';
-import { failOutcome, passOutcome, removalEffect, unknownOutcome } from '../../finding.ts';
+import { decodeBoolean, decodeText, decodeTextArray } from '../../../../postgresql/rows.ts';
+import {
+  type CheckOutcome,
+  failOutcome,
+  passOutcome,
+  removalEffect,
+  unknownOutcome,
+  warnOutcome,
+} from '../../finding.ts';
 
 import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
 
 import { suggestValueQueries } from '../owner-queries.ts';
+import { isOneOfSql } from '../queries/catalog-predicates.ts';
 import { featureCondition } from '../queries/database-overview.ts';
+import { hasRowsSql } from '../queries/function-uses.ts';
 import { migrationRoleQuery } from '../queries/roles.ts';
 import {
   completeBySearch,
@@ -75,17 +90,39 @@ function isServerSpecific(value: string, { type, numericRoles }: ServerSpecificC
   return ids.some((id) => id !== undefined && !numericRoles.includes(id));
 }
 
+/** Columns with ids of transactions, by their type or their default, in tables with rows: `tx of public.outbox (xid8)`. */
+export const transactionIdsQuery: PostgresqlQuery<readonly string[]> = {
+  id: 'transaction-id-columns',
+  scope: 'database',
+  when: featureCondition('callables', 'defaults'),
+  sql: () => `
+    SELECT quote_ident(a.attname) || ' of ' || c.oid::regclass || ' (' || format_type(a.atttypid, NULL) || ')' AS name
+    FROM pg_class c
+    JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+    LEFT JOIN pg_attrdef d ON d.adrelid = c.oid AND d.adnum = a.attnum
+    WHERE c.oid >= '${firstNormalOid}'
+      AND (
+        ${isOneOfSql(transactionIdTypes, 'a.atttypid')}
+          OR d.adbin::text ~ ':funcid (${transactionIdFunctions}) '
+      )
+      AND ${hasRowsSql}
+    ORDER BY 1
+  `,
+  decode: (rows) => rows.map((row) => decodeText(row, 'name')),
+  absent: [],
+};
+
 export const systemValuesCheck = declareDatabaseCheck({
   id: 'system-values',
   title: 'no column contains values that only this server can read',
   headline: 'A column can contain values that only this server can read',
   severity: { continuous: 'blocker', dump: 'blocker' },
-  queries: { systemValues: serverSpecificQuery, role: migrationRoleQuery },
-  evaluate({ systemValues, role }, database) {
+  queries: { systemValues: serverSpecificQuery, transactionIds: transactionIdsQuery, role: migrationRoleQuery },
+  evaluate({ systemValues, transactionIds, role }, database) {
     const found = systemValues.filter(({ rows }) => rows === 'violate');
     const unseen = systemValues.filter(({ rows }) => rows === 'unseen');
     const named = found.length > 0 ? found : unseen;
-    if (named.length === 0) return passOutcome('none');
+    if (named.length === 0) return oldTransactions(transactionIds, database);
     const money = named.filter(isMoney);
     const observed = countOf(named.length, 'column');
     const kinds = [...new Set(named.map(kindOf))];
@@ -129,6 +166,21 @@ export const systemValuesCheck = declareDatabaseCheck({
     };
   },
 });
+
+function oldTransactions(columns: readonly string[], database: string): CheckOutcome {
+  if (columns.length === 0) return passOutcome('none');
+  return warnOutcome(countOf(columns.length, 'column'), {
+    headline: 'A column contains transaction IDs of this server',
+    required: 'no transaction IDs in rows',
+    detail: `The values are copied, but the target counts its own transactions. Comparisons with pg_current_snapshot(), txid_current() or age() have other results there: rows that are older than every running transaction here are in the future until the counter of the target reaches them, so a query of an outbox does not return them.${unlistedNote(columns)}`,
+    objects: limitObjects(columns),
+    fix: {
+      database,
+      by: 'the owner of the tables',
+      text: 'Process such rows before the cut-over, or set the column to a small value (1) in all copied rows on the target after the cut-over.',
+    },
+  });
+}
 
 type Kind = 'money' | 'privileges' | 'relation' | 'internal';
 

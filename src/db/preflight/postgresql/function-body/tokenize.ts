@@ -46,6 +46,33 @@ export function qualifiedNameAt(tokens: readonly SqlToken[], from: number): read
   }
 }
 
+/**
+ * Whether the token begins a call of pg_input_is_valid or pg_input_error_info with a type that the search_path may decide:
+ * its name is no constant, or not that of a type of PostgreSQL and without a schema.
+ */
+export function isInputByPath(token: SqlToken, at: number, tokens: readonly SqlToken[]): boolean {
+  const isCall = token.kind === 'word' && /^pg_input_(?:is_valid|error_info)$/.test(token.text);
+  if (!isCall || !isSqlSymbol(tokens[at + 1], '(')) return false;
+  let [depth, comma] = [0, at];
+  for (let end = at + 1; end < tokens.length; end += 1) {
+    const one = tokens[end];
+    if (isSqlSymbol(one, '(')) depth += 1;
+    else if (isSqlSymbol(one, ',') && depth === 1) comma = end;
+    else if (isSqlSymbol(one, ')')) {
+      depth -= 1;
+      if (depth > 0) continue;
+      const [name, ...cast] = tokens.slice(comma + 1, end);
+      const isConstant = cast.length === 0 || (cast.length === 2 && isSqlSymbol(cast[0], '::'));
+      return !(name?.kind === 'string' && isConstant && fixedTypeName.test(name.text.trim()));
+    }
+  }
+  return true;
+}
+
+/** A type of PostgreSQL, or one with its schema. */
+const fixedTypeName =
+  /^(?:[\w"]+\.[\w" ]+|int[248]?|integer|bigint|smallint|numeric|decimal|real|float[48]?|double precision|bool(?:ean)?|text|varchar|char|uuid|jsonb?|jsonpath|xml|date|time(?:stamp)?(?:tz| with(?:out)? time zone)?|interval|inet|cidr|macaddr8?|bytea|tsvector|tsquery|point|(?:int[48]|num|ts|tstz|date)(?:multi)?range)(?:\(\d+(?:, *\d+)?\))?(?:\[\])*$/i;
+
 interface TokenRead {
   readonly token?: SqlToken;
   readonly end: number;

@@ -5,6 +5,7 @@ import {
   defaultCollation,
   firstNormalOid,
   firstUnpinnedObjectId,
+  inputFunctions,
   letterFunctionOidPattern,
   releaseFunctions,
   serverStateFunctions,
@@ -74,8 +75,11 @@ export const misplacedTableSql = `
 /** CURRENT_DATE and similar functions are node trees of the type SQLValueFunction. */
 export const clockPattern = `:funcid (${clockFunctions}) |SQLVALUEFUNCTION`;
 
-/** The numbers after `:op` in the pattern are values of enum SQLValueFunctionOp: CURRENT_USER and similar functions. */
-export const sessionPattern = `funcid (${sessionFunctions}|${serverStateFunctions}) |SQLVALUEFUNCTION :op (9|1[0-24]) `;
+/**
+ * The numbers after `:op` in the pattern are values of enum SQLValueFunctionOp: CURRENT_USER and similar functions. The
+ * text of pg_typeof (1619) has a schema if the search_path has not.
+ */
+export const sessionPattern = `funcid (${sessionFunctions}|${serverStateFunctions}) |SQLVALUEFUNCTION :op (9|1[0-24]) |COERCEVIAIO :arg [{]FUNCEXPR :funcid 1619 `;
 
 /** COERCEVIAIO converts a value through its text form, which depends on settings such as DateStyle. */
 export const settingsPattern = `funcid (${settingFunctions}) |COERCEVIAIO`;
@@ -109,7 +113,7 @@ export const clockCheckSql = `contype = 'c' AND conbin::text ~ '${clockPattern}'
  * Condition for a CHECK constraint (alias `k`) whose expression depends on the session (role, settings, search_path) or
  * on the server.
  */
-export const sessionCheckSql = `k.contype = 'c' AND k.conbin::text ~ '${sessionPattern}'`;
+export const sessionCheckSql = `k.contype = 'c' AND k.conbin::text ~ '${sessionPattern}|funcid (${inputFunctions}) '`;
 
 /**
  * The patterns are one array constant, which is parsed once; each element of an IN list would be parsed and compared

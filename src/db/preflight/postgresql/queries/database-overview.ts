@@ -6,6 +6,7 @@ import {
   regprocTypes,
   schemaOids,
   serverSpecificTypes,
+  transactionIdTypes,
 } from '../../../../postgresql/catalog-oids.ts';
 import { decodeNumber, decodeText } from '../../../../postgresql/rows.ts';
 import type { PostgresqlQuery, ValueReader } from '../query.ts';
@@ -186,7 +187,7 @@ type SchemaFeature = (typeof databaseFeatures)[number];
 
 type FeatureTests = Partial<Record<SchemaFeature, string>>;
 
-const featureTypes = [...regprocTypes, ...serverSpecificTypes, ...catalogRowTypes];
+const featureTypes = [...regprocTypes, ...serverSpecificTypes, ...transactionIdTypes, ...catalogRowTypes];
 
 /**
  * Condition: values of the type may contain one of the searched types. Row types of system catalogs and views, except

@@ -73,6 +73,33 @@ test('a value of the server itself is known on the target only, and the report s
   expectOutcomeText(outcome);
 });
 
+test('the size of a value is measured before it is compressed', () => {
+  const constraint = { name: 'k', owner: 'public.t', ofDomain: false, filled: true };
+  const one = { ...constraint, definition: 'CHECK ((pg_column_size(doc) < 8000))' };
+  expectOutcomeText(sessionChecksCheck.evaluate({ sessionChecks: [one] }, 'd1', sourceFacts(), preflightOptions()));
+});
+
+test('names of types count where the search_path decides', async () => {
+  const server = await startPostgres({
+    version: 16,
+    settings: ready,
+    setup: [
+      "CREATE TYPE mood AS ENUM ('a')",
+      'CREATE TABLE t (id int PRIMARY KEY, m mood, w text)',
+      "ALTER TABLE t ADD CONSTRAINT a_text CHECK (pg_typeof(m)::text = 'mood')",
+      "ALTER TABLE t ADD CONSTRAINT b_input CHECK (pg_input_is_valid(w, 'mood'))",
+      'ALTER TABLE t ADD CONSTRAINT c_variable CHECK (pg_input_is_valid(w, coalesce(w)) OR true)',
+      'ALTER TABLE t ADD CONSTRAINT d_size CHECK (pg_column_size(w) < 8000)',
+      "ALTER TABLE t ADD CONSTRAINT fine_type CHECK (pg_typeof(m) = 'mood'::regtype)",
+      "ALTER TABLE t ADD CONSTRAINT fine_input CHECK (pg_input_is_valid(id::text, 'integer') AND pg_input_is_valid(w, 'public.mood'))",
+      'ALTER TABLE t ADD CONSTRAINT fine_length CHECK (octet_length(w) < 8000)',
+      "INSERT INTO t VALUES (1, 'a', 'a')",
+    ],
+  });
+  const { objects } = found(await preflightServer(server), 'session-checks', 'postgres');
+  expect(objects?.map((one) => one.split(' ')[0])).toEqual(['a_text', 'b_input', 'c_variable', 'd_size']);
+});
+
 test.each([14, 18] as const)(
   'on PostgreSQL %i, CHECKs of the server are found',
   async (version) => {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { systemValuesCheck } from '../../../../../src/db/preflight/postgresql/checks/system-values.ts';
 import { ready, startPostgres } from '../../../../fixtures/postgres.ts';
+import { expectOutcomeText } from '../expect-text.ts';
 import { preflightOptions, role, short, sourceFacts } from '../facts.ts';
 import { found, preflightServer } from '../preflight.ts';
 
@@ -14,12 +15,19 @@ test.each([
   { values: [value('regclass', 'fit'), value('aclitem[]', 'unseen')], verdict: 'unknown' },
   { values: [value('aclitem[]', 'unseen'), value('pg_node_tree', 'violate')], verdict: 'fail continuous+dump' },
 ])('columns $values: $verdict', ({ values, verdict }) => {
-  const facts = { systemValues: values, role: role() };
+  const facts = { systemValues: values, transactionIds: [], role: role() };
   expect(short(systemValuesCheck.evaluate(facts, 'd1', sourceFacts(), preflightOptions()))).toBe(verdict);
 });
 
+test('transaction ids are a warning', () => {
+  const facts = { systemValues: [], transactionIds: ['tx of public.outbox (xid8)'], role: role() };
+  const outcome = systemValuesCheck.evaluate(facts, 'd1', sourceFacts(), preflightOptions());
+  expect(short(outcome)).toBe('warn');
+  expectOutcomeText(outcome);
+});
+
 test('lc_monetary of the role fixes money columns without a rewrite', () => {
-  const facts = { systemValues: [value('money', 'violate')], role: role() };
+  const facts = { systemValues: [value('money', 'violate')], transactionIds: [], role: role() };
   expect(systemValuesCheck.evaluate(facts, 'd1', sourceFacts(), preflightOptions())).toMatchObject({
     status: 'fail',
     fix: {

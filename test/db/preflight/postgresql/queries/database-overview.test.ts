@@ -247,6 +247,10 @@ const databases: Readonly<Record<string, readonly (readonly string[])[]>> = {
       "CREATE FUNCTION f(int, b int DEFAULT 0) RETURNS boolean LANGUAGE sql AS 'SELECT true'",
     ],
   ],
+  'transaction-id-columns': [
+    [`CREATE TABLE t (${key}, a xid)`, filled],
+    [`CREATE TABLE t (${key}, a int8 DEFAULT txid_current())`, filled],
+  ],
   'incompatible-calls': [['CREATE VIEW v AS SELECT * FROM pg_stat_get_wal()']],
   'incompatible-views': [['CREATE VIEW v AS SELECT 1 AS a', 'CREATE OR REPLACE VIEW v AS SELECT a FROM v']],
   'incompatible-definitions': [
