@@ -33,6 +33,7 @@ import { foreignTablesCheck } from './checks/foreign-tables.ts';
 import { fullWithoutEqCheck } from './checks/full-without-eq.ts';
 import { functionResultsCheck } from './checks/function-results.ts';
 import { functionSettingsCheck } from './checks/function-settings.ts';
+import { functionSyntaxCheck } from './checks/function-syntax.ts';
 import { generatedColumnsCheck } from './checks/generated-columns.ts';
 import { grantsCheck } from './checks/grants.ts';
 import { hbaRuleCheck } from './checks/hba-rule.ts';
@@ -225,6 +226,7 @@ export const postgresqlChecks: readonly PostgresqlCheck[] = [
   readingChecksCheck,
   tableReadingFunctionsCheck,
   functionResultsCheck,
+  functionSyntaxCheck,
   checkedAgainCheck,
   computedAgainCheck,
   tableoidDependenceCheck,

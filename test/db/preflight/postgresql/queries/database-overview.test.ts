@@ -240,6 +240,7 @@ const databases: Readonly<Record<string, readonly (readonly string[])[]>> = {
   ],
   'changed-storage': [
     [`CREATE TABLE t (${key}, a text)`, "INSERT INTO t VALUES (1, 'a')", 'ALTER TABLE t ALTER a SET STORAGE PLAIN'],
+  ],
   'overloaded-calls': [
     [
       `${reads} 'BEGIN RETURN true; END'`,
@@ -250,6 +251,12 @@ const databases: Readonly<Record<string, readonly (readonly string[])[]>> = {
   'transaction-id-columns': [
     [`CREATE TABLE t (${key}, a xid)`, filled],
     [`CREATE TABLE t (${key}, a int8 DEFAULT txid_current())`, filled],
+  ],
+  'later-syntax': [
+    [
+      "CREATE FUNCTION json_scalar(int, int) RETURNS int LANGUAGE sql AS 'SELECT 1'",
+      "CREATE FUNCTION f() RETURNS int LANGUAGE sql AS 'SELECT json_scalar(1, 2)'",
+    ],
   ],
   'incompatible-calls': [['CREATE VIEW v AS SELECT * FROM pg_stat_get_wal()']],
   'incompatible-views': [['CREATE VIEW v AS SELECT 1 AS a', 'CREATE OR REPLACE VIEW v AS SELECT a FROM v']],
