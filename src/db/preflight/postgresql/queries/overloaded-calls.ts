@@ -139,11 +139,14 @@ interface Call {
   readonly isExact: boolean;
 }
 
+/** Calls of one function in an expression that are read: each may contain the others, and all are alike in practice. */
+const maxCalls = 200;
+
 /** The calls of a function in a node tree that a dump writes as calls, not as casts. */
 function readCalls(tree: string, oid: string): readonly Call[] {
   const start = `{FUNCEXPR :funcid ${oid} `;
   const calls: Call[] = [];
-  for (let at = tree.indexOf(start); at >= 0; at = tree.indexOf(start, at + 1)) {
+  for (let at = tree.indexOf(start); at >= 0 && calls.length < maxCalls; at = tree.indexOf(start, at + 1)) {
     const list = tree.indexOf(':args ', at);
     const head = tree.slice(at, list);
     if (list < 0 || !head.includes(':funcformat 0 ') || head.includes(':funcvariadic true')) continue;
