@@ -69,6 +69,9 @@ const table: UnsafeIdentity = {
   usableIndex: undefined,
   writes: 3,
   olderThanCounters: false,
+  parent: undefined,
+  followsKeys: false,
+  upserts: false,
 };
 const constraint = { name: 'c', owner: 'public.t', ofDomain: false, definition: 'CHECK ((a > 0))', inArrays: false };
 const plain = role({ superuser: false, replication: false, bypassRls: false });
@@ -199,6 +202,7 @@ const cases: readonly Case[] = [
     ],
   },
   { id: 'replica-identity', returned: [returns(unsafeIdentitiesQuery, [table])] },
+  { id: 'replica-identity', returned: [returns(unsafeIdentitiesQuery, [{ ...table, writes: 0, upserts: true }])] },
   {
     id: 'full-without-eq',
     returned: [

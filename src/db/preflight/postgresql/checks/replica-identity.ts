@@ -1,6 +1,6 @@
 import { countOf } from '../../../../base/text.ts';
 import { decodeBoolean, decodeOptionalNumber, decodeText } from '../../../../postgresql/rows.ts';
-import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
+import { type CheckOutcome, failOutcome, passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
 import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
 import { type InstanceIdentity, laterInstanceQuery } from '../queries/cluster.ts';
 
@@ -104,12 +104,18 @@ export const replicaIdentityCheck = declareDatabaseCheck({
     const lacking = identities.filter((table) => !table.unlogged && identityProblem(table, version) !== undefined);
     if (lacking.length === 0) return passOutcome('all tables');
     // Without statistics, or with statistics of only a few hours, the check assumes that the table is written to.
-    const written = lacking.filter((table) => table.writes !== 0 || isTooYoung(counters, server, table));
+    const written = lacking.filter(
+      (table) => table.writes !== 0 || table.parent !== undefined || isTooYoung(counters, server, table),
+    );
     // With a generated column in the key, the source reports no error, but the whole replication stops. For such tables
     // past statistics do not reduce the severity.
     const silent = lacking.filter(({ generatedKey }) => generatedKey && version < generatedIdentitySince);
-    const ordered = lacking.toSorted((a, b) => Number(written.includes(b)) - Number(written.includes(a)));
-    const unsure = written.some(({ writes }) => writes === 0) ? ' or of unknown state' : '';
+    const open = lacking.filter(({ upserts, followsKeys }) => upserts || followsKeys);
+    const rank = (table: UnsafeIdentity) => (written.includes(table) ? 2 : Number(open.includes(table)));
+    const ordered = lacking.toSorted((a, b) => rank(b) - rank(a));
+    const unsure = written.some(({ writes, parent }) => writes === 0 && parent === undefined)
+      ? ' or of unknown state'
+      : '';
     const observed = `${countOf(lacking.length, 'table')} without${written.length === 0 ? '' : `, ${written.length} with writes${unsure}`}`;
     const more = {
       required: 'in every table a primary key that is not deferrable, or REPLICA IDENTITY USING INDEX or FULL',
@@ -122,11 +128,36 @@ export const replicaIdentityCheck = declareDatabaseCheck({
         version,
       ),
     };
-    return written.length + silent.length > 0
-      ? failOutcome(['continuous'], observed, more)
-      : warnOutcome(observed, more);
+    if (written.length + silent.length > 0) return failOutcome(['continuous'], observed, more);
+    return open.length === 0 ? warnOutcome(observed, more) : openOutcome(open, more);
   },
 });
+
+/** The counters of a table do not show an upsert that found no conflict, or the change of a key to which no row referred. */
+function openOutcome(open: readonly UnsafeIdentity[], more: Omit<CheckOutcome, 'status' | 'blocks' | 'observed'>) {
+  const means: string[] = [];
+  const reasons: string[] = [];
+  if (open.some(({ upserts }) => upserts)) {
+    means.push('by ON CONFLICT DO UPDATE or MERGE');
+    reasons.push(
+      'INSERT … ON CONFLICT DO UPDATE and MERGE fail in the same way, also without a conflict; the statistics then count only an INSERT.',
+    );
+  }
+  if (open.some(({ followsKeys }) => followsKeys)) {
+    means.push('through a foreign key with ON UPDATE');
+    reasons.push(
+      'An UPDATE of a key that a foreign key with ON UPDATE CASCADE or SET follows fails in the same way, also if no row refers to the key.',
+    );
+  }
+  return {
+    ...unknownOutcome(`${countOf(open.length, 'table')} without, possibly with writes`),
+    ...more,
+    headline: 'UPDATE may fail without a replica identity',
+    premise: `no statement updates or deletes rows of tables without a replica identity, also not ${means.join(' or ')}`,
+    settledBy: 'REPLICA IDENTITY on the source',
+    detail: `${more.detail} ${reasons.join(' ')}`,
+  };
+}
 
 /** The error messages of the server, one for each kind of unusable replica identity. */
 function impactOf(lacking: readonly UnsafeIdentity[], version: number): string {
@@ -176,7 +207,7 @@ function writesOf(written: readonly UnsafeIdentity[], all: number, { since }: Co
   const start = since === '' ? '' : ` (${since})`;
   if (written.length === 0)
     return `None of these tables had an UPDATE or DELETE since the statistics were reset${start}.`;
-  if (written.every(({ writes }) => writes === 0)) {
+  if (written.every(({ writes, parent }) => writes === 0 && parent === undefined)) {
     return `It is not known whether these tables are written to: the statistics were reset less than a day ago${start}, by pg_stat_reset(), a crash, an upgrade or a failover, or the database is new. Run the preflight again a day later, or accept the finding if you know that no application changes the rows of these tables.`;
   }
   const busiest = written
@@ -184,8 +215,19 @@ function writesOf(written: readonly UnsafeIdentity[], all: number, { since }: Co
     .toSorted((a, b) => (b.writes ?? 0) - (a.writes ?? 0))
     .slice(0, 3);
   const counts = busiest.map(({ name, writes }) => `${name} ${writes}`).join(', ');
+  const [most] = written
+    .flatMap(({ name, parent }) => (parent === undefined ? [] : [{ child: name, ...parent }]))
+    .toSorted((a, b) => b.deletes - a.deletes);
   const quiet = all - written.length;
-  return `UPDATE and DELETE since the statistics were reset${start}: ${counts}.${quiet === 0 ? '' : ` The other ${countOf(quiet, 'table')} had none.`}`;
+  return [
+    ...(busiest.length === 0 ? [] : [`UPDATE and DELETE since the statistics were reset${start}: ${counts}.`]),
+    ...(most === undefined
+      ? []
+      : [
+          `DELETE on ${most.name} fails too, because a foreign key of ${most.child} has ON DELETE CASCADE or SET, even if no row refers to the deleted one: ${countOf(most.deletes, 'deleted row')} since the statistics were reset${start}.`,
+        ]),
+    ...(quiet === 0 ? [] : [`The other ${countOf(quiet, 'table')} had none.`]),
+  ].join(' ');
 }
 
 /** The table name as in error messages of the server: in double quotes, without the schema. */

@@ -1,5 +1,12 @@
 import { firstNormalOid, typeOids } from '../../../../postgresql/catalog-oids.ts';
-import { decodeBoolean, decodeOptionalNumber, decodeOptionalText, decodeText } from '../../../../postgresql/rows.ts';
+import {
+  decodeBoolean,
+  decodeNumber,
+  decodeOptionalNumber,
+  decodeOptionalText,
+  decodeText,
+  type PostgresqlRow,
+} from '../../../../postgresql/rows.ts';
 import { isNullField } from '../../../../postgresql/table-rows.ts';
 import type { PreflightOptions } from '../../options.ts';
 import type { PostgresqlQuery } from '../query.ts';
@@ -35,8 +42,17 @@ export interface UnsafeIdentity {
   readonly usableIndex: string | undefined;
   /** Number of rows changed by UPDATE and DELETE since the statistics were reset; undefined if track_counts is off. */
   readonly writes: number | undefined;
-  /** Whether the table has rows, but none was inserted since the statistics were reset. */
+  /**
+   * Whether the table, or a table whose deleted rows its foreign keys follow, has rows, but none was inserted since the
+   * statistics were reset.
+   */
   readonly olderThanCounters: boolean;
+  /** The table with the most deleted rows that a foreign key with ON DELETE CASCADE or SET follows; undefined if none. */
+  readonly parent: { readonly name: string; readonly deletes: number } | undefined;
+  /** Whether a foreign key with ON UPDATE CASCADE or SET refers to a table in which an indexed column may have changed. */
+  readonly followsKeys: boolean;
+  /** Whether rows were inserted, and a unique index makes ON CONFLICT DO UPDATE possible. */
+  readonly upserts: boolean;
 }
 
 export const unsafeIdentitiesQuery: PostgresqlQuery<readonly UnsafeIdentity[]> = {
@@ -67,6 +83,19 @@ export const unsafeIdentitiesQuery: PostgresqlQuery<readonly UnsafeIdentity[]> =
         WHEN c.oid IN ${lockedRelationsSql} THEN NULL
         WHEN pg_relation_size(c.oid) > 0 THEN 'o'
       END`,
+      "CASE WHEN f.older THEN 'o' END",
+      "CASE WHEN f.moved THEN 'm' END",
+      `CASE
+        WHEN pg_stat_get_tuples_inserted(c.oid) > 0
+          AND EXISTS (
+            SELECT FROM pg_index u
+            WHERE u.indrelid = c.oid
+              AND u.indisunique
+              AND u.indimmediate
+              AND u.indisvalid
+              AND u.indislive
+          ) THEN 'U'
+      END`,
     ];
     return `
       SELECT
@@ -80,9 +109,12 @@ export const unsafeIdentitiesQuery: PostgresqlQuery<readonly UnsafeIdentity[]> =
         CASE
           WHEN current_setting('track_counts') = 'on'
             THEN pg_stat_get_tuples_updated(c.oid) + pg_stat_get_tuples_deleted(c.oid)
-        END AS writes
+        END AS writes,
+        CASE WHEN f.deleted > 0 THEN f.parent END AS parent,
+        f.deleted AS parent_deletes
       FROM pg_class c
       LEFT JOIN pg_index i ON ${identityIndexCondition}
+      CROSS JOIN LATERAL (${followedTables(version)}) f
       WHERE c.oid >= '${firstNormalOid}'
         AND c.relkind = 'r'
         AND c.relpersistence <> 't'
@@ -105,10 +137,51 @@ export const unsafeIdentitiesQuery: PostgresqlQuery<readonly UnsafeIdentity[]> =
         usableIndex: decodeOptionalText(row, 'usable_index'),
         writes: decodeOptionalNumber(row, 'writes'),
         olderThanCounters: flags.includes('o', 1),
+        parent: decodeParent(row),
+        followsKeys: flags.includes('m', 1),
+        upserts: flags.includes('U', 1),
       };
     }),
   absent: [],
 };
+
+/**
+ * The tables that the foreign keys of the table `c` follow by an action. The server checks the replica identity for the
+ * action of every deleted or changed row, also if no row refers to it. Foreign keys of a partition and of its
+ * partitioned tables refer to different partitions. A HOT update changes no indexed column, so no referenced key.
+ */
+function followedTables(version: number): string {
+  const owners =
+    version < 120_000
+      ? 'k.conrelid = c.oid'
+      : 'k.conrelid = ANY (ARRAY(SELECT c.oid UNION ALL SELECT a::oid FROM pg_partition_ancestors(c.oid) a))';
+  return `
+    SELECT
+      max(k.deleted) AS deleted,
+      (array_agg(k.confrelid::regclass::text ORDER BY k.deleted DESC NULLS LAST))[1] AS parent,
+      bool_or(k.moved > 0) AS moved,
+      bool_or(k.older) AS older
+    FROM (
+      SELECT
+        k.confrelid,
+        CASE WHEN k.confdeltype IN ('c', 'n', 'd') THEN pg_stat_get_tuples_deleted(k.confrelid) END AS deleted,
+        CASE
+          WHEN k.confupdtype IN ('c', 'n', 'd')
+            THEN pg_stat_get_tuples_updated(k.confrelid) - pg_stat_get_tuples_hot_updated(k.confrelid)
+        END AS moved,
+        k.confdeltype IN ('c', 'n', 'd') AND p.relpages > 0 AND pg_stat_get_tuples_inserted(p.oid) = 0 AS older
+      FROM pg_constraint k
+      JOIN pg_class p ON p.oid = k.confrelid AND p.relkind = 'r'
+      WHERE ${owners}
+        AND k.contype = 'f'${version < 180_000 ? '' : ' AND k.conenforced'}
+    ) k
+  `;
+}
+
+function decodeParent(row: PostgresqlRow): UnsafeIdentity['parent'] {
+  const name = decodeOptionalText(row, 'parent');
+  return name === undefined ? undefined : { name, deletes: decodeNumber(row, 'parent_deletes') };
+}
 
 /** A column whose type has no equality operator, in a table whose replica identity is the whole row. */
 export interface IncomparableColumn {

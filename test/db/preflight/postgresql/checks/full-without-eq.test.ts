@@ -22,6 +22,9 @@ function identityOf(more: Partial<UnsafeIdentity> = {}): UnsafeIdentity {
     usableIndex: undefined,
     writes: 1,
     olderThanCounters: false,
+    parent: undefined,
+    followsKeys: false,
+    upserts: false,
     ...more,
   };
 }

@@ -12,7 +12,7 @@ import type {
 import { expectGolden } from '../../../../fixtures/golden.ts';
 import { ready, startPostgres } from '../../../../fixtures/postgres.ts';
 import { eventually } from '../../../../fixtures/redis.ts';
-import { expectText } from '../expect-text.ts';
+import { expectOutcomeText, expectText } from '../expect-text.ts';
 import { connected, preflightOptions, short, sourceFacts } from '../facts.ts';
 import { found, preflightServer } from '../preflight.ts';
 
@@ -29,6 +29,9 @@ function identityOf(more: Partial<UnsafeIdentity> = {}): UnsafeIdentity {
     usableIndex: undefined,
     writes: 1,
     olderThanCounters: false,
+    parent: undefined,
+    followsKeys: false,
+    upserts: false,
     ...more,
   };
 }
@@ -100,6 +103,22 @@ test.each([
   const value = { systemIdentifier: identifier, inRecovery: false, started: 0, readAt: 0 };
   const outcome = evaluate([identityOf({ writes: 0 })], 170_010, [], counters, value);
   expect(short(outcome)).toBe(verdict);
+});
+
+test.each([
+  {
+    what: 'rows that it refers to are deleted',
+    is: { parent: { name: 'public.p', deletes: 2 } },
+    verdict: 'fail continuous',
+  },
+  { what: 'upserts are possible', is: { upserts: true }, verdict: 'unknown' },
+  { what: 'keys that it refers to may change', is: { followsKeys: true }, verdict: 'unknown' },
+  { what: 'both', is: { upserts: true, followsKeys: true }, verdict: 'unknown' },
+])('no write of the table was counted, but $what: $verdict', ({ is, verdict }) => {
+  const outcome = evaluate([identityOf({ writes: 0, name: 'public.quiet' }), identityOf({ writes: 0, ...is })]);
+  expect(short(outcome)).toBe(verdict);
+  expect(outcome.objects?.[0]).toMatch(/^public\.t /);
+  expectOutcomeText(outcome);
 });
 
 test('since 18 the source itself refuses, so that the counters tell', () => {

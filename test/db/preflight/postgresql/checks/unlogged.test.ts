@@ -78,6 +78,9 @@ test('an unlogged table is made logged after those that it refers to, and given 
         usableIndex: undefined,
         writes: 0,
         olderThanCounters: false,
+        parent: undefined,
+        followsKeys: false,
+        upserts: false,
       },
     ],
   };
@@ -113,6 +116,9 @@ test('a table that can have no usable identity stays unlogged, and so does what 
     usableIndex: undefined,
     writes: 0,
     olderThanCounters: false,
+    parent: undefined,
+    followsKeys: false,
+    upserts: false,
   };
   const values = {
     ...relations({ unlogged: ['public.a', 'public.b', 'public.c', 'public.d', 'public.e'] }),
