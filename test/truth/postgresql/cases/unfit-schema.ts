@@ -847,6 +847,26 @@ const lucky: readonly PostgresCase[] = [
     ],
   },
   {
+    name: 'CHECKs that no time is in the future, and that none is the current one',
+    verdict: 'continuous',
+    quick: true,
+    setup: [
+      'CREATE TABLE t (id int PRIMARY KEY, born date CHECK (NOT (born > CURRENT_DATE)), ts timestamptz CHECK (ts <> now()))',
+      "INSERT INTO t VALUES (1, '2020-01-01', '2020-01-01'), (2, '2020-01-01', '2020-01-01')",
+    ],
+  },
+  {
+    name: 'a CHECK that a time is not in the past',
+    verdict: 'blocked',
+    reasons: ['time-checks'],
+    quiet: ['t'],
+    setup: [
+      'CREATE TABLE t (id int PRIMARY KEY, u timestamptz CHECK (NOT (u <= now())))',
+      "INSERT INTO t VALUES (1, now() + interval '2 seconds'), (2, now() + interval '2 seconds')",
+      'SELECT pg_sleep(2)',
+    ],
+  },
+  {
     name: 'a CHECK that requires a time in the far future',
     verdict: 'continuous',
     unproven: ['time-checks'],

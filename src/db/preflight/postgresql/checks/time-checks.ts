@@ -12,13 +12,13 @@ export const timeChecksCheck = declareDatabaseCheck({
   severity: { continuous: 'blocker', dump: 'blocker' },
   queries: { clockChecks: clockConstraintsQuery },
   evaluate({ clockChecks }, database) {
-    const found = clockChecks.filter(requiresFuture);
+    const demands = new Map(clockChecks.map((one) => [one, futureDemand(one)]));
+    const found = clockChecks.filter((one) => demands.get(one) !== 'none');
     if (found.length === 0)
       return passOutcome(
         clockChecks.length === 0 ? 'none' : 'constraints use the current time, but none requires a future time',
       );
-    // A row that satisfies another condition of an OR need not have a future time.
-    const certain = found.filter(({ definition, rows }) => rows !== 'fit' && !/\bOR\b/.test(definition));
+    const certain = found.filter((one) => one.rows !== 'fit' && demands.get(one) === 'certain');
     const named = certain.length > 0 ? certain : found;
     const observed = countOf(named.length, 'constraint');
     const more = {
@@ -42,10 +42,87 @@ export const timeChecksCheck = declareDatabaseCheck({
   },
 });
 
-/** Whether the text of the constraint from pg_get_constraintdef requires a value greater than the current time. */
-export function requiresFuture({ definition }: Pick<NamedConstraint, 'definition'>): boolean {
+/**
+ * Whether a constraint, as pg_get_constraintdef writes it, requires a value greater than the current time. `possible`:
+ * only in some cases, such as one condition of an OR, or the comparison is not a condition of its own.
+ */
+export function futureDemand({ definition }: Pick<NamedConstraint, 'definition'>): 'none' | 'possible' | 'certain' {
+  const text = definition.replace(/'(?:[^']|'')*'/g, "''");
+  if (text.length > readableLength) return mentionsFuture(text) ? 'possible' : 'none';
+  const [, condition = text] = /^CHECK (\(.*\))(?: NO INHERIT| NOT VALID| NOT ENFORCED)*$/s.exec(text) ?? [];
+  return demandOf(condition, false);
+}
+
+/** Longer texts are not split into conditions, because each is read once for each level of parentheses. */
+const readableLength = 10_000;
+
+function demandOf(text: string, isNegated: boolean): 'none' | 'possible' | 'certain' {
+  const condition = withoutParentheses(text);
+  if (!new RegExp(clock).test(condition)) return 'none';
+  const bare = topLevel(condition);
+  if (bare.startsWith('NOT ')) return demandOf(condition.slice(4), !isNegated);
+  const word = /\b(CASE|IS)\b/.test(bare) ? undefined : / (AND|OR) /.exec(bare)?.[1];
+  if (word === undefined) return demandOfComparison(condition, bare, isNegated);
+  const demands = partsBetween(condition, bare, ` ${word} `).map((part) => demandOf(part, isNegated));
+  if (demands.every((one) => one === 'none')) return 'none';
+  // A row that satisfies another condition of an OR need not have a future time.
+  return (word === 'AND') !== isNegated && demands.includes('certain') ? 'certain' : 'possible';
+}
+
+function demandOfComparison(condition: string, bare: string, isNegated: boolean): 'none' | 'possible' | 'certain' {
+  const operators = [...bare.matchAll(/[-+*/<>=~!@#%^&|`?]*[<>=][-+*/<>=~!@#%^&|`?]*/g)];
+  const [{ 0: operator, index } = { 0: '', index: 0 }] = operators;
+  if (operators.length !== 1 || /\bIS\b|\bCASE\b/.test(bare)) {
+    const isTested =
+      /\bNOT\b(?! NULL)|\bIS (?:TRUE|FALSE|UNKNOWN|DISTINCT)\b/.test(condition) && /[<>]/.test(condition);
+    return isNegated || isTested || mentionsFuture(condition) ? 'possible' : 'none';
+  }
+  if (!/^[<>]=?$/.test(operator)) return mentionsFuture(condition) ? 'possible' : 'none';
+  const [left, right] = [condition.slice(0, index), condition.slice(index + operator.length)];
+  const isLess = operator.startsWith('<') !== isNegated;
+  const [late, early] = isLess ? [right, left] : [left, right];
+  // A time that is subtracted counts on the other side: `(a - now()) > …`.
+  const subtracted = new RegExp(`- \\(*${clock}`);
+  if (subtracted.test(late)) return 'possible';
+  if (!new RegExp(clock).test(early) || subtracted.test(early)) return 'none';
+  return new RegExp(`^ *\\(*${clock}`).test(early) ? 'certain' : 'possible';
+}
+
+function withoutParentheses(text: string): string {
+  let inner = text.trim();
+  while (inner.startsWith('(') && /^ *$/.test(topLevel(inner))) inner = inner.slice(1, -1).trim();
+  return inner;
+}
+
+/** The text with a space in place of each parenthesis and of each character in one. */
+function topLevel(text: string): string {
+  let depth = 0;
+  let outside = '';
+  for (const character of text) {
+    if (character === '(') depth += 1;
+    outside += depth === 0 ? character : ' '.repeat(character.length);
+    if (character === ')') depth -= 1;
+  }
+  return outside;
+}
+
+/** The parts of a text between the separators that are outside of parentheses. */
+function partsBetween(text: string, bare: string, separator: string): readonly string[] {
+  const parts: string[] = [];
+  let from = 0;
+  for (let at = bare.indexOf(separator); at !== -1; at = bare.indexOf(separator, from)) {
+    parts.push(text.slice(from, at));
+    from = at + separator.length;
+  }
+  return [...parts, text.slice(from)];
+}
+
+/** Whether a comparison anywhere in the text requires a value greater than the current time. */
+function mentionsFuture(definition: string): boolean {
   // The result of a comparison may be an operand of another comparison: `(a < now()) = b`, `(a < now())::integer < 2`.
-  const others = definition.replace(new RegExp(`<=?(?![>@])(?:(?!\\b(?:AND|OR)\\b)[^<>=])*${clock}`, 'g'), '');
+  const others = definition
+    .replaceAll('<>', '=')
+    .replace(new RegExp(`<=?(?![>@])(?:(?!\\b(?:AND|OR)\\b)[^<>=])*${clock}`, 'g'), '');
   if (new RegExp(`>=? *\\(*${clock}`).test(others)) return true;
   // Each operand is read once, not from every call in it to its end.
   return [...others.matchAll(/([^<>=]*)(?:(<=?(?![>@]))|[<>=]|$)/g)].some(

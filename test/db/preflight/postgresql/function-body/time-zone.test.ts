@@ -3,7 +3,7 @@ import { customFiles } from '../../../../../src/db/preflight/postgresql/checks/d
 import { detectTimeDependence } from '../../../../../src/db/preflight/postgresql/checks/generated-columns.ts';
 import { withoutTypeNames } from '../../../../../src/db/preflight/postgresql/checks/reading-functions.ts';
 import { dependsOnNumber } from '../../../../../src/db/preflight/postgresql/checks/table-oids.ts';
-import { requiresFuture } from '../../../../../src/db/preflight/postgresql/checks/time-checks.ts';
+import { futureDemand } from '../../../../../src/db/preflight/postgresql/checks/time-checks.ts';
 import { findReferences } from '../../../../../src/db/preflight/postgresql/function-body/names.ts';
 import {
   findLegacyZones,
@@ -77,7 +77,7 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
   'names of types': withoutTypeNames,
   'files of a dictionary': (text) => customFiles({ template: 'ispell', options: text }),
   'numbers of tables': (definition) => dependsOnNumber({ definition }),
-  'times in the future': (definition) => requiresFuture({ definition }),
+  'times in the future': (definition) => futureDemand({ definition }),
 };
 
 test.each(Object.keys(readers))('a hostile text of many signs does not stop the reading of %s', (name) => {
