@@ -867,6 +867,21 @@ const lucky: readonly PostgresCase[] = [
     ],
   },
   {
+    name: 'views of a function, a table and a constant of their own row type',
+    verdict: 'continuous',
+    quick: true,
+    setup: [
+      'CREATE VIEW v AS SELECT 1 AS a',
+      "CREATE FUNCTION fv() RETURNS SETOF v LANGUAGE sql AS 'SELECT 1'",
+      'CREATE OR REPLACE VIEW v AS SELECT a FROM fv()',
+      'CREATE VIEW w AS SELECT 1 AS a',
+      'CREATE TABLE t (id int PRIMARY KEY, x w[])',
+      'CREATE OR REPLACE VIEW w AS SELECT (x[1]).a FROM t',
+      'CREATE VIEW u AS SELECT 1 AS a',
+      'CREATE OR REPLACE VIEW u AS SELECT (id::text::u).a FROM t',
+    ],
+  },
+  {
     name: 'a CHECK that requires a time in the far future',
     verdict: 'continuous',
     unproven: ['time-checks'],

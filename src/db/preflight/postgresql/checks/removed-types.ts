@@ -275,7 +275,9 @@ const movedColumnsNeed = 'the order of the columns of function ';
 
 /**
  * After CREATE OR REPLACE VIEW a view can select from itself, which CREATE VIEW rejects. Only a reference to a column
- * of the view itself proves that the view selects from itself: before PostgreSQL 15 every view depends on itself.
+ * of the view itself proves that the view selects from itself: before PostgreSQL 15 every view depends on itself. If
+ * the columns are those of its row type, in the result of a function or in a table, pg_dump finds the loop, and creates
+ * the view without its query first.
  */
 const ownViews = `
   SELECT
@@ -294,6 +296,21 @@ const ownViews = `
         AND d.refclassid = '${catalogOids.pg_class}'
         AND d.refobjid = r.ev_class
         AND d.refobjsubid > 0
+    )
+    AND NOT EXISTS (
+      SELECT FROM pg_type t
+      JOIN pg_depend u ON u.refclassid = '${catalogOids.pg_type}' AND u.refobjid IN (t.oid, t.typarray)
+      WHERE t.oid = c.reltype
+        AND (
+          (u.classid = '${catalogOids.pg_rewrite}' AND u.objid = r.oid)
+            OR EXISTS (
+              SELECT FROM pg_depend d
+              WHERE d.classid = '${catalogOids.pg_rewrite}'
+                AND d.objid = r.oid
+                AND d.refclassid = u.classid
+                AND d.refobjid = u.objid
+            )
+        )
     )
 `;
 
