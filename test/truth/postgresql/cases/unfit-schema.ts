@@ -867,6 +867,29 @@ const lucky: readonly PostgresCase[] = [
     ],
   },
   {
+    name: 'a view of a column that was dropped from the result of a function',
+    verdict: 'blocked',
+    reasons: ['removed-types'],
+    from: 14,
+    setup: [
+      'CREATE TABLE t (a int PRIMARY KEY, b int)',
+      "CREATE FUNCTION ft() RETURNS SETOF t LANGUAGE sql AS 'SELECT * FROM t'",
+      'CREATE VIEW v AS SELECT a, b FROM ft()',
+      'ALTER TABLE t DROP COLUMN b',
+    ],
+  },
+  {
+    name: 'a view of other columns of the result of a function than one that was dropped',
+    verdict: 'continuous',
+    from: 14,
+    setup: [
+      'CREATE TABLE t (a int PRIMARY KEY, b int)',
+      "CREATE FUNCTION ft() RETURNS SETOF t LANGUAGE sql AS 'SELECT * FROM t'",
+      'CREATE VIEW v AS SELECT a FROM ft()',
+      'ALTER TABLE t DROP COLUMN b',
+    ],
+  },
+  {
     name: 'views of a function, a table and a constant of their own row type',
     verdict: 'continuous',
     quick: true,

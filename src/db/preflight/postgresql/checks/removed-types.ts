@@ -186,7 +186,7 @@ const incompatibleViewsQuery: PostgresqlQuery<readonly IncompatibleObject[]> = {
     const gone = removedColumns.flatMap(({ relation, columns, since }) =>
       since > version / 10_000 ? columns.map((column) => `('${relation}', '${column}', ${since})`) : [],
     );
-    const others = [ownViews, ...movedColumnsSql(version)].join(' UNION ALL ');
+    const others = [ownViews, ...droppedColumnsSql(version), ...movedColumnsSql(version)].join(' UNION ALL ');
     if (gone.length === 0) return `${others} ORDER BY 1`;
     const views = `
       SELECT
@@ -272,6 +272,40 @@ function movedColumnsSql(version: number): readonly string[] {
 
 /** The beginning of `needs` of an object that a later release creates, with other columns. */
 const movedColumnsNeed = 'the order of the columns of function ';
+
+/**
+ * Before PostgreSQL 15 a view did not depend on the columns of a composite type that a function returns, and a column
+ * that was dropped has no name. Definitions are read only of views of a function whose type lacks a column.
+ */
+function droppedColumnsSql(version: number): readonly string[] {
+  if (version >= 150_000) return [];
+  return [
+    `
+      SELECT
+        CASE c.relkind WHEN 'm' THEN 'materialized view ' ELSE 'view ' END || c.oid::regclass,
+        'a column that was dropped',
+        0,
+        'column ….?dropped?column? does not exist'
+      FROM pg_rewrite r
+      JOIN pg_class c ON c.oid = r.ev_class AND c.relkind IN ('v', 'm')
+      WHERE r.oid >= '${firstNormalOid}'
+        AND r.ev_type = '1'
+        AND CASE
+          WHEN EXISTS (
+            SELECT FROM pg_depend d
+            JOIN pg_proc p ON p.oid = d.refobjid
+            JOIN pg_type t ON t.oid = p.prorettype AND t.typrelid <> 0
+            JOIN pg_attribute a ON a.attrelid = t.typrelid AND a.attisdropped
+            WHERE d.classid = '${catalogOids.pg_rewrite}'
+              AND d.objid = r.oid
+              AND d.refclassid = '${catalogOids.pg_proc}'
+          )
+            THEN strpos(pg_get_viewdef(c.oid), '"?dropped?column?"') > 0
+          ELSE false
+        END
+    `,
+  ];
+}
 
 /**
  * After CREATE OR REPLACE VIEW a view can select from itself, which CREATE VIEW rejects. Only a reference to a column
