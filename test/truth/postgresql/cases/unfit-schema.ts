@@ -890,6 +890,34 @@ const lucky: readonly PostgresCase[] = [
     ],
   },
   {
+    name: 'a view that was taken out of its extension',
+    verdict: 'blocked',
+    reasons: ['removed-types'],
+    quick: true,
+    setup: ['CREATE EXTENSION pg_buffercache', 'ALTER EXTENSION pg_buffercache DROP VIEW pg_buffercache'],
+  },
+  {
+    name: 'a view with the name of a view in a newer version of an extension',
+    verdict: 'blocked',
+    reasons: ['removed-types'],
+    setup: [
+      "CREATE EXTENSION pg_stat_statements VERSION '1.8'",
+      'CREATE VIEW pg_stat_statements_info AS SELECT 1 AS dealloc',
+    ],
+  },
+  {
+    name: 'views with names of an extension in another schema, and its own views and types',
+    verdict: 'continuous',
+    setup: [
+      'CREATE EXTENSION pg_stat_statements',
+      'CREATE EXTENSION hstore',
+      'CREATE EXTENSION tablefunc',
+      'CREATE SCHEMA s',
+      'CREATE VIEW s.pg_stat_statements_info AS SELECT 1 AS dealloc',
+      'CREATE TABLE s.hstore (id int PRIMARY KEY)',
+    ],
+  },
+  {
     name: 'views of a function, a table and a constant of their own row type',
     verdict: 'continuous',
     quick: true,

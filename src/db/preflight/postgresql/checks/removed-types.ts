@@ -270,6 +270,63 @@ function movedColumnsSql(version: number): readonly string[] {
   ];
 }
 
+/**
+ * Views, tables and types with a name that the target gives to a member of an extension: they were taken out by ALTER
+ * EXTENSION … DROP, or the installed version does not have the member yet. Every view and table has a row in pg_type.
+ */
+const takenNamesQuery: PostgresqlQuery<readonly IncompatibleObject[]> = {
+  id: 'taken-names',
+  scope: 'database',
+  when: featureCondition('extensions'),
+  sql: (version) => `
+    SELECT
+      CASE c.relkind
+        WHEN 'v' THEN 'view ' || c.oid::regclass
+        WHEN 'm' THEN 'materialized view ' || c.oid::regclass
+        WHEN 'c' THEN 'type ' || t.oid::regtype
+        ELSE coalesce('table ' || c.oid::regclass, 'type ' || t.oid::regtype)
+      END AS object,
+      'a name that the extension ' || x.extname || ' does not use' AS needs,
+      CASE WHEN m.since > ${Math.floor(version / 10_000)} THEN m.since ELSE 0 END AS since,
+      format('%s "%s" already exists', CASE WHEN c.relkind <> 'c' THEN 'relation' ELSE 'type' END, t.typname) AS says
+    FROM (VALUES ${memberTypes.map(({ extension, names, since = 0 }) => names.map((name) => `('${extension}', '${name}', ${since})`).join(', ')).join(', ')}) m (extension, name, since)
+    JOIN pg_extension x ON x.extname = m.extension
+    JOIN pg_type t ON t.typname = m.name AND t.typnamespace = x.extnamespace
+    LEFT JOIN pg_class c ON c.oid = t.typrelid
+    WHERE ${isNotMemberSql('pg_type', 't.oid')}
+      AND (c.oid IS NULL OR ${isNotMemberSql('pg_class', 'c.oid')})
+    ORDER BY 1
+  `,
+  decode: decodeIncompatible,
+  absent: [],
+};
+
+/** The views and types of contrib extensions, with the first release that has them if not every one has. */
+const memberTypes: readonly {
+  readonly extension: string;
+  readonly names: readonly string[];
+  readonly since?: number;
+}[] = [
+  { extension: 'pg_buffercache', names: ['pg_buffercache'] },
+  { extension: 'pg_buffercache', names: ['pg_buffercache_numa'], since: 18 },
+  { extension: 'pg_stat_statements', names: ['pg_stat_statements'] },
+  { extension: 'pg_stat_statements', names: ['pg_stat_statements_info'], since: 14 },
+  { extension: 'btree_gist', names: ['gbtreekey4', 'gbtreekey8', 'gbtreekey16', 'gbtreekey32', 'gbtreekey_var'] },
+  { extension: 'btree_gist', names: ['gbtreekey2'], since: 16 },
+  { extension: 'citext', names: ['citext'] },
+  { extension: 'cube', names: ['cube'] },
+  { extension: 'dblink', names: ['dblink_pkey_results'] },
+  { extension: 'earthdistance', names: ['earth'] },
+  { extension: 'hstore', names: ['hstore', 'ghstore'] },
+  { extension: 'intarray', names: ['query_int', 'intbig_gkey'] },
+  { extension: 'isn', names: ['ean13', 'isbn', 'isbn13', 'ismn', 'ismn13', 'issn', 'issn13', 'upc'] },
+  { extension: 'lo', names: ['lo'] },
+  { extension: 'ltree', names: ['ltree', 'lquery', 'ltxtquery', 'ltree_gist'] },
+  { extension: 'pg_trgm', names: ['gtrgm'] },
+  { extension: 'seg', names: ['seg'] },
+  { extension: 'tablefunc', names: ['tablefunc_crosstab_2', 'tablefunc_crosstab_3', 'tablefunc_crosstab_4'] },
+];
+
 /** The beginning of `needs` of an object that a later release creates, with other columns. */
 const movedColumnsNeed = 'the order of the columns of function ';
 
@@ -448,6 +505,7 @@ export const removedTypesCheck = declareDatabaseCheck({
     outdatedDefinitions: incompatibleDefinitionsQuery,
     outdatedFunctions: incompatibleFunctionsQuery,
     overloadedCalls: overloadedCallsQuery,
+    takenNames: takenNamesQuery,
   },
   evaluate(values, database, _ground, options) {
     const { removedUses, ...outdated } = values;
@@ -461,6 +519,7 @@ export const removedTypesCheck = declareDatabaseCheck({
       ...outdated.outdatedDefinitions,
       ...outdated.outdatedFunctions,
       ...outdated.overloadedCalls.flatMap(ambiguousCall),
+      ...outdated.takenNames,
     ].filter(({ since }) => target === undefined || since * 10_000 <= target);
     const isMoved = ({ needs }: IncompatibleObject) => needs.startsWith(movedColumnsNeed);
     if (found.length === 0) return otherCalls(outdated.overloadedCalls, database);

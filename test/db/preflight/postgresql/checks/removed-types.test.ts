@@ -12,6 +12,7 @@ const kept = {
   outdatedDefinitions: [],
   outdatedFunctions: [],
   overloadedCalls: [],
+  takenNames: [],
 };
 
 const priced = {

@@ -128,6 +128,7 @@ const databases: Readonly<Record<string, readonly (readonly string[])[]>> = {
       'ALTER EXTENSION hstore ADD FUNCTION helper(int)',
     ],
   ],
+  'taken-names': [['CREATE EXTENSION pg_buffercache', 'ALTER EXTENSION pg_buffercache DROP VIEW pg_buffercache']],
   'extension-tables': [
     ['CREATE EXTENSION hstore', `CREATE TABLE t (${key})`, filled, 'ALTER EXTENSION hstore ADD TABLE t'],
   ],
