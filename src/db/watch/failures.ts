@@ -40,6 +40,10 @@ const remedies: readonly (readonly [RegExp, string])[] = [
     'raise max_logical_replication_workers on the target and restart it, or migrate fewer databases at once with `--ignore-dbs`',
   ],
   [
+    /no free background worker/,
+    'raise max_worker_processes on the target and restart it, or migrate fewer databases at once with `--ignore-dbs`',
+  ],
+  [
     /too few replication origins/,
     'raise max_active_replication_origins (before PostgreSQL 18 max_replication_slots) on the target and restart it',
   ],
