@@ -30,6 +30,7 @@ export const exitCodes = {
   api_error: 1,
   not_found: 1,
   incomplete_list: 1,
+  query_failed: 1,
   batch_partial: 5,
   preflight_blocked: 3,
   source_unreachable: 3,

@@ -19,7 +19,7 @@ import {
   renderTable,
   safeCsvEncoder,
 } from './print.ts';
-import { type JmespathQuery, QueriedData } from './query.ts';
+import { type JmespathQuery, ofResult, QueriedData } from './query.ts';
 
 import { wrapForTerminal } from './text.ts';
 import type { RowPages } from './write-list.ts';
@@ -127,7 +127,11 @@ export function createOutput(options: OutputOptions): OutputWriter {
         return;
       }
       const all = await collectRows(rows);
-      return printPaged(prepareResult(await queryResult(all, view), view, all, wanted, query.emptyColumns), view);
+      const result = await queryResult(all, view);
+      return printPaged(
+        ofResult(() => prepareResult(result, view, all, wanted, query.emptyColumns)),
+        view,
+      );
     }
     // Throws a usage error for unknown columns before the first row is requested.
     const listing = { picked: pickColumns(view.columns, wanted), wanted, header: options.header, write };
@@ -159,17 +163,18 @@ export function createOutput(options: OutputOptions): OutputWriter {
     },
     tableText: (rows, view) => renderTable(prepareRows(rows, view, wanted), options, view.untruncated),
     async object(value, view) {
+      const result = await queryResult(value, view);
       const presented =
         query === undefined
           ? prepareObject(value, view, wanted)
-          : prepareResult(await queryResult(value, view), view, [value], wanted, query.emptyColumns);
+          : ofResult(() => prepareResult(result, view, [value], wanted, query.emptyColumns));
       await printPaged(presented, view);
     },
     async data(value) {
       const result = await queryResult(value);
       if (format === 'table' && query === undefined && wanted === undefined)
         await paged((sink) => sink.write(jsonDocument(result)));
-      else await printPaged(prepareResult(result, { columns: [] }, [], wanted, query?.emptyColumns));
+      else await printPaged(ofResult(() => prepareResult(result, { columns: [] }, [], wanted, query?.emptyColumns)));
     },
     text: (text) => stdout.write(withNewline(text)),
     // The output removes secrets from text, not from bytes.

@@ -1,5 +1,5 @@
 import type { JSONValue } from '@jmespath-community/jmespath';
-import { type CliError, usageError } from '../base/errors.ts';
+import { CliError, usageError } from '../base/errors.ts';
 import { isLossless, parseExact, stringifyExact } from '../base/exact.ts';
 import { isJsonRecord } from '../base/json.ts';
 import { sanitizeLine } from '../base/sanitize.ts';
@@ -116,21 +116,30 @@ export interface JmespathQuery {
   readonly fieldNames: readonly string[];
 }
 
-/** Compiles an expression. Throws a usage error before any request if the expression is not valid. */
+/**
+ * Compiles an expression. Throws a usage error before any request if the expression is not valid, calls an unknown function,
+ * or calls one with a wrong number of arguments. The query throws `query_failed` for data that it cannot be applied to.
+ */
 export async function compileJmespath(text: string): Promise<JmespathQuery> {
   const { compile, TreeInterpreter } = await import('@jmespath-community/jmespath');
   const attempt = <T>(work: () => T): T => {
     try {
       return work();
     } catch (error) {
-      throw queryError(error, text);
+      throw syntaxError(error, text);
     }
   };
   const written = attempt(() => readLiterals(text));
   const compileWith = (literals: readonly unknown[]) => attempt(() => compile(writeLiterals(written.texts, literals)));
   const expression = compileWith(written.literals);
-  const search = (searched: Expression, data: unknown): unknown =>
-    attempt(() => (isJsonValue(data) ? TreeInterpreter.search(searched, data) : null));
+  attempt(() => checkCalls(expression, (call) => TreeInterpreter.search(call, null)));
+  const search = (searched: Expression, data: unknown): unknown => {
+    try {
+      return isJsonValue(data) ? TreeInterpreter.search(searched, data) : null;
+    } catch (error) {
+      throw resultError('--query cannot be applied to the result', reasonOf(error).replace(/\.$/, ''));
+    }
+  };
   const run = (data: unknown): unknown => {
     // A literal gets the doubles of the data: of two ids beyond 2^53, the written one is found and not its neighbour.
     const known = toDoubles(data, written.literals);
@@ -325,8 +334,47 @@ function fieldsOf(expression: Expression): readonly string[] {
   return [...read].flatMap(([name, isInHash]) => (isInHash || !made.has(name) ? [name] : []));
 }
 
-function queryError(error: unknown, text: string) {
-  const reason = error instanceof Error ? sanitizeLine(error.message) : 'unknown reason';
+/** Throws for a call of an unknown function, or with a wrong number of arguments; the types depend on the data. */
+function checkCalls(node: unknown, search: (call: Expression) => unknown): void {
+  if (typeof node !== 'object' || node === null) return;
+  if (isCall(node)) {
+    try {
+      search({ ...node, children: node.children.map(() => ({ type: 'Literal', value: null })) });
+    } catch (error) {
+      if (/^(?:Unknown function|Invalid arity)/.test(reasonOf(error))) throw error;
+    }
+  }
+  for (const part of Object.values(node)) checkCalls(part, search);
+}
+
+function isCall(node: object): node is Extract<Expression, { readonly type: 'Function' }> {
+  return 'type' in node && node.type === 'Function' && 'name' in node && 'children' in node;
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? sanitizeLine(error.message) : 'unknown reason';
+}
+
+/** An error in what is made of the result of a command: exit 1, because exit 2 would mean that nothing was sent. */
+function resultError(message: string, reason: string | undefined, hint?: string): CliError {
+  const carriedOut = 'the command was carried out, and only its output is incomplete';
+  return new CliError('query_failed', message, {
+    detail: reason === undefined ? carriedOut : `${reason}; ${carriedOut}`,
+    hint,
+  });
+}
+
+/** Does what depends on the result of a command, such as finding its columns; a usage error in it is `query_failed`. */
+export function ofResult<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof CliError) || error.code !== 'usage') throw error;
+    throw resultError(error.message, error.detail, error.hint);
+  }
+}
+
+function syntaxError(error: unknown, text: string) {
   // In double quotes the shell runs what stands in backticks, and nothing is left of it.
   const lacksLiteral = /[<>=]\s*[\])}|&,]/.test(text);
   return usageError(
@@ -334,7 +382,7 @@ function queryError(error: unknown, text: string) {
     lacksLiteral
       ? "keep backticks from the shell with single quotes: `--query '[?id > `5`]'`"
       : 'use a form such as `--query "[?status==\'active\'].name"` (see https://jmespath.site)',
-    reason,
+    reasonOf(error),
   );
 }
 
@@ -346,7 +394,7 @@ function isJsonValue(value: unknown): value is JSONValue {
 /**
  * Creates the query of `--json FIELD,…`, which keeps only these members of one object or of each object in a list. Case, `-` and
  * `_` of a field need not be right. If the fields of the command are known, an unknown one is a usage error here, before any
- * request, and a member that an object lacks is null; otherwise a field that no object has is an error of the query.
+ * request, and a member that an object lacks is null; otherwise a field that no object has is `query_failed`.
  * @param before the query of `--query`, which is applied first and decides about the members
  */
 export function fieldSelector(
@@ -362,7 +410,7 @@ export function fieldSelector(
     const rows: readonly unknown[] = Array.isArray(data) ? data : [data];
     const objects = rows.filter(isJsonRecord);
     const members = known ?? [...new Set(objects.flatMap((one) => Object.keys(one)))];
-    const picked = objects.length === 0 ? wanted : resolveFields(wanted, members, names);
+    const picked = objects.length === 0 ? wanted : ofResult(() => resolveFields(wanted, members, names));
     const selected = rows.map((row) =>
       isJsonRecord(row)
         ? Object.fromEntries(picked.map((field) => [field, Object.hasOwn(row, field) ? (row[field] ?? null) : null]))

@@ -90,6 +90,10 @@ export const cliErrorCodeMeanings: Readonly<Record<CliErrorCode, { readonly mean
       fix: 'Check the ID and the account (`cloudctl auth status`).',
     },
     incomplete_list: { meaning: 'a list could not be read to its end', fix: 'Run the command again.' },
+    query_failed: {
+      meaning: 'the command was carried out, but --query, --json or --format cannot be applied to its result',
+      fix: 'Correct the expression or the names. Do not repeat a change.',
+    },
     batch_partial: {
       meaning: 'some droplets of a batch were not created, or it is unknown whether they were',
       fix: 'Run the `--resume` command that was printed.',

@@ -31,6 +31,7 @@ const codes = {
     'api_error',
     'not_found',
     'incomplete_list',
+    'query_failed',
     'rehearsal_failed',
     'contents_differ',
     'internal',

@@ -281,7 +281,8 @@ test('--format picks among the columns of what the query made', async () => {
     '[\n  {\n    "i": 1\n  },\n  {\n    "i": 2\n  }\n]\n',
   );
   await expect(listed('table', droplets, { query, columns: ['Name'] })).rejects.toMatchObject({
-    code: 'usage',
+    code: 'query_failed',
+    exitCode: 1,
     detail: expect.stringContaining('n, i'),
   });
 });

@@ -33,13 +33,32 @@ describe('a query', () => {
     expectGolden('errors', errorText(await compileJmespath('[?').catch((error: unknown) => error)));
   });
 
-  test('an expression that does not fit the data is a usage error, too', async () => {
+  test('an expression that does not fit the data is not a usage error: the request was sent', async () => {
     const query = await compileJmespath('length(@)');
-    expect(() => query(5)).toThrow(expect.objectContaining({ code: 'usage' }));
-    await expect(compileJmespath('nofunction(@)').then((unknown) => unknown([]))).rejects.toMatchObject({
-      code: 'usage',
-    });
+    expect(() => query(5)).toThrow(expect.objectContaining({ code: 'query_failed', exitCode: 1 }));
+    expectGolden(
+      'errors',
+      errorText(
+        await Promise.resolve(5)
+          .then(query)
+          .catch((error: unknown) => error),
+      ),
+    );
   });
+
+  test.each(['lenght(@)', '[].{n: lenght(name)}', 'length()', 'length(@, @)', 'sort_by(@)'])(
+    'the wrong call %s is a usage error before any request',
+    async (text) => {
+      await expect(compileJmespath(text)).rejects.toMatchObject({ code: 'usage', exitCode: 2 });
+    },
+  );
+
+  test.each(['sort_by(@, &id)', 'not_null(a, b, c)', 'merge(@, `{}`)', "starts_with(@, 'a')", "pad_left(@, `5`, '0')"])(
+    'the call %s is not refused before its data are known',
+    async (text) => {
+      await expect(compileJmespath(text)).resolves.toBeInstanceOf(Function);
+    },
+  );
 
   test.each([
     ['[].name', true],
@@ -179,7 +198,7 @@ describe('the fields of the output', () => {
   test('a field that no object has is an error, also one of the prototype', () => {
     for (const field of ['color', 'constructor', '__proto__', ''])
       expect(() => fieldSelector(['id', field], undefined)(rows)).toThrowError(
-        expect.objectContaining({ code: 'usage', exitCode: 2 }),
+        expect.objectContaining({ code: field === '' ? 'usage' : 'query_failed', exitCode: field === '' ? 2 : 1 }),
       );
   });
 
