@@ -51,9 +51,13 @@ export function createReportBuilder() {
   const groups = createFindingCollector();
   const blocked: BlockedSource[] = [];
   const servers = new Map<string, ReachedServer>();
+  const notEntered: Outcome[] = [];
+  const loginSteps: BlockedSource[] = [];
+  const ids = new Map<string, string>();
   const addServer = ({ server, server_version: version, url, line }: Outcome): string => {
     const label = addressOf(url);
-    const id = server ?? label;
+    const id = server ?? ids.get(label) ?? label;
+    if (server !== undefined) ids.set(label, server);
     const known = servers.get(id) ?? { label, line, version, sources: 0, labels: new Set<string>() };
     servers.set(id, known);
     known.sources += 1;
@@ -62,34 +66,38 @@ export function createReportBuilder() {
     if (line < known.line) Object.assign(known, { label, line });
     return id;
   };
+  const addChecked = (outcome: Outcome, blockers: BlockedSource[]): void => {
+    const { findings, server: _server, ...row } = outcome;
+    const server = addServer(outcome);
+    rows.push({ ...row, server });
+    for (const finding of findings) groups.add(finding, server);
+    if (!outcome.ok)
+      blockers.push({ server, blockedBy: outcome.blocked_by, databases: blockedDatabases(findings, server) });
+  };
   return {
     add(outcome: Outcome): void {
-      const { findings, server: _server, ...row } = outcome;
-      if (outcome.state === 'not_checked') {
-        rows.push(row);
-        return;
-      }
-      const server = addServer(outcome);
-      rows.push({ ...row, server });
-      for (const finding of findings) groups.add(finding, server);
-      if (!outcome.ok)
-        blocked.push({ server, blockedBy: outcome.blocked_by, databases: blockedDatabases(findings, server) });
+      const { findings: _findings, server, ...row } = outcome;
+      if (outcome.state === 'not_checked') rows.push(row);
+      // Only a login tells which server it is: the sources that logged in at the same address do.
+      else if (server === undefined) notEntered.push(outcome);
+      else addChecked(outcome, blocked);
     },
     finish(startedAt: number, endedAt: number): InventoryReport {
+      for (const outcome of notEntered.splice(0)) addChecked(outcome, loginSteps);
       const labelOf = (id: string) => servers.get(id)?.label ?? id;
       const sources = rows
         .toSorted((a, b) => a.line - b.line)
         .map((row) => (row.server === undefined ? row : { ...row, server: labelOf(row.server) }));
       const checked = sources.filter(({ state }) => state === 'checked');
       const possible = checked.filter(({ ok }) => ok);
-      const labelled = blocked.map((one): BlockedSource => ({ ...one, server: labelOf(one.server) }));
+      const labelled = (all: readonly BlockedSource[]) => all.map((one) => ({ ...one, server: labelOf(one.server) }));
       return {
         schema_version: 1,
         kind: 'inventory',
         started_at: new Date(startedAt).toISOString(),
         duration_ms: Math.max(0, Math.round(endedAt - startedAt)),
         summary: summarize(sources, servers.size),
-        fix_first: orderFixes(labelled, possible.length),
+        fix_first: fixesInOrder(labelled(blocked), labelled(loginSteps), possible.length),
         servers: byLine([...servers.values()]).map(({ label, version, sources, labels }) => {
           const also = [...labels].filter((other) => other !== label);
           return {
@@ -269,13 +277,16 @@ function sortFindings(all: readonly ReportFinding[]): readonly ReportFinding[] {
 export interface FixStep {
   /** Ids of the checks whose findings are fixed. */
   readonly ids: readonly string[];
-  /** Number of sources whose requested method becomes possible with this step and the steps before it. */
+  /**
+   * Number of sources whose requested method becomes possible with this step and the steps before it; 0 if the step lets
+   * sources be checked whose login failed.
+   */
   readonly unblocks: number;
   /** Number of all sources whose requested method is possible after this step. */
   readonly possible_after: number;
   /** Number of databases in which something must be fixed; 0 if the fixes concern only the servers. */
   readonly databases: number;
-  /** The servers of the sources that become possible, those with the most sources first. */
+  /** The servers of the sources that become possible, or can be checked, those with the most sources first. */
   readonly servers: readonly { readonly server: string; readonly sources: number }[];
 }
 
@@ -286,6 +297,21 @@ export interface BlockedSource {
   readonly blockedBy: readonly string[];
   /** The databases that the blockers concern: sources with the same key share them, `count` at once. */
   readonly databases: readonly { readonly id: string; readonly key: string; readonly count: number }[];
+}
+
+/**
+ * The order of all fixes: first those that make sources possible, then those of failed logins, after which nothing else was
+ * checked, so that nothing is known of what becomes possible.
+ */
+function fixesInOrder(
+  blocked: readonly BlockedSource[],
+  notEntered: readonly BlockedSource[],
+  possible: number,
+): readonly FixStep[] {
+  const steps = orderFixes(blocked, possible);
+  const total = steps.at(-1)?.possible_after ?? possible;
+  const logins = orderFixes(notEntered, 0).map((step) => ({ ...step, unblocks: 0, possible_after: total }));
+  return [...steps, ...logins];
 }
 
 /**

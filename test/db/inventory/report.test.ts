@@ -43,6 +43,23 @@ it('counts possible, blocked and unchecked sources, and what the fixes make poss
   );
 });
 
+it('a source whose login failed is on the server of its address, and is not claimed to become possible', () => {
+  const { server: _server, ...failed } = outcome(2, 's1', [serverFinding('db-exists')]);
+  const entered = outcome(3, 's1', [serverFinding('wal-level')]);
+  for (const outcomes of [
+    [failed, entered],
+    [entered, failed],
+  ]) {
+    const { summary, servers, fix_first: steps, sources } = reportOf(outcomes);
+    expect(summary).toMatchObject({ sources: 2, servers: 1, not_possible: 2 });
+    expect([servers.length, new Set(sources.map(({ server }) => server)).size]).toEqual([1, 1]);
+    expect(steps).toMatchObject([
+      { ids: ['wal-level'], unblocks: 1, possible_after: 1 },
+      { ids: ['db-exists'], unblocks: 0, possible_after: 1, servers: [{ sources: 1 }] },
+    ]);
+  }
+});
+
 it('a fix that differs between servers is an example of one of them', () => {
   const slots = (count: number) => serverFinding('slots', { fix: { text: `N=${count}`, sql: [] } });
   const [same] = reportOf([outcome(1, 's1', [slots(5)]), outcome(2, 's2', [slots(5)])]).findings;

@@ -67,9 +67,14 @@ function stepLines(report: InventoryReport, step: FixStep, number: number, ink: 
 }
 
 function whatToRun(report: InventoryReport): readonly string[] {
-  const { fix_first: steps, sources, summary } = report;
-  const [first] = steps;
-  const blocked = first === undefined ? undefined : sources.find((row) => isFixedBy(row, first));
+  const { fix_first: steps, sources, summary, findings: all } = report;
+  const scripted = new Set(
+    all.filter(({ is_blocker: isBlocker, fix }) => isBlocker && (fix?.sql.length ?? 0) > 0).map(({ id }) => id),
+  );
+  // Without a login there is nothing to write a script about.
+  const blocked = steps
+    .filter(({ unblocks }) => unblocks > 0)
+    .flatMap((step) => sources.find((row) => isScriptedBy(row, step, scripted)) ?? [])[0];
   if (blocked !== undefined) {
     const command = `cloudctl db preflight --fix-sql fix.sql --source ${quoteShellArg(blocked.url)}`;
     // A command at the end of a line is not broken.
@@ -82,9 +87,13 @@ function whatToRun(report: InventoryReport): readonly string[] {
   return ['', 'What to run, for each source: `cloudctl db migrate CLUSTER_UUID --source URL`'];
 }
 
-/** The first source of the server with the most sources of the step. */
-function isFixedBy({ server, blocked_by: blockedBy }: ReportRow, { servers, ids }: FixStep): boolean {
-  return server === servers[0]?.server && blockedBy.some((id) => ids.includes(id));
+/** Whether a script can fix a finding of the step on a source, which is on the server with the most sources of the step. */
+function isScriptedBy(
+  { server, blocked_by: blockedBy }: ReportRow,
+  { servers, ids }: FixStep,
+  scripted: ReadonlySet<string>,
+): boolean {
+  return server === servers[0]?.server && blockedBy.some((id) => ids.includes(id) && scripted.has(id));
 }
 
 function furtherSteps(report: InventoryReport, ink: TerminalStyles): readonly string[] {

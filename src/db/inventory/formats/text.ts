@@ -78,8 +78,13 @@ export function firstFixSentence({ fix, fix_example_of: example }: ReportFinding
   return example === undefined ? fix?.text.split(/(?<=\.) (?=[A-Z])/)[0] : undefined;
 }
 
-/** Formats what a step achieves: `12 sources become continuous (740 of 1,000 in all)`. */
-export function gainText(report: InventoryReport, { unblocks, possible_after: after }: FixStep): string {
+/** Formats what a step achieves: `12 sources become continuous (740 of 1,000 in all)`, or `2 sources can be checked`. */
+export function gainText(report: InventoryReport, { unblocks, possible_after: after, servers }: FixStep): string {
+  if (unblocks === 0)
+    return `${countOf(
+      servers.reduce((sum, { sources }) => sum + sources, 0),
+      'source',
+    )} can be checked`;
   const method = commonMethod(report) ?? 'possible';
   return `${countOf(unblocks, 'source becomes', 'sources become')} ${method} (${formatCount(after)} of ${formatCount(report.summary.sources)} in all)`;
 }

@@ -41,6 +41,13 @@ it('the first screen of a terminal has totals, what was not checked, three steps
   expect(rows.filter((row) => /^ {2}[4-7]\. /.test(row)).length).toBeGreaterThan(0);
 });
 
+it('no fix script is offered for a source whose login failed', () => {
+  const { server: _server, ...failed } = outcome(1, 's1', [serverFinding('db-exists')]);
+  const text = renderTerminal(reportOf([failed]), styles);
+  expect(text).toContain('1. db-exists: 1 source can be checked');
+  expect(text).not.toContain('--fix-sql');
+});
+
 it('the Markdown has a row for each source', () => {
   const changed = { ...outcome(4, 's3'), changes: ['wal-level: pass before'] };
   const outcomes = [outcome(1, 's1', [serverFinding('wal-level')]), outcome(2, 's2'), unreachable(3), changed];
