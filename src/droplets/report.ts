@@ -19,7 +19,7 @@ export const resultView: ListView<Numeric<PrintedRow>> = {
     { name: 'ID', value: (row) => ('id' in row ? row.id : undefined) },
     { name: 'ActionID', value: (row) => (row.status === 'created' ? row.action_id : undefined), priority: 1 },
     { name: 'Error', value: (row) => ('error' in row ? row.error : undefined) },
-    { name: 'PublicIPv4', value: (row) => (row.status === 'created' ? row.public_ipv4 : undefined) },
+    { name: 'PublicIPv4', value: (row) => ('public_ipv4' in row ? row.public_ipv4 : undefined) },
     { name: 'Ledger', value: (row) => row.ledger, extra: true },
   ],
 };
@@ -91,7 +91,7 @@ export async function startReporter(
     const state = { created, total, fresh: created - createdBefore, elapsed: host.clock.now() - startedAt };
     return host.stderr.isTTY ? progress.show(formatBar(state)) : output.note(formatProgress(state));
   };
-  const isAwaited = (at: number): boolean => waits && state.rowAt(at).status === 'created';
+  const isAwaited = (at: number): boolean => waits && ['created', 'skipped'].includes(state.rowAt(at).status);
   await printWhere((at) => state.isPresent(at) && !isAwaited(at));
   await showProgress(created);
   return {
@@ -204,7 +204,7 @@ export async function reportEnd({ output }: Pick<CommandIo, 'output'>, batchEnd:
   if (signal === undefined && left === 0) {
     // If every droplet exists, only the wait for active droplets or the last write to the ledger can have failed.
     if (stopped !== undefined) {
-      await output.note(`All ${total} droplets were created.`);
+      await output.note(`All ${total} droplets ${skipped === 0 ? 'were created' : 'exist'}.`);
       const again = `resume with \`${resume}\``;
       const hint = stopped.hint === undefined ? again : `${stopped.hint}; then ${again}`;
       const { code, message, detail, status, requestId, cause } = stopped;
@@ -221,8 +221,8 @@ export async function reportEnd({ output }: Pick<CommandIo, 'output'>, batchEnd:
     return 0;
   }
   const hint = `resume with \`${resume}\``;
-  const lost = results.failures.size;
-  const summary = `${created - lost} created, ${failed + missing + lost} failed, ${unknown} unknown${skipped === 0 ? '' : `, ${skipped} skipped`}`;
+  const after = countsAfterWait(state, results);
+  const summary = `${after.created} created, ${after.failed + missing} failed, ${unknown} unknown${after.skipped === 0 ? '' : `, ${after.skipped} skipped`}`;
   if (signal !== undefined) {
     const { message, exitCode } = interruptedError(signal);
     throw new CliError('cancelled', message, { exitCode, detail: summary, ...(left === 0 && !wait ? {} : { hint }) });
@@ -248,18 +248,18 @@ export async function reportEnd({ output }: Pick<CommandIo, 'output'>, batchEnd:
 }
 
 /**
- * Every droplet was created, but afterwards some were deleted or their create action failed. Names of deleted or failed
+ * Every droplet was created or skipped, but afterwards some were deleted or their create action failed. Names of deleted or failed
  * droplets are never sent again.
  */
 async function reportNotActive({ output }: Pick<CommandIo, 'output'>, batchEnd: RunEnd): Promise<ExitCode> {
   const { state, results, profileOptions } = batchEnd;
-  const { created, failed } = countsAfterWait(state.counts(), results);
-  const [first] = [...state.rows()].filter((row) => row.status === 'created' && results.failures.has(row.id));
+  const { created, skipped, failed } = countsAfterWait(state, results);
+  const [first] = [...state.rows()].filter((row) => 'id' in row && results.failures.has(row.id ?? ''));
   const list = ['cloudctl droplets list', first?.name, ...profileOptions].join(' ');
   const causes = [...new Set(results.failures.values())];
   const more = causes.length > 3 ? [`and ${causes.length - 3} more`] : [];
   await output.error(
-    new CliError('batch_partial', `${failed} of ${created + failed} droplets cannot become active`, {
+    new CliError('batch_partial', `${failed} of ${created + skipped + failed} droplets cannot become active`, {
       detail: [...causes.slice(0, 3), ...more].join('; '),
       hint: `check the names with \`${list}\`, and create missing droplets with a new batch`,
     }),

@@ -286,6 +286,7 @@ interface SkippedRow {
   readonly status: 'skipped';
   readonly id?: string;
   readonly difference?: string;
+  readonly public_ipv4?: string;
 }
 
 function skippedRow(name: string, id: string | undefined, baseline: Baseline | undefined): SkippedRow {

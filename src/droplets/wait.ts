@@ -8,7 +8,7 @@ import type { Clock } from '../platform/host.ts';
 import type { Run } from './io.ts';
 import { type Lane, readerOf } from './lane.ts';
 import { exclusiveTag } from './match.ts';
-import type { Counts, Row } from './state.ts';
+import type { BatchState, Counts, Row } from './state.ts';
 
 interface WaitOptions {
   /** `--wait-timeout` in milliseconds. */
@@ -37,7 +37,7 @@ interface WaitingDroplet {
 }
 
 /**
- * Waits until no droplet of the batch has the status `new`. The more requests a poll needs, the longer is the interval before
+ * Waits until no droplet of the batch has the status `new`, also of those that were skipped. The more requests a poll needs, the longer is the interval before
  * the next one. Adds IP addresses and failures to `results`. Throws `timeout` (exit code 5) when droplets are not active within
  * the time limit.
  */
@@ -46,11 +46,16 @@ export async function waitUntilActive(run: Run, { timeout, results, onPoll }: Wa
   const { state } = run.ledger;
   const { lane, sent } = limitLane(run.lane, clock, { requests: requestsPerWindow, window: times.pollWindow });
   const waiting = new Map<string, WaitingDroplet>();
-  const created = [...state.rows()].filter((row) => row.status === 'created' && !results.missing.has(row.id));
-  for (const row of created)
-    if (row.status === 'created' && !results.failures.has(row.id) && !results.addresses.has(row.id))
-      waiting.set(row.id, { name: row.name, action: row.action_id, misses: 0 });
-  const total = created.length;
+  let [total, isTagged] = [0, true];
+  for (const row of state.rows()) {
+    if ((row.status !== 'created' && row.status !== 'skipped') || row.id === undefined) continue;
+    if (results.missing.has(row.id)) continue;
+    total += 1;
+    if (results.failures.has(row.id) || results.addresses.has(row.id)) continue;
+    waiting.set(row.id, { name: row.name, action: row.status === 'created' ? row.action_id : undefined, misses: 0 });
+    // Skipped droplets need not have the tag of the batch.
+    isTagged &&= row.status === 'created';
+  }
   let ended: string[] = [];
   const end = (id: string, failure?: string): void => {
     ended.push(waiting.get(id)?.name ?? '');
@@ -59,7 +64,7 @@ export async function waitUntilActive(run: Run, { timeout, results, onPoll }: Wa
   };
   const deadline = startDeadline(clock, timeout);
   const signal = AbortSignal.any([ending, deadline.signal]);
-  const poller = createPoller(lane, exclusiveTag(state.batch));
+  const poller = createPoller(lane, isTagged ? exclusiveTag(state.batch) : undefined);
   const applyDroplet = (id: string, raw: JsonRecord): void => {
     const one = waiting.get(id);
     if (one === undefined) return;
@@ -345,7 +350,7 @@ function range(first: number, last: number): readonly number[] {
   return Array.from({ length: Math.abs(last - first) + 1 }, (_, at) => first + at * step);
 }
 
-/** The results of `--wait` for created droplets, by droplet id. In the ledger these droplets keep the status `created`. */
+/** The results of `--wait`, by droplet id. In the ledger these droplets keep the status `created` or `skipped`. */
 export interface WaitResults {
   readonly addresses: Map<string, string>;
   /** The reason why a droplet cannot become active: it was deleted, or its create action failed. */
@@ -376,13 +381,21 @@ export type PrintedRow = Row | MissingRow;
 export function rowAfterWait(row: Row, { addresses, failures, missing }: WaitResults): PrintedRow {
   if ('id' in row && row.id !== undefined && missing.has(row.id))
     return { name: row.name, status: 'missing', id: row.id, error: 'the droplet does not exist any more' };
-  if (row.status !== 'created') return row;
+  if ((row.status !== 'created' && row.status !== 'skipped') || row.id === undefined) return row;
   const error = failures.get(row.id);
-  if (error !== undefined) return { ...row, status: 'failed', error };
+  if (error !== undefined) return { name: row.name, status: 'failed', id: row.id, error };
   const address = addresses.get(row.id);
   return address === undefined ? row : { ...row, public_ipv4: address };
 }
 
-export function countsAfterWait(counts: Counts, { failures }: WaitResults): Counts {
-  return { ...counts, created: counts.created - failures.size, failed: counts.failed + failures.size };
+export function countsAfterWait(state: Pick<BatchState, 'counts' | 'rows'>, { failures }: WaitResults): Counts {
+  const counts = state.counts();
+  if (failures.size === 0) return counts;
+  const lost = [...state.rows()].filter((row) => row.status === 'skipped' && failures.has(row.id ?? '')).length;
+  return {
+    ...counts,
+    created: counts.created - (failures.size - lost),
+    skipped: counts.skipped - lost,
+    failed: counts.failed + failures.size,
+  };
 }

@@ -25,7 +25,12 @@ describe('wait until droplets active', () => {
   ) {
     const state = createState(batchOf(names, changes));
     const rows = names.map((name, index) => ({ name, id: String(index + 1), action_id: String(index + 901) }));
-    state.apply({ event: 'created', at, group: 1, rows });
+    const isSkipped = ({ name }: { readonly name: string }): boolean => name.startsWith('old');
+    if (changes.if_exists === 'skip') {
+      const existing = Object.fromEntries(rows.filter(isSkipped).map(({ name, id }) => [name, [id]]));
+      state.apply({ event: 'baseline', at, existing });
+    }
+    state.apply({ event: 'created', at, group: 1, rows: rows.filter((row) => !isSkipped(row)) });
     let count = -1;
     const api = apiOf(
       () => batchResponse(500),
@@ -113,6 +118,23 @@ describe('wait until droplets active', () => {
       expect((await waited(['a'], [listed('active')])).lookups).toEqual(['/v2/droplets/1']);
       const marked = await waited(['a', 'b'], [listed('active', 'active')], { content_hash: 'c0ffee000000' });
       expect(marked.paths).toEqual(['/v2/droplets?tag_name=cloudctl%3Ab1%3Ac0ffee000000&page=1&per_page=200']);
+    });
+
+    it('waits for skipped droplets, too, which need not have the tag of the batch', async () => {
+      const droplet = { id: 1, name: 'old-a', status: 'active', networks: networksOf(1) };
+      const { told, ended, paths, results } = await waited(
+        ['old-a', 'old-b', 'c'],
+        [listed('new', 'active', 'active'), listed('active', 'active', 'active')],
+        {
+          if_exists: 'skip',
+          content_hash: 'c0ffee000000',
+          items: { '/v2/droplets/1': batchResponse(200, { droplet }) },
+        },
+      );
+      expect(told).toEqual(['2/3', '3/3']);
+      expect(ended).toEqual(['old-b', 'c', 'old-a']);
+      expect(paths.every((path) => !path.includes('tag_name'))).toBe(true);
+      expect([...results.addresses.keys()].sort()).toEqual(['1', '2', '3']);
     });
 
     it('ends for a deleted droplet, which is then not created', async () => {
@@ -353,10 +375,34 @@ describe('wait results', () => {
       error: 'deleted',
     });
     expect(rowAfterWait({ ...created, id: '3' }, results)).toEqual({ ...created, id: '3' });
-    const skipped = { name: 'a', status: 'skipped', id: '2' } as const;
-    expect(rowAfterWait(skipped, results)).toBe(skipped);
-    const counts = { created: 3, failed: 1, skipped: 0, unknown: 0, missing: 0 };
-    expect(countsAfterWait(counts, results)).toEqual({ ...counts, created: 2, failed: 2 });
+  });
+
+  it('a skipped row, too', () => {
+    const results = createWaitResults();
+    results.addresses.set('1', '203.0.113.1');
+    results.failures.set('2', 'deleted');
+    const skipped = { name: 'a', status: 'skipped', id: '1', difference: 'size' } as const;
+    expect(rowAfterWait(skipped, results)).toEqual({ ...skipped, public_ipv4: '203.0.113.1' });
+    expect(rowAfterWait({ ...skipped, id: '2' }, results)).toEqual({
+      name: 'a',
+      status: 'failed',
+      id: '2',
+      error: 'deleted',
+    });
+    expect(rowAfterWait({ ...skipped, id: '3' }, results)).toEqual({ ...skipped, id: '3' });
+  });
+
+  it('a droplet that cannot become active is counted as failed', () => {
+    const state = createState(batchOf(['a', 'b', 'c'], { if_exists: 'skip' }));
+    const at = '2026-01-02T03:04:05Z';
+    state.apply({ event: 'baseline', at, existing: { a: ['1'], b: ['2'] } });
+    state.apply({ event: 'created', at, group: 1, rows: [{ name: 'c', id: '3' }] });
+    const results = createWaitResults();
+    expect(countsAfterWait(state, results)).toMatchObject({ created: 1, skipped: 2, failed: 0 });
+    results.failures.set('2', 'deleted');
+    expect(countsAfterWait(state, results)).toMatchObject({ created: 1, skipped: 1, failed: 1 });
+    results.failures.set('3', 'deleted');
+    expect(countsAfterWait(state, results)).toMatchObject({ created: 0, skipped: 1, failed: 2 });
   });
 });
 

@@ -723,6 +723,36 @@ describe('--wait', () => {
   });
 });
 
+describe('--wait with --if-exists skip', () => {
+  it('waits for the existing droplets, too, whose rows have their address', async () => {
+    const { host, sandbox } = await loggedIn();
+    await runCloudctl(host, ['droplets', 'create', 'a', ...like]);
+    const words = [
+      'a',
+      'b',
+      ...like,
+      '--if-exists',
+      'skip',
+      '--wait',
+      '-o',
+      'csv',
+      '--format',
+      'Name,Status,PublicIPv4',
+    ];
+    const started = startCloudctl({ ...host, clock: fastClock() }, ['droplets', 'create', ...words]);
+    await started.waitForOutput(/0 of 2 droplets active/);
+    await admin(sandbox, 'POST', '/_sandbox/clock', { advance: '10s' });
+    const { out } = await started.ended;
+    expect(out).toMatch(/^a,skipped,203\.0\.113\.\d+$/m);
+    expect(out).toMatch(/^b,created,203\.0\.113\.\d+$/m);
+    // It is active already.
+    const again = await runCloudctl({ ...host, clock: fastClock() }, [
+      ...['droplets', 'create', 'a', ...like, '--if-exists', 'skip', '--wait', '-o', 'json'],
+    ]);
+    expect(again.json()).toMatchObject([{ name: 'a', status: 'skipped', public_ipv4: expect.any(String) }]);
+  });
+});
+
 describe('--wait ends', () => {
   it('with 5 when a droplet was deleted', async () => {
     const { host, sandbox } = await loggedIn();
