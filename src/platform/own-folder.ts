@@ -6,7 +6,7 @@ import { quoteShellArg } from '../base/text.ts';
 
 /**
  * Throws `config_invalid` when another user owns the folder or can write to it, because that user could create or replace files in
- * it. A missing folder is not an error, because it is created later with mode 0700. A symbolic link that the user owns is allowed.
+ * it, or when it is no folder. A missing folder is not an error, because it is created later with mode 0700. A symbolic link that the user owns is allowed.
  */
 export function requireOwner(folder: string): void {
   // Windows has no user IDs and mode bits to check.
@@ -14,6 +14,8 @@ export function requireOwner(folder: string): void {
   if (user === undefined) return;
   const [link, target] = [statIfPossible(folder, lstatSync), statIfPossible(folder, statSync)];
   if (link === undefined || target === undefined) return;
+  if (!target.isDirectory())
+    throw new CliError('config_invalid', `${folder} is not a folder`, { hint: ownFoldersHint });
   const owner = [link.uid, target.uid].find((uid) => uid !== user && uid !== 0);
   if (owner !== undefined) throw foreignFolderError(folder, owner);
   if ((target.mode & 0o022) !== 0) throw writableError(folder, target, user, 'the files of your sessions');
@@ -71,12 +73,16 @@ export function accessCommand(error: unknown): string | undefined {
 
 function foreignFolderError(folder: string, owner: number): CliError {
   return new CliError('config_invalid', `the folder ${folder} belongs to another user (uid ${owner})`, {
-    hint: 'set CLOUDCTL_CONFIG_DIR and CLOUDCTL_STATE_DIR to folders that you own',
+    hint: ownFoldersHint,
   });
 }
 
+const ownFoldersHint = 'set CLOUDCTL_CONFIG_DIR and CLOUDCTL_STATE_DIR to folders that you own';
+
 function writableError(path: string, file: Stats, user: number, endangered: string): CliError {
-  const canChange = file.uid === user || user === 0;
+  // A folder with the sticky bit, such as /tmp, is meant for all users.
+  const isShared = file.isDirectory() && (file.mode & 0o1000) !== 0;
+  const canChange = (file.uid === user || user === 0) && !isShared;
   const kind = file.isDirectory() ? 'folder' : 'file';
   return new CliError('config_invalid', `other users can write to the ${kind} ${path}`, {
     detail: `the mode of the ${kind} is 0${(file.mode & 0o7777).toString(8)}, so other users could replace ${endangered}`,

@@ -43,12 +43,25 @@ describe.skipIf(process.platform === 'win32')('a folder of the program', () => {
     expect(errorOf(`${folder}-alias`)).toBe('none');
   });
 
-  it.each([0o777, 0o775, 0o1777])('that others can write to (%o) is refused', (mode) => {
+  it.each([0o777, 0o775])('that others can write to (%o) is refused', (mode) => {
     const folder = newFolder();
     chmodSync(folder, mode);
     const error = errorOf(folder);
     expect(error).toContain('chmod go-w');
     if (mode === 0o777) expectGolden('auth', error);
+  });
+
+  it('that all users share is refused, and keeps its mode', () => {
+    const folder = newFolder();
+    chmodSync(folder, 0o1777);
+    expect(errorOf(folder)).toContain('set CLOUDCTL_CONFIG_DIR');
+    expect(errorOf(folder)).not.toContain('chmod');
+  });
+
+  it('that is a device or a file is refused as such', () => {
+    expect(errorOf('/dev/null')).toBe(
+      'config_invalid: FOLDER is not a folder\nhint: set CLOUDCTL_CONFIG_DIR and CLOUDCTL_STATE_DIR to folders that you own',
+    );
   });
 
   it.skipIf(process.geteuid?.() !== 0)('of another user is refused', () => {
