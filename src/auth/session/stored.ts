@@ -83,7 +83,7 @@ export function requireSession(stored: StoredSession, profile: ProfileReference,
       throw new CliError('not_logged_in', `profile "${profile.name}" is not logged in`, {
         detail:
           profile.name === 'sandbox'
-            ? 'a sandbox that is started without `--state DIR` is a new one, and ends the session of the one before'
+            ? 'a new sandbox has no sessions, and each start without `--state DIR` makes a new one'
             : undefined,
         hint: loginCommand(profile),
       });
