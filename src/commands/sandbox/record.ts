@@ -2,8 +2,14 @@ import { adminClient } from '../../api/sandbox-admin.ts';
 import { removeForeign, writeClientSecret } from '../../auth/session/index.ts';
 import { CliError } from '../../base/errors.ts';
 import { Secret } from '../../base/secret.ts';
-import { writeProfile } from '../../config/config-file.ts';
-import { forgetSandbox, knownSandboxes, recordSandbox } from '../../config/sandboxes.ts';
+import { readConfig, writeProfile } from '../../config/config-file.ts';
+import type { SettingKey } from '../../config/profile.ts';
+import {
+  forgetSandbox,
+  knownSandboxes,
+  recordSandbox,
+  type SandboxPlace,
+} from '../../config/sandboxes.ts';
 import type { ProfileSettings } from '../../config/settings.ts';
 import { parseCallbackUrl } from '../../config/urls.ts';
 import type { CommandContext } from '../../context.ts';
@@ -29,11 +35,53 @@ export function recordStart({ host, output }: CommandContext, ready: SandboxRead
   }
 }
 
+/** Writes the profile `sandbox` as that of this one; returns the running sandbox whose profile it was. */
+export async function takeProfile(context: CommandContext, ready: SandboxReady): Promise<SandboxPlace | undefined> {
+  const { folders } = context.host;
+  const authUrl = readConfig(folders.config).profiles.get('sandbox')?.auth_url;
+  const place = knownSandboxesIfReadable(folders.state).find(
+    ({ auth_url, admin_token }) => auth_url === authUrl && admin_token !== ready.admin_token,
+  );
+  const earlier = place !== undefined && (await isRunning(context, place)) ? place : undefined;
+  await replaceProfile(context, ready);
+  if (earlier !== undefined)
+    await context.output.warn(
+      `the profile "sandbox" is now that of this sandbox, and has no session of the other running one at ${earlier.auth_url}; it becomes that of the other again when this one ends`,
+    );
+  return earlier;
+}
+
+/** Gives the profile `sandbox` back to the sandbox that had it, if that runs and no other one has taken the profile. */
+export async function returnProfile(
+  context: CommandContext,
+  ready: SandboxReady,
+  earlier: SandboxPlace,
+): Promise<void> {
+  const { folders } = context.host;
+  if (readConfig(folders.config).profiles.get('sandbox')?.auth_url !== ready.auth_url) return;
+  if (await isRunning(context, earlier)) await replaceProfile(context, earlier);
+}
+
+/** A damaged record is an error of the step that writes it. */
+function knownSandboxesIfReadable(state: string): readonly SandboxPlace[] {
+  try {
+    return knownSandboxes(state);
+  } catch {
+    return [];
+  }
+}
+
+/** What the profile has from the sandbox that wrote it: its addresses and credentials. */
+const ownSettings: readonly SettingKey[] = ['auth_url', 'base_url', 'client_id', 'callback_urls', 'token_command'];
+
 /**
  * Writes the profile `sandbox`, which uses the file store so that no keychain is needed, and removes the session of an earlier
- * sandbox.
+ * sandbox. Other settings of the profile are kept.
  */
-export async function replaceProfile(context: CommandContext, ready: SandboxReady): Promise<void> {
+async function replaceProfile(
+  context: CommandContext,
+  ready: Pick<SandboxPlace, 'auth_url' | 'base_url' | 'client_id' | 'client_secret' | 'callback_url'>,
+): Promise<void> {
   const binding = { authOrigin: ready.auth_url, baseOrigin: ready.base_url, clientId: ready.client_id };
   const values = {
     auth_url: ready.auth_url,
@@ -45,7 +93,6 @@ export async function replaceProfile(context: CommandContext, ready: SandboxRead
      */
     ...(parseCallbackUrl(ready.callback_url).ok ? { callback_urls: [ready.callback_url] } : {}),
     credential_store: 'file',
-    scope: 'read write',
   } as const;
   const settings: ProfileSettings = {
     profileName: 'sandbox',
@@ -66,7 +113,13 @@ export async function replaceProfile(context: CommandContext, ready: SandboxRead
     lock.release();
   }
   await writeClientSecret(store, binding, new Secret(ready.client_secret));
-  await context.changeConfig((config) => writeProfile(context.host.folders.config, config, 'sandbox', values));
+  await context.changeConfig((config) => {
+    const kept = Object.entries(config.profiles.get('sandbox') ?? {}).filter(
+      ([key]) => !ownSettings.some((own) => own === key),
+    );
+    const profile = { scope: 'read write', ...Object.fromEntries(kept), ...values };
+    writeProfile(context.host.folders.config, config, 'sandbox', profile);
+  });
 }
 
 /** Time limit of a request in milliseconds; a sandbox on this machine responds faster. */
@@ -78,16 +131,20 @@ const responseLimitMs = 2000;
  */
 export async function forgetEnded(context: CommandContext): Promise<void> {
   const { state } = context.host.folders;
-  const send = limitedSender(await context.send(), responseLimitMs);
   for (const place of knownSandboxes(state)) {
-    try {
-      await adminClient(send, place.admin_url, place.admin_token).call('GET', '/clock');
-      return;
-    } catch (error) {
-      if (!(error instanceof CliError)) throw error;
-      // A sandbox whose certificate this process does not trust is running.
-      if (error.code === 'tls') return;
-      forgetSandbox(state, place);
-    }
+    if (await isRunning(context, place)) return;
+    forgetSandbox(state, place);
+  }
+}
+
+async function isRunning(context: CommandContext, { admin_url, admin_token }: SandboxPlace): Promise<boolean> {
+  const send = limitedSender(await context.send(), responseLimitMs);
+  try {
+    await adminClient(send, admin_url, admin_token).call('GET', '/clock');
+    return true;
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    // A sandbox whose certificate this process does not trust is running.
+    return error.code === 'tls';
   }
 }

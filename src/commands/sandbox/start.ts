@@ -10,7 +10,7 @@ import type { CommandContext } from '../../context.ts';
 import { SandboxDataError } from '../../sandbox/data.ts';
 import { type SandboxServers, type ServerOptions, startServers } from '../../sandbox/sandbox.ts';
 import { SandboxStateFolderError } from '../../sandbox/state/journal.ts';
-import { forgetEnded, recordStart, replaceProfile } from './record.ts';
+import { forgetEnded, recordStart, returnProfile, takeProfile } from './record.ts';
 import { dataError, listenOptions, startOptions } from './start-options.ts';
 
 type SandboxReady = SandboxServers['ready'];
@@ -98,6 +98,7 @@ export const sandboxStart: CommandSpec<CommandContext> = {
     const hasProfile = !args.has('no-profile') && parseOrigin(ready.auth_url).ok;
     const { host, output } = context;
     let isRecorded = false;
+    let earlier: Awaited<ReturnType<typeof takeProfile>>;
     let deaf = (): void => {};
     const stopped = new Promise<void>((resolve) => {
       deaf = host.signals.listen(() => {
@@ -108,7 +109,7 @@ export const sandboxStart: CommandSpec<CommandContext> = {
     try {
       const consent = args.value('consent');
       if (consent !== undefined) setConsent(sandbox, consent);
-      if (hasProfile) await replaceProfile(context, ready);
+      if (hasProfile) earlier = await takeProfile(context, ready);
       isRecorded = recordStart(context, local, !hasProfile);
       const { isTTY, columns } = host.stdout;
       await output.text(
@@ -128,6 +129,7 @@ export const sandboxStart: CommandSpec<CommandContext> = {
       if (isRecorded) {
         forgetSandbox(host.folders.state, local);
         await forgetEnded(context);
+        if (earlier !== undefined) await returnProfile(context, ready, earlier);
       }
     }
   },

@@ -45,6 +45,46 @@ describe('sandbox start', () => {
     expectGolden('sandbox', stableText(ran));
   });
 
+  it('keeps the other settings of the profile', async () => {
+    const host = testHost();
+    const first = await startSandboxCommand(host);
+    first.host.signal('SIGINT');
+    await first.ended;
+    for (const [key, value] of Object.entries({ output: 'json', batch_ledger_days: '7', scope: 'read' }))
+      expect((await runCloudctl(host, ['config', 'set', key, value, '--profile', 'sandbox'])).code).toBe(0);
+    const { ready } = await startSandboxCommand(host);
+    expect(host.readConfig().profiles.get('sandbox')).toMatchObject({
+      ...{ output: 'json', batch_ledger_days: 7, scope: 'read' },
+      ...{ auth_url: ready.auth_url, client_id: ready.client_id },
+    });
+  });
+
+  it('says that it takes the profile of a running sandbox, and gives it back at its end', async () => {
+    const host = testHost();
+    const consent = ['--consent', 'approve maya@example.com'];
+    const first = await startSandboxCommand(host, consent);
+    const second = await startSandboxCommand(host, consent);
+    expect(second.host.err()).toContain(`the other running one at ${first.ready.auth_url}`);
+    expect(host.readConfig().profiles.get('sandbox')?.auth_url).toBe(second.ready.auth_url);
+    expect((await runLogin(host, ['--profile', 'sandbox'])).code).toBe(0);
+    second.host.signal('SIGINT');
+    await second.ended;
+    expect(host.readConfig().profiles.get('sandbox')?.auth_url).toBe(first.ready.auth_url);
+    expect((await runLogin(host, ['--profile', 'sandbox'])).code).toBe(0);
+    expect((await runCloudctl(host, ['droplets', 'list', '--profile', 'sandbox'])).code).toBe(0);
+  });
+
+  it('leaves the profile to a later sandbox', async () => {
+    const host = testHost();
+    const first = await startSandboxCommand(host);
+    const third = [await startSandboxCommand(host), await startSandboxCommand(host)];
+    third[0]?.host.signal('SIGINT');
+    await third[0]?.ended;
+    first.host.signal('SIGINT');
+    await first.ended;
+    expect(host.readConfig().profiles.get('sandbox')?.auth_url).toBe(third[1]?.ready.auth_url);
+  });
+
   it('ends by a signal with exit 0, and forgets its place', async () => {
     const host = testHost();
     const sandbox = await startSandboxCommand(host);
