@@ -86,11 +86,11 @@ export function outcomeOf(
     const others = (created?.droplets ?? []).map(({ id, name }) => `${name}: ${id}`);
     if (others.length === 0)
       return { kind: 'uncertain', error: describeUnknownBody(request, response), isAnswered: true };
-    return {
-      kind: 'uncertain',
-      error: `the droplets in the response have other names (${others.join('; ')})`,
-      isDone: true,
-    };
+    const isRepeated = new Set(created?.droplets.map(({ id }) => id)).size < others.length;
+    const what = isRepeated
+      ? 'several droplets in the response have the same id'
+      : 'the droplets in the response have other names';
+    return { kind: 'uncertain', error: `${what} (${others.join('; ')})`, isDone: true };
   }
   const error = toApiError(response, request.method, request.path, loginHints);
   if (status === 429) return { kind: 'throttled', error: error.message };

@@ -215,6 +215,16 @@ describe('create missing droplets', () => {
       expect(clock.now() - began).toBeLessThan(10 * 30_000);
     });
 
+    it('is unknown when the response gives several names the same id, and says so', async () => {
+      const droplets = ['a', 'b'].map((name) => ({ id: 1000, name }));
+      const api = apiOf(() => batchResponse(202, { droplets }));
+      const { results } = await create(api, ['a', 'b']);
+      for (const row of results)
+        expect('error' in row && row.error).toContain(
+          'several droplets in the response have the same id (a: 1000; b: 1000)',
+        );
+    });
+
     it('stays unknown for the reason that was given, and says it once however often it is resumed', async () => {
       const at = '2026-01-01T00:00:00.000Z';
       const error = 'the droplets in the response have other names (web: 7)';
