@@ -49,7 +49,6 @@ export async function runBatch(
   options: RunOptions,
 ): Promise<ExitCode> {
   const isSingle = isPlainCreation(ledger.state, args);
-  if (!isSingle) await commandIo.output.show(`ledger: ${ledger.path}`);
   const notice = startNotice(commandIo);
   const { io } = notice;
   const { progress, output, host } = io;
@@ -80,6 +79,13 @@ export async function runBatch(
     ended,
   };
   const { state } = ledger;
+  let isPathShown = isSingle;
+  /** Before the names were checked, the run may end with nothing to resume, and without the file. */
+  const showPath = async (): Promise<void> => {
+    if (!isPathShown) await printLedgerPath(io, ledger);
+    isPathShown = true;
+  };
+  if (state.baseline() !== undefined) await showPath();
   let stopped: CliError | undefined;
   let outputError: CliError | undefined;
   const sent: SentNames = { names: new Set(), lastLookupAt: 0 };
@@ -106,7 +112,7 @@ export async function runBatch(
       retry?.isOpen() === true && !ending.aborted && reasonToRetry(state, stopped) !== undefined;
     const work = async (): Promise<void> => {
       if (entry !== undefined && !isFinished(state))
-        stopped = await createMissing(notice, reporter, run, entry, sent, options);
+        stopped = await createMissing(notice, reporter, run, entry, sent, { ...options, onChecked: showPath });
       if (isDue()) return;
       if (waitTimeout !== undefined && !ending.aborted) {
         notice.awaiting(() => 'waiting until the droplets are active');
@@ -144,6 +150,7 @@ export async function runBatch(
         if (error instanceof CliError && error.code !== 'usage' && !isStart) stopped = error;
         else if (!ending.aborted) {
           if (isSingle) await printLedgerPath(io, ledger);
+          await showPath();
           throw error;
         }
       }
@@ -154,6 +161,7 @@ export async function runBatch(
       await retry.pause(reason, output, ending).catch(() => {});
       if (ending.aborted) break;
     }
+    await showPath();
     try {
       await reporter.end(`not sent: ${stopped?.message ?? 'interrupted'}`);
     } catch (error) {
@@ -219,20 +227,27 @@ export async function createMissing(
   run: Run,
   entry: Entry,
   sent: SentNames,
-  options: Pick<RunOptions, 'api' | 'batchSize' | 'concurrency' | 'timeout' | 'maxWait' | 'userData'>,
+  options: Pick<RunOptions, 'api' | 'batchSize' | 'concurrency' | 'timeout' | 'maxWait' | 'userData'> & {
+    /** Called when nothing prevents that names are sent. */
+    readonly onChecked: () => Promise<void>;
+  },
 ): Promise<CliError | undefined> {
   const { ledger, clock, times, ending, ended } = run;
   const { state } = ledger;
   const { output } = io;
   const isResumed = state.baseline() !== undefined;
-  awaiting(() => 'waiting for another run with the same names');
+  awaiting(() => 'checking whether another run has sent the names');
   const others = await entry.settleOthers({
     maxWait: options.maxWait,
     signal: ending,
-    onWaiting: (text) => output.note(text),
+    onWaiting: (text) => {
+      awaiting(() => 'waiting for another run with the same names');
+      return output.note(text);
+    },
   });
   for (const ids of others.created.values()) for (const id of ids) run.foreign.add(id);
   for (const group of state.uncertainGroups()) for (const name of group.names) sent.names.add(name);
+  if (sentNames(state) > 0) awaiting(() => 'looking up names that an earlier run may have sent');
   await reportUncertain(io, state);
   const server = (): string =>
     `waiting for the server (${state.counts().created} of ${state.batch.names.length} created)`;
@@ -259,6 +274,7 @@ export async function createMissing(
       },
       onProven: entry.settleNames,
     }));
+    await options.onChecked();
     const differing = isResumed ? undefined : describeSkipped(state.rows());
     if (differing !== undefined) await output.note(differing);
     const older = isResumed ? undefined : describeOlderDuplicates(state);

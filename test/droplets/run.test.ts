@@ -196,6 +196,7 @@ describe('reconcile and create missing droplets', () => {
       concurrency: 1,
       timeout: 30_000,
       maxWait: 900_000,
+      onChecked: async () => {},
     });
     return { stopped, names: [...sent.names], lastLookupAt: sent.lastLookupAt };
   }
