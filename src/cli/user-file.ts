@@ -65,8 +65,8 @@ function readFile(file: string, most: number, readError: (reason: string) => Cli
   }
 }
 
-/** A user may also name a pipe, such as `<(command)` of a shell, whose end is awaited. */
-function readAnyFile(file: string, most: number): Buffer {
+/** Reads a file up to a little more than `most` bytes. A user may also name a pipe, such as `<(command)` of a shell, whose end is awaited. */
+export function readAnyFile(file: string, most: number): Buffer {
   const descriptor = openSync(file, 'r');
   try {
     const chunks: Buffer[] = [];

@@ -1,6 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { CliError, usageError } from '../../base/errors.ts';
 import { escapeUnprintable, sanitizeLine } from '../../base/sanitize.ts';
+import { readAnyFile } from '../../cli/user-file.ts';
 import type { HostSystem } from '../../platform/host.ts';
 import { buildEntry, type Cells, csvColumns, type Entry, type EntryInput } from './entry.ts';
 
@@ -48,6 +49,7 @@ function readFile(path: string, platform: NodeJS.Platform): SourcesFile {
     // Without O_NONBLOCK the program would wait for a writer of a named pipe.
     descriptor = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
     const found = fstatSync(descriptor);
+    if (found.isFIFO()) return readPipe(path);
     if (!found.isFile()) throw usageError(`could not read ${path}: it is not a regular file`, useFile);
     if (found.size > maxInventoryBytes) throw tooLarge(path);
     const isWindows = platform === 'win32';
@@ -69,6 +71,17 @@ function readFile(path: string, platform: NodeJS.Platform): SourcesFile {
   } finally {
     if (descriptor !== undefined) closeSync(descriptor);
   }
+}
+
+/** A pipe, such as `<(command)` of a shell, whose end is awaited. Who wrote to it is as unknown as for standard input. */
+function readPipe(path: string): SourcesFile {
+  const bytes = readAnyFile(path, maxInventoryBytes);
+  if (bytes.length > maxInventoryBytes) throw tooLarge(path);
+  return {
+    bytes,
+    passwordRefusal: undefined,
+    commandRefusal: 'password_command is read only from a file, not from a pipe',
+  };
 }
 
 const useFile = 'give a file that you have permission to read, or `-` for standard input';

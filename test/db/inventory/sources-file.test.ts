@@ -1,3 +1,4 @@
+import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -5,7 +6,8 @@ import fc from 'fast-check';
 import { expect, it, onTestFinished, test } from 'vitest';
 import { Secret } from '../../../src/base/secret.ts';
 import { csvColumns } from '../../../src/db/inventory/entry.ts';
-import { maxLineBytes, parseFields, splitLines } from '../../../src/db/inventory/sources-file.ts';
+import { maxLineBytes, parseFields, readSourcesFile, splitLines } from '../../../src/db/inventory/sources-file.ts';
+import { testHost } from '../../fixtures/host.ts';
 import { parse } from './entries.ts';
 
 it('a list has a URL or a service on each line', () => {
@@ -21,6 +23,18 @@ it('a list has a URL or a service on each line', () => {
     { line: 4, name: 'postgres://mover@db2.example.com:5432/billing', scope: 'server' },
     { line: 5, name: 'rediss://cache.example.com:6379', scope: 'server' },
   ]);
+});
+
+it.skipIf(process.platform === 'win32')('a pipe is read to its end, and names no password command', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'cloudctl-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const pipe = join(folder, 'pipe');
+  execFileSync('mkfifo', [pipe]);
+  const writer = spawn('sh', ['-c', `sleep 0.2; echo postgres://a@b/c > ${pipe}`]);
+  onTestFinished(() => void writer.kill());
+  const read = await readSourcesFile(pipe, testHost());
+  expect(Buffer.from(read.bytes).toString()).toBe('postgres://a@b/c\n');
+  expect(read.commandRefusal).toContain('from a pipe');
 });
 
 it('CSV columns replace the options of the command line', () => {
