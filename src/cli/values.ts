@@ -65,7 +65,8 @@ export function parseDuration(text: string): number | undefined {
 export function requireDuration(text: string, source: string, min = 0): number {
   const ms = parseDuration(text);
   if (ms === undefined) {
-    const unit = /^\d+$/.test(text) ? `${text}s` : '30s';
+    const seconds = parseDuration(`${text}s`);
+    const unit = seconds === undefined ? '30s' : seconds < min ? encodeDuration(min) : `${text}s`;
     throw usageError(
       `${source} is not a duration: "${shortenInput(text)}"`,
       `use a form such as ${assignmentExample(source, unit)}`,

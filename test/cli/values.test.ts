@@ -47,6 +47,12 @@ describe('a duration', () => {
     expect(requireDuration('1s', '--interval', 1000)).toBe(1000);
   });
 
+  test('the form in a hint is accepted', () => {
+    expect(thrownText(() => requireDuration('0', '--timeout', 1000))).toContain('`--timeout 1s`');
+    expect(thrownText(() => requireDuration('0', '--rate', 0))).toContain('`--rate 0s`');
+    expect(thrownText(() => requireDuration('9999999999', '--timeout', 1000))).toContain('`--timeout 30s`');
+  });
+
   test('an encoded duration parses to the same value', () => {
     fc.assert(
       fc.property(fc.nat(10_000_000), (seconds) => {
