@@ -1,7 +1,7 @@
 import { notJsonError, toApiError } from '../api/api-response.ts';
 import { paginate } from '../api/list.ts';
 import { refusedHints } from '../auth/session/index.ts';
-import { usageError } from '../base/errors.ts';
+import { CliError, usageError } from '../base/errors.ts';
 import { tryParseExactJson, tryParseJson } from '../base/json.ts';
 import { quoteShellArg } from '../base/text.ts';
 import type { CommandSpec, ParsedArgs } from '../cli/command.ts';
@@ -91,7 +91,9 @@ export const apiCommand: CommandSpec<CommandContext> = {
     if (args.has('paginate')) {
       const items = await paginate(client, path, pauseOf(context));
       if (items === undefined)
-        throw usageError(`cannot paginate ${path.split('?')[0]}: the response is not a list`, 'remove `--paginate`');
+        throw new CliError('api_error', `cannot paginate ${path.split('?')[0]}: the response is not a list`, {
+          hint: 'remove `--paginate`',
+        });
       rememberResponse(context.host.folders.state, settings, path, items);
       await context.output.data(items);
       return 0;

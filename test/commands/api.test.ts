@@ -82,7 +82,7 @@ describe('api', () => {
   it('knows no columns, and says so', async () => {
     const { host } = await loggedIn();
     const ran = await runCloudctl(host, ['api', 'GET', '/v2/droplets', '--format', 'Name']);
-    expect(ran).toMatchObject({ code: 2, out: '' });
+    expect(ran).toMatchObject({ code: 1, out: '' });
     expect(ran.err).toMatch(/unknown column "Name"/);
   });
 
@@ -161,10 +161,10 @@ describe('api --paginate', () => {
     expect(ran).toMatchObject({ code: 0, out: '300000\n' });
   });
 
-  it('of a response that is not a list is a usage error', async () => {
+  it('of a response that is not a list is not a usage error', async () => {
     const { host } = await pagesOf({ thing: {} });
     const ran = await runCloudctl(host, ['api', 'GET', '/v2/thing', '--paginate']);
-    expect(ran).toMatchObject({ code: 2, out: '' });
+    expect(ran).toMatchObject({ code: 1, out: '' });
     expectGolden('api', stableText(ran));
   });
 
