@@ -162,8 +162,9 @@ describe('sandbox start', () => {
 
   it('registers a callback URL of another machine and leaves it out of the profile, which must stay readable', async () => {
     const host = testHost();
-    const { ready } = await startSandboxCommand(host, ['--callback-url', 'https://app.example/callback']);
+    const { ready, host: own } = await startSandboxCommand(host, ['--callback-url', 'https://app.example/callback']);
     expect(ready.callback_url).toBe('https://app.example/callback');
+    expect(own.err()).toContain('the profile "sandbox" has no callback URL, so `auth login` does not work');
     expect(host.readConfig().profiles.get('sandbox')).not.toHaveProperty('callback_urls');
     expect((await runCloudctl(host, ['config', 'list'])).code).toBe(0);
   });
