@@ -123,11 +123,12 @@ function readConfigText(folder: string): string | undefined {
     const code = String(fileErrorCode(error));
     if (code === 'ELOOP') throw unusable('is a symbolic link that leads to itself');
     // Without the permission to search the folder, the file cannot be moved away either.
-    if (lstatIfPossible(path) !== undefined) throw unusable(`cannot be read (${code})`);
+    const access = accessCommand(error);
+    if (lstatIfPossible(path) !== undefined && access === undefined) throw unusable(`cannot be read (${code})`);
     const reason = error instanceof Error ? error.message : String(error);
     throw new CliError('config_invalid', `could not read ${path}`, {
       detail: reason,
-      hint: accessCommand(error) ?? 'set CLOUDCTL_CONFIG_DIR to a folder that you can read',
+      hint: access ?? 'set CLOUDCTL_CONFIG_DIR to a folder that you can read',
     });
   }
   if (bytes === undefined) {

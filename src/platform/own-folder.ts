@@ -66,6 +66,8 @@ export function accessCommand(error: unknown): string | undefined {
   visitPath(String(error.path), (at, file) => {
     const isClosed = file?.isDirectory() === true && file.uid === user && (file.mode & 0o700) !== 0o700;
     if (isClosed) command = `\`chmod u+rwx ${quoteShellArg(at)}\``;
+    const isClosedFile = file?.isFile() === true && file.uid === user && (file.mode & 0o600) !== 0o600;
+    if (isClosedFile) command = `\`chmod u+rw ${quoteShellArg(at)}\``;
     return isClosed || file === undefined ? 'stop' : 'continue';
   });
   return command;

@@ -139,7 +139,7 @@ const cases: readonly HintCase[] = [
   },
   {
     name: 'config.json cannot be read',
-    from: ['src/config/damaged-config-error.ts'],
+    from: ['src/platform/own-folder.ts'],
     line: 'cloudctl config list',
     given: (world) => {
       chmodSync(configFile(world), 0o000);
