@@ -43,6 +43,7 @@ export async function accountNotice(
 ): Promise<string | undefined> {
   if (!settings.isProfileStored && own === undefined) return undefined;
   const account = await fetchAccount(api, hints).catch(unknownAccount);
+  if (account === undefined) return undefined;
   const isSameServer = settings.storedBaseUrl === undefined || settings.storedBaseUrl === settings.values.base_url;
   if (isSameServer && own !== undefined && isSameAccount(account, own)) return undefined;
   const { name, email, accountUuid, team, teamName } = account;
@@ -54,9 +55,12 @@ export async function accountNotice(
   return `Acts as ${sanitizeLine(who)}, ${sanitizeLine(context)}, ${rest}.`;
 }
 
-/** An account that cannot be read must not prevent the command, whose own request reports why. */
-function unknownAccount(error: unknown): AccountDetails {
-  if (error instanceof CliError) return {};
+/**
+ * An account that cannot be read must not prevent the command, whose own request reports why. Undefined if no server was
+ * reached.
+ */
+function unknownAccount(error: unknown): AccountDetails | undefined {
+  if (error instanceof CliError) return error.exitCode === 6 ? undefined : {};
   throw error;
 }
 

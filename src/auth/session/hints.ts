@@ -4,6 +4,7 @@ import { isTeam } from '../../base/identity.ts';
 import { quoteShellArg } from '../../base/text.ts';
 import { nearestWord } from '../../cli/values.ts';
 import type { ConfigFile } from '../../config/config-file.ts';
+import { settingSpecs } from '../../config/profile.ts';
 import { knownSandboxes } from '../../config/sandboxes.ts';
 import {
   type Binding,
@@ -207,7 +208,11 @@ export function unreachableHint(
   { profile, profileName, values }: ProfileSettings,
   setting: 'auth_url' | 'base_url',
 ): string {
-  return isOfSandbox(profileName, values[setting])
+  const { variable = '' } = settingSpecs[setting];
+  const option = `\`--${setting.replace('_', '-')}\``;
+  // What replaces the address of the profile is not that of the sandbox, which may be running.
+  const isReplaced = profile.replacedBy?.includes(variable) === true || profile.typedServers?.includes(option) === true;
+  return !isReplaced && isOfSandbox(profileName, values[setting])
     ? 'start the sandbox: `cloudctl sandbox start`'
     : `check the network and the address with ${commandFor(profile, 'config list')}`;
 }
@@ -221,6 +226,13 @@ export function isOfSandbox(profileName: string, url: string | undefined): boole
 export function refusedHints(settings: ProfileSettings, configFolder: string): RefusedHints {
   const { accessToken, profile, values } = settings;
   const unreachable = unreachableHint(settings, 'base_url');
+  if (accessToken !== undefined && !settings.isProfileStored)
+    return {
+      login: 'set CLOUDCTL_ACCESS_TOKEN to a new access token',
+      write: 'set CLOUDCTL_ACCESS_TOKEN to an access token with write access',
+      read: `show the account of the token: ${commandFor(profile, 'auth status --check')}`,
+      unreachable,
+    };
   if (accessToken !== undefined) {
     const unset = 'use the session of the profile: `unset CLOUDCTL_ACCESS_TOKEN`';
     return { login: unset, write: unset, read: unset, unreachable };

@@ -10,6 +10,7 @@ import {
   requireBinding,
   scopeOption,
   scopeUnlessDefault,
+  unreachableHint,
 } from '../../../src/auth/session/hints.ts';
 import type { ConfigFile } from '../../../src/config/config-file.ts';
 import { recordSandbox, type SandboxPlace } from '../../../src/config/sandboxes.ts';
@@ -203,6 +204,21 @@ describe('who is refused', () => {
       read: wayOut,
     });
   });
+});
+
+it('with a token of the environment and no profile, there is no session to use instead', () => {
+  const settings = resolveSettings({ env: { CLOUDCTL_ACCESS_TOKEN: 'mine' }, config: configOf({}) });
+  const { login, write } = refusedHints(settings, testHost().folders.config);
+  expect(login).toBe('set CLOUDCTL_ACCESS_TOKEN to a new access token');
+  expect(write).toBe('set CLOUDCTL_ACCESS_TOKEN to an access token with write access');
+});
+
+it('an address that replaces that of the profile sandbox is not the sandbox', () => {
+  const local = { auth_url: 'http://127.0.0.1:4000', base_url: 'http://127.0.0.1:4001', client_id: 'c' };
+  const config = { ...configOf({ sandbox: local }), current: 'sandbox' };
+  const hintOf = (env: Record<string, string>) => unreachableHint(resolveSettings({ env, config }), 'base_url');
+  expect(hintOf({})).toContain('sandbox start');
+  expect(hintOf({ CLOUDCTL_BASE_URL: 'http://127.0.0.1:4009' })).toContain('config list');
 });
 
 describe('a server follows docs/service.md for certain', () => {
