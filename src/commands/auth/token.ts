@@ -1,3 +1,4 @@
+import { usageError } from '../../base/errors.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import type { CommandContext } from '../../context.ts';
 
@@ -11,7 +12,13 @@ export const authToken: CommandSpec<CommandContext> = {
     },
   ],
   run: async (context) => {
-    const { host, output } = context;
+    const { host, output, globals } = context;
+    const option = ['format', 'json', 'query'].find((name) => globals.has(name));
+    if (option !== undefined)
+      throw usageError(
+        `cannot use --${option} with \`auth token\`, which prints the token alone`,
+        `remove \`--${option}\``,
+      );
     const accessToken = await (await context.session(context.settings())).bearer();
     if (host.stdout.isTTY) await output.warn('this access token is valid: anyone who has it can act on your account');
     await output.secret(accessToken.reveal());

@@ -23,6 +23,17 @@ describe('auth token', () => {
     expect((await runCloudctl(host, ['auth', 'token', '-o', 'json'])).out).toBe(`${grant.access_token}\n`);
   });
 
+  it('has no columns, fields or query', async () => {
+    const [host, sandbox] = [testHost(), await sandboxFor()];
+    await seedSession(host, sandbox);
+    for (const words of [
+      ['--format', 'x'],
+      ['--json', 'x'],
+      ['--query', 'x'],
+    ])
+      expect(await runCloudctl(host, ['auth', 'token', ...words])).toMatchObject({ code: 2, out: '' });
+  });
+
   it('warns on a terminal', async () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
     const { grant } = await seedSession(host, sandbox);
