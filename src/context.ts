@@ -9,7 +9,7 @@ import { createOutput } from './cli/output.ts';
 import { createPager } from './cli/pager-printer.ts';
 import { createProgress } from './cli/progress.ts';
 import { createPrompts } from './cli/prompts.ts';
-import { compileJmespath, fieldSelector } from './cli/query.ts';
+import { compileJmespath, emptyNameError, fieldSelector } from './cli/query.ts';
 import { showsHyperlinks } from './cli/text.ts';
 import { requireDuration } from './cli/values.ts';
 import { type ConfigFile, configLockPath, readConfig } from './config/config-file.ts';
@@ -52,6 +52,12 @@ export async function createContext(
   const query = globals.value('query');
   const selected = query === undefined ? undefined : await compileJmespath(query);
   const compiled = globals.has('json') ? fieldSelector(globals.values('json'), selected, spec) : selected;
+  const columns = globals.values('format');
+  if (columns.includes(''))
+    throw emptyNameError(
+      'format',
+      spec.columns?.map(({ name }) => name),
+    );
   const timeout = requireDuration(globals.value('timeout') ?? '30s', '--timeout', 1000);
   let known: ConfigFile | undefined;
   const config = (): ConfigFile => (known ??= readConfig(host.folders.config));
@@ -79,7 +85,7 @@ export async function createContext(
     stdout,
     stderr,
     format: resolveFormat(globals, settings, isDiagnosis ? { variable: host.env.CLOUDCTL_OUTPUT } : undefined),
-    columns: globals.values('format'),
+    columns,
     header: !globals.has('no-header'),
     query: compiled,
     quiet,

@@ -320,6 +320,16 @@ const notFollowed: Readonly<Record<string, Readonly<Record<string, readonly stri
     'droplets/stored.ts': ['pass the path of one of these ledgers'],
     'platform/locks.ts': ['wait for the other process or end it, then run the command again'],
   },
+  'needs a file system without locks': {
+    'platform/locks.ts': ['set CLOUDCTL_CONFIG_DIR and CLOUDCTL_STATE_DIR to folders that you own on a local disk'],
+  },
+  'needs an access token that another program or person issues': {
+    'auth/session/hints.ts': [
+      'set CLOUDCTL_ACCESS_TOKEN to a new access token',
+      'set CLOUDCTL_ACCESS_TOKEN to an access token with write access',
+      'show the account of the token: …',
+    ],
+  },
   'has the words of a hint in another file that is followed': {
     'api/api-response.ts': ['list the existing clusters: `cloudctl db list`'],
     'api/list.ts': ['run the command again'],

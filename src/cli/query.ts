@@ -403,7 +403,8 @@ export function fieldSelector(
   { fields, columns = [] }: Pick<CommandSpec<never>, 'fields' | 'columns'> = {},
 ): JmespathQuery {
   const known = before === undefined ? fields : undefined;
-  if (typed.includes('')) throw missingFieldsError(known);
+  if (typed.every((field) => field === '')) throw missingFieldsError(known);
+  if (typed.includes('')) throw emptyNameError('json', known);
   const names = columns.map(({ name }) => name);
   const wanted = known === undefined ? typed : resolveFields(typed, known, names);
   const pick = (data: unknown): unknown => {
@@ -447,6 +448,15 @@ function findField(field: string, known: readonly string[]): string | undefined 
 
 function plain(name: string): string {
   return name.toLowerCase().replaceAll(/[-_]/g, '');
+}
+
+/** An empty name in the list of `--json` or `--format`. */
+export function emptyNameError(option: 'json' | 'format', known: readonly string[] = []): CliError {
+  const [one, other] = known.length > 1 ? known : option === 'json' ? ['id', 'name'] : ['ID', 'Name'];
+  return usageError(
+    `--${option} contains an empty name`,
+    `separate names with one comma, as in \`--${option} ${one},${other}\``,
+  );
 }
 
 function missingFieldsError(known: readonly string[] | undefined): CliError {

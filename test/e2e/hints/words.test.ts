@@ -57,6 +57,8 @@ const commandLine: readonly HintCase[] = [
   line(`${list} -o xml`, { ...from('cli/parse-errors'), ...typed(`${list} -o json`) }),
   line('cloudctl actions list --status complete', typed('cloudctl actions list --status completed')),
   line(`${list} --format ID,Nmae`, typed(`${list} --format ID,Name`)),
+  line(`${list} --format ID,,Name`, typed(`${list} --format ID,Name`)),
+  line('cloudctl auth token --format x', { ...from('commands/auth/token'), ...typed('cloudctl auth token') }),
   line(`${list} --format ID,Colour`),
   line(`${list} --json idd`, typed(`${list} --json id`)),
   line(`${list} --json frobnicate`),
