@@ -137,7 +137,7 @@ export async function compileJmespath(text: string): Promise<JmespathQuery> {
     try {
       return isJsonValue(data) ? TreeInterpreter.search(searched, data) : null;
     } catch (error) {
-      throw resultError('--query cannot be applied to the result', reasonOf(error).replace(/\.$/, ''));
+      throw resultError(`--query cannot be applied to the result: ${reasonOf(error).replace(/\.$/, '')}`);
     }
   };
   const run = (data: unknown): unknown => {
@@ -356,7 +356,7 @@ function reasonOf(error: unknown): string {
 }
 
 /** An error in what is made of the result of a command: exit 1, because exit 2 would mean that nothing was sent. */
-function resultError(message: string, reason: string | undefined, hint?: string): CliError {
+function resultError(message: string, reason?: string, hint?: string): CliError {
   const carriedOut = 'the command was carried out, and only its output is incomplete';
   return new CliError('query_failed', message, {
     detail: reason === undefined ? carriedOut : `${reason}; ${carriedOut}`,
