@@ -205,13 +205,15 @@ export function loggedInProfiles(config: ConfigFile, configFolder: string): read
  * profile `sandbox`, whose servers are on this machine.
  */
 export function unreachableHint(
-  { profile, profileName, values }: ProfileSettings,
+  { profile, profileName, values, storedBaseUrl }: ProfileSettings,
   setting: 'auth_url' | 'base_url',
 ): string {
   const { variable = '' } = settingSpecs[setting];
   const option = `\`--${setting.replace('_', '-')}\``;
   // What replaces the address of the profile is not that of the sandbox, which may be running.
-  const isReplaced = profile.replacedBy?.includes(variable) === true || profile.typedServers?.includes(option) === true;
+  const isOtherApi = setting === 'base_url' && storedBaseUrl !== undefined && storedBaseUrl !== values.base_url;
+  const isReplaced =
+    isOtherApi || profile.replacedBy?.includes(variable) === true || profile.typedServers?.includes(option) === true;
   return !isReplaced && isOfSandbox(profileName, values[setting])
     ? 'start the sandbox: `cloudctl sandbox start`'
     : `check the network and the address with ${commandFor(profile, 'config list')}`;

@@ -219,6 +219,9 @@ it('an address that replaces that of the profile sandbox is not the sandbox', ()
   const hintOf = (env: Record<string, string>) => unreachableHint(resolveSettings({ env, config }), 'base_url');
   expect(hintOf({})).toContain('sandbox start');
   expect(hintOf({ CLOUDCTL_BASE_URL: 'http://127.0.0.1:4009' })).toContain('config list');
+  expect(hintOf({ CLOUDCTL_BASE_URL: 'http://127.0.0.1:4009', CLOUDCTL_ACCESS_TOKEN: 'mine' })).toContain(
+    'config list',
+  );
 });
 
 describe('a server follows docs/service.md for certain', () => {
