@@ -209,8 +209,10 @@ describe('who is refused', () => {
 it('with a token of the environment and no profile, there is no session to use instead', () => {
   const settings = resolveSettings({ env: { CLOUDCTL_ACCESS_TOKEN: 'mine' }, config: configOf({}) });
   const { login, write } = refusedHints(settings, testHost().folders.config);
-  expect(login).toBe('set CLOUDCTL_ACCESS_TOKEN to a new access token');
-  expect(write).toBe('set CLOUDCTL_ACCESS_TOKEN to an access token with write access');
+  for (const hint of [login, write]) {
+    expect(hint).toContain('CLOUDCTL_ACCESS_TOKEN');
+    expect(hint).not.toContain('unset');
+  }
 });
 
 it('an address that replaces that of the profile sandbox is not the sandbox', () => {
