@@ -25,9 +25,15 @@ export async function runPrompt<V>(
   if (signal?.aborted === true || input.readableEnded || input.destroyed) throw cancelledError();
   const controller = new AbortController();
   const leave = () => controller.abort();
+  let wasStopped = false;
+  // readline pauses the input when Ctrl-Z stopped the program and it continues, and leaves it to its owner to read on.
+  const onContinue = () => setImmediate(() => input.resume());
   // On an empty line readline treats Ctrl-D as the end of the input and pauses; on other lines Ctrl-D deletes a character.
   const onKey = (_: unknown, key: { readonly ctrl?: boolean; readonly name?: string } | undefined) => {
     if (key?.ctrl === true && key.name === 'd') setImmediate(() => input.isPaused() && leave());
+    if (key?.ctrl !== true || key.name !== 'z') return;
+    wasStopped = true;
+    input.once('pause', onContinue);
   };
   input.on('keypress', onKey);
   input.once('end', leave);
@@ -39,8 +45,11 @@ export async function runPrompt<V>(
     throw error instanceof Error && cancelErrorNames.has(error.name) ? cancelledError() : error;
   } finally {
     input.off('keypress', onKey);
+    input.off('pause', onContinue);
     input.off('end', leave);
     input.off('close', leave);
+    // readline takes the input for paused since then, and does not pause it at its end.
+    if (wasStopped) input.pause();
     signal?.removeEventListener('abort', leave);
   }
 }
@@ -225,10 +234,13 @@ export async function* readLines(streams: LineInputStreams, signal: AbortSignal)
     input: streams.input,
     terminal,
     historySize: 0,
+    prompt: '',
     ...(terminal ? { output: streams.output } : {}),
   });
   const close = (): void => lines.close();
   lines.on('SIGINT', streams.onInterrupt);
+  // readline pauses the input when the program continues after Ctrl-Z.
+  lines.on('SIGCONT', () => lines.resume());
   signal.addEventListener('abort', close, { once: true });
   try {
     yield* lines;

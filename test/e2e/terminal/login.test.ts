@@ -1,11 +1,11 @@
 import { get } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { run } from '../../fixtures/cli.ts';
+import { bin, node, run } from '../../fixtures/cli.ts';
 import { type Folders, makeFolders } from '../../fixtures/folders.ts';
 import { authorizationUrl, visit } from '../../fixtures/login.ts';
 import { lacks } from '../../fixtures/needs.ts';
 import { type Sandbox, startSandbox } from '../../fixtures/sandbox.ts';
-import { type Terminal, terminal } from '../../fixtures/terminal.ts';
+import { openTerminal, type Terminal, terminal } from '../../fixtures/terminal.ts';
 
 describe.skipIf(lacks('tmux'))('auth login on a terminal', () => {
   let world: Folders;
@@ -99,6 +99,45 @@ describe.skipIf(lacks('tmux'))('auth login on a terminal', () => {
     expect(await screen.ended()).toBe(130);
     // Not at the start of a line: until the program reads in raw mode, the terminal itself echoes `^C`.
     expect(await screen.screen()).toMatch(/error: .+$/m);
+  });
+
+  describe('after Ctrl-Z and fg', () => {
+    // A shell with job control, which starts the program as its foreground job.
+    const stopped = async (args: readonly string[], ready: RegExp): Promise<Terminal> => {
+      const job = `set -m; "$0" "$@"; printf 'stopped with %s\\n' $?; fg; exit $?`;
+      const words = ['-c', job, node, bin, ...args];
+      shown = await openTerminal('sh', words, { folders, env: sandbox.env, columns: 200, rows: 60 });
+      await shown.waitFor(ready);
+      await shown.press('C-z');
+      await shown.waitFor(/stopped with/);
+      return shown;
+    };
+
+    test.for([['--no-browser'], ['--paste']])('auth login %s takes a pasted address', async (options) => {
+      const screen = await stopped(['auth', 'login', ...options], authorizationUrl);
+      const url = authorizationUrl.exec(await screen.screen())?.[0] ?? '';
+      await screen.type(await redirectOf(url));
+      await screen.press('Enter');
+      expect(await screen.ended()).toBe(0);
+      expect(await screen.screen()).toContain('Maya Lindqvist');
+    });
+
+    test('Ctrl-C ends the login', async () => {
+      const screen = await stopped(['auth', 'login', '--paste'], authorizationUrl);
+      await screen.press('C-c');
+      expect(await screen.ended()).toBe(130);
+    });
+
+    test('a question takes its answer', async () => {
+      const first = await open(['auth', 'login', '--no-browser']);
+      await visit(await invited(first));
+      expect(await first.ended()).toBe(0);
+      await first.close();
+      const screen = await stopped(['auth', 'login', '--paste'], /\(Y\/n\)/);
+      await screen.press('n', 'Enter');
+      expect(await screen.ended()).toBe(0);
+      expect(await screen.screen()).not.toMatch(/error:/);
+    });
   });
 
   test('a valid session is replaced only after confirmation', async () => {
