@@ -7,29 +7,23 @@ import { requireValue } from '../cli/values.ts';
 /** Reads the names from the arguments, --names and --names-from together. */
 export async function readNames(input: UserInput, args: ParsedArgs): Promise<readonly string[]> {
   const file = requireValue(args, 'names-from', 'names.txt');
-  const patterns = [...args.positionals, ...args.values('names'), ...(await readNamesFrom(input, file))];
-  return expandNames(patterns, (names) => createCommand(names, args));
+  const typed = [...args.positionals, ...args.values('names')];
+  const lines = await readNamesFrom(input, file);
+  return expandNames([...typed, ...lines], file === undefined ? undefined : { file, from: typed.length });
 }
 
 /**
  * The error for an empty list of names. The error names the source of the list, because in a pipe the program that writes the
- * names may have failed.
+ * names may have failed. Its hint is not a whole command: a pasted one would create droplets without the other typed options.
  */
 export function noNamesError(args: ParsedArgs): CliError {
   const file = args.value('names-from');
   if (file === undefined)
-    return usageError('names are missing', `give names, as in ${createCommand(["'web-{01..03}'"], args)}`);
+    return usageError(
+      'names are missing',
+      "add names to the command, such as `'web-{01..03}'`, or `--names-from FILE`",
+    );
   return usageError(`no names in ${file === '-' ? 'standard input' : file}`, 'write one name per line');
-}
-
-/** A complete command with these words, in backquotes: size, image and region as typed. */
-function createCommand(words: readonly string[], args: ParsedArgs): string {
-  const examples = { size: 's-1vcpu-1gb', image: 'ubuntu-24-04-x64', region: undefined };
-  const options = Object.entries(examples).flatMap(([name, example]) => {
-    const value = args.value(name) ?? example;
-    return value === undefined ? [] : [`--${name} ${quoteShellArg(value)}`];
-  });
-  return `\`cloudctl droplets create ${[...words, ...options].join(' ')}\``;
 }
 
 async function readNamesFrom(input: UserInput, file: string | undefined): Promise<readonly string[]> {
@@ -49,8 +43,6 @@ async function readNamesFrom(input: UserInput, file: string | undefined): Promis
 const namePattern = /^[a-zA-Z0-9]([a-zA-Z0-9.-]*[a-zA-Z0-9])?$/;
 const maxNameLength = 255;
 const maxNames = 100_000;
-/** The most names that a command in a hint repeats. */
-const maxHinted = 20;
 const fewerNamesHint = 'split the names into several batches';
 const nameHint = `use only letters, digits, "." and "-", with a letter or digit at both ends, and at most ${maxNameLength} characters`;
 const patternHint =
@@ -60,41 +52,58 @@ export function isDropletName(name: string): boolean {
   return name.length <= maxNameLength && namePattern.test(name);
 }
 
+/** The file whose lines are the patterns from an index on. */
+interface NamesFile {
+  /** A path, or `-` for standard input. */
+  readonly file: string;
+  readonly from: number;
+}
+
 /**
  * Expands patterns such as `web-{01..25}` and `{a,b}` into names, in the order of the pattern. Throws one usage error that
- * lists every blank, invalid and repeated name. @param commandOf the command with these names, for the hint
+ * lists every blank, invalid and repeated name.
  */
-export function expandNames(
-  patterns: readonly string[],
-  commandOf?: (names: readonly string[]) => string,
-): readonly string[] {
+export function expandNames(patterns: readonly string[], source?: NamesFile): readonly string[] {
   const names: string[] = [];
-  for (const pattern of patterns) {
+  const invalid: { readonly name: string; readonly line: number | undefined }[] = [];
+  for (const [at, pattern] of patterns.entries()) {
     const word = pattern.trim();
-    if (word.includes('{')) for (const name of expandBraces(word)) names.push(name);
-    else names.push(word);
+    for (const name of word.includes('{') ? expandBraces(word) : [word]) {
+      names.push(name);
+      if (isDropletName(name)) continue;
+      invalid.push({ name, line: source === undefined || at < source.from ? undefined : at - source.from + 1 });
+    }
   }
   if (names.length > maxNames) throw usageError(`too many names: more than ${maxNames}`, fewerNamesHint);
-  const invalid = names.filter((name) => !isDropletName(name));
   const seen = new Set<string>();
   const twice = [...new Set(names.filter((name) => seen.has(name) || !seen.add(name)))].filter((name) => name !== '');
   if (invalid.length > 0) {
-    const listed = formatNames(invalid.map((name) => (name === '' ? '(blank)' : name)));
+    const listed = formatList(
+      invalid.map(
+        ({ name, line }) =>
+          `${name === '' ? '(blank)' : formatName(name)}${line === undefined ? '' : ` (line ${line})`}`,
+      ),
+    );
+    const hasComment = invalid.some(({ name, line }) => line !== undefined && name.startsWith('#'));
+    const hint = invalid.some(({ name }) => /[{}]/.test(name)) ? patternHint : nameHint;
     throw usageError(
       `${countOf(invalid.length, 'name is', 'names are')} invalid`,
-      invalid.some((name) => /[{}]/.test(name)) ? patternHint : nameHint,
-      twice.length === 0 ? listed : `${listed}\nrepeated: ${formatNames(twice)}`,
+      source !== undefined && hasComment ? commentHint(source) : hint,
+      twice.length === 0 ? listed : `${listed}\nrepeated: ${formatList(twice.map(formatName))}`,
     );
   }
   if (twice.length > 0)
     throw usageError(
       `${countOf(twice.length, 'name is', 'names are')} repeated`,
-      commandOf === undefined || seen.size > maxHinted
-        ? 'give every name once'
-        : `give every name once, as in ${commandOf([...seen])}`,
-      formatNames(twice),
+      'give every name once',
+      formatList(twice.map(formatName)),
     );
   return names;
+}
+
+function commentHint({ file }: NamesFile): string {
+  const filter = `grep -v '^ *#'${file === '-' ? '' : ` ${quoteShellArg(file)}`}`;
+  return `a list of names has no comments: pipe it through \`${filter}\` into \`--names-from -\``;
 }
 
 /**
@@ -134,9 +143,13 @@ function expandRange(inner: string): readonly string[] | undefined {
   });
 }
 
-function formatNames(names: readonly string[]): string {
-  const shown = names.slice(0, 20).map((name) => escapeInvisible(name.length > 80 ? `${name.slice(0, 77)}...` : name));
-  return names.length > 20 ? `${shown.join(', ')} and ${names.length - 20} more` : shown.join(', ');
+function formatList(texts: readonly string[]): string {
+  const shown = texts.slice(0, 20).join(', ');
+  return texts.length > 20 ? `${shown} and ${texts.length - 20} more` : shown;
+}
+
+function formatName(name: string): string {
+  return escapeInvisible(name.length > 80 ? `${name.slice(0, 77)}...` : name);
 }
 
 /** Invisible characters are shown as escape sequences, because the output would remove them. */

@@ -79,6 +79,22 @@ describe('expand droplet names', () => {
       expect(error.detail).toBe('web-2, db');
     });
 
+    it('of a file are named with their lines, and a comment with how to leave it out', () => {
+      const lines = ['# web servers', 'web-1', '', 'web_2'];
+      const file = (name: string) => {
+        try {
+          return expandNames(['first', ...lines], { file: name, from: 1 });
+        } catch (error) {
+          return error;
+        }
+      };
+      expect(file('my names.txt')).toMatchObject({
+        detail: '# web servers (line 1), (blank) (line 3), web_2 (line 4)',
+        hint: expect.stringContaining("`grep -v '^ *#' 'my names.txt'`"),
+      });
+      expect(file('-')).toMatchObject({ hint: expect.stringContaining("`grep -v '^ *#'`") });
+    });
+
     it('are all named when many are wrong, up to twenty', () => {
       expect(refusal(['-{1..3}']).detail).toBe('-1, -2, -3');
       expect(refusal(['-{1..30}']).detail).toMatch(/-20 and 10 more$/);
