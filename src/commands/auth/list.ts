@@ -24,11 +24,11 @@ const view: ListView<ProfileRow> = {
   columns: [
     { name: 'Profile', value: (row) => row.profile },
     { name: 'Current', value: (row) => (row.current ? '*' : '') },
-    { name: 'AuthURL', value: (row) => row.auth_url, priority: 2 },
+    { name: 'AuthURL', value: (row) => row.auth_url },
     { name: 'Email', value: (row) => row.email },
     { name: 'Team', value: (row) => row.team_name, priority: 1 },
     { name: 'State', value: (row) => row.state, kind: 'state' },
-    { name: 'Source', value: (row) => row.source, priority: 1 },
+    { name: 'Source', value: (row) => row.source, priority: 2 },
   ],
 };
 

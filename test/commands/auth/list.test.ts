@@ -35,6 +35,15 @@ describe('auth list', () => {
     expect(chosen.out).toBe('Profile,Current\ndefault,\nbare,*\n');
   });
 
+  it('tells the servers of two profiles apart on a narrow terminal', async () => {
+    const [host, sandbox] = [testHost(), await sandboxFor()];
+    const servers = ['https://one.cloud.example', 'https://two.cloud.example'];
+    for (const [at, auth_url] of servers.entries())
+      await seedSession(host, sandbox, { profile: `p${at}`, values: { auth_url }, record: { authOrigin: auth_url } });
+    const ran = await runCloudctl(host, ['auth', 'list'], { terminal: 60 });
+    for (const url of servers) expect(ran.out).toContain(new URL(url).hostname);
+  });
+
   it('names the server of this machine that has ended, and what removes its profile', async () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
     await seedSession(host, sandbox, { profile: 'runs' });
