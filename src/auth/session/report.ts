@@ -47,6 +47,9 @@ export interface StatusReport extends LoginReport {
   /** Seconds until the access token expires; 0 after the expiry, null if the expiry is not known. */
   readonly expires_in: number | null;
   readonly store_place: string;
+  /** The servers of the session. */
+  readonly auth_url: string;
+  readonly base_url: string;
   readonly sandbox: boolean;
 }
 
@@ -90,6 +93,7 @@ export const statusFields = [
   'store_place',
   'sandbox',
   'source',
+  'auth_url',
   'base_url',
   'program',
   'renewable',
@@ -104,6 +108,8 @@ export const statusView: ListView<StatusReport> = {
     { name: 'ExpiresIn', value: (row) => row.expires_in, extra: true },
     { name: 'PendingWrite', value: (row) => row.pending_write, extra: true },
     { name: 'StorePlace', value: (row) => row.store_place },
+    { name: 'AuthURL', value: (row) => row.auth_url },
+    { name: 'BaseURL', value: (row) => row.base_url },
     { name: 'Sandbox', value: (row) => row.sandbox },
   ],
 };
@@ -226,6 +232,8 @@ function foundStatus(
     pending_write: pending,
     expires_in: isExpiryKnown(record) ? Math.max(0, secondsLeft(record, clock.now())) : null,
     store_place: store.location,
+    auth_url: record.authOrigin,
+    base_url: record.baseOrigin,
     sandbox:
       isOfSandbox(profileName, record.authOrigin) ||
       knownSandboxes(folders.state).some(({ auth_url }) => auth_url === record.authOrigin),

@@ -52,9 +52,13 @@ describe('auth status', () => {
         'pending_write',
         'expires_in',
         'store_place',
+        'auth_url',
+        'base_url',
         'sandbox',
       ].sort(),
     );
+    const { auth_url, base_url } = sandbox.ready;
+    expect(report).toMatchObject({ auth_url, base_url });
     expect(report).toMatchObject({ state: 'valid', pending_write: false, sandbox: true, store: 'file', scope: 'read' });
     expect(report.expires_in).toBeGreaterThan(29 * 86_400);
     // Where the session is stored is a field; only the login says it in a sentence.
