@@ -3,7 +3,13 @@ import { listAllActions } from '../api/actions.ts';
 import type { Actor } from '../api/actor.ts';
 import { type ApiClient, createClient } from '../api/client.ts';
 import { fetchMigration, isMigrationActive } from '../api/online-migration.ts';
-import { accountFields, type LoginReport, readStatus, type SessionStatus } from '../auth/session/index.ts';
+import {
+  accountFields,
+  type LoginReport,
+  loggedInProfiles,
+  readStatus,
+  type SessionStatus,
+} from '../auth/session/index.ts';
 import { CliError } from '../base/errors.ts';
 import { compareIdentities } from '../base/identity.ts';
 import { type JsonRecord, readStringField } from '../base/json.ts';
@@ -27,10 +33,10 @@ export interface Overview
   extends Partial<Pick<LoginReport, 'name' | 'email' | 'uuid' | 'team_name' | 'team_uuid' | 'scope' | 'expires_at'>> {
   readonly profile: string;
   /**
-   * `unknown`: the credential store could not be read; `token`: CLOUDCTL_ACCESS_TOKEN is used; `token_command`: a program prints
+   * `unknown`: the credential store could not be read; `refused`: the server refused the access token; `token`: CLOUDCTL_ACCESS_TOKEN is used; `token_command`: a program prints
    * the access token.
    */
-  readonly state: SessionStatus['state'] | 'token' | 'token_command';
+  readonly state: SessionStatus['state'] | 'refused' | 'token' | 'token_command';
   /** Seconds until the access token expires; null: not known. */
   readonly expires_in?: number | null;
   /** Whole days until the access token expires. */
@@ -78,7 +84,9 @@ export async function readOverview(context: CommandContext): Promise<Overview> {
     return {
       profile,
       state: 'logged_out',
-      next: command(settings.isProfileStored ? 'auth login' : 'auth setup'),
+      next: settings.isProfileStored
+        ? command('auth login')
+        : (otherProfile(context, settings) ?? command('auth setup')),
     };
   const { stored, state } = status;
   if (stored.kind === 'unavailable') return { profile, state, problem: stored.reason, next: command('doctor') };
@@ -94,6 +102,8 @@ export async function readOverview(context: CommandContext): Promise<Overview> {
     flow: _flow,
     pending_write: _pending,
     store_place: _place,
+    auth_url: _auth,
+    base_url: _base,
     sandbox: _sandbox,
     ...report
   } = status.report;
@@ -102,7 +112,17 @@ export async function readOverview(context: CommandContext): Promise<Overview> {
   const login = status.login.slice(1, -1);
   if (state === 'needs_login') return { ...session, next: login };
   if (state === 'expired' || state === 'in_doubt') return { ...session, next: command('auth status --check') };
-  return { ...session, ...(await readActions(run, stored.record.accessToken, login)) };
+  // The next command renews a session with a refresh token, and so needs no login.
+  const isRenewable = stored.record.refreshToken !== undefined;
+  const shown = await readActions(run, stored.record.accessToken, isRenewable ? command('auth refresh') : login);
+  return { ...session, ...shown };
+}
+
+/** The command that selects the one logged-in profile, in place of a profile that the user neither set up nor selected. */
+function otherProfile({ config, host }: CommandContext, { profile }: ProfileSettings): string | undefined {
+  const [first, ...more] = profile.isDefault ? loggedInProfiles(config(), host.folders.config) : [];
+  if (first === undefined) return undefined;
+  return more.length === 0 ? `cloudctl auth switch ${quoteShellArg(first)}` : 'cloudctl auth list';
 }
 
 /** The program has as much time as the keychain. */
@@ -126,7 +146,7 @@ async function readWithToken(run: Run, token: Secret, state: 'token' | 'token_co
     fetchTokenAccount(api, actor.loginHints()).catch(() => ({})),
     readActions(run, token, state === 'token' ? 'unset CLOUDCTL_ACCESS_TOKEN' : actor.command('doctor')),
   ]);
-  return { profile: settings.profileName, state, ...accountFields(account), ...actions };
+  return { profile: settings.profileName, ...accountFields(account), ...actions, state };
 }
 
 /**
@@ -137,7 +157,7 @@ async function readActions(
   run: Run,
   token: Secret,
   login: string,
-): Promise<Pick<Overview, 'actions_in_progress' | 'migrations_in_progress' | 'problem' | 'next'>> {
+): Promise<Pick<Overview, 'actions_in_progress' | 'migrations_in_progress' | 'problem' | 'next'> & Partial<Overview>> {
   try {
     const api = await createBoundedApi(run, token);
     const actions: JsonRecord[] = [];
@@ -154,7 +174,9 @@ async function readActions(
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
     const isRefused = error.code === 'token_refused';
-    return { problem: error.message, next: isRefused ? login : unreachableNext(run) };
+    return isRefused
+      ? { state: 'refused', problem: error.message, next: login }
+      : { problem: error.message, next: unreachableNext(run) };
   }
 }
 
@@ -269,6 +291,8 @@ async function tryText(context: CommandContext): Promise<string> {
   if (lastSandbox(state) !== undefined) await forgetEnded(context);
   const running = lastSandbox(state)?.auth_url;
   const isRunning = running !== undefined && context.storedSettings('sandbox').values.auth_url === running;
+  if (isRunning && loggedInProfiles(context.config(), context.host.folders.config).includes('sandbox'))
+    return 'A sandbox is running, and profile sandbox is logged in: `cloudctl --profile sandbox droplets list`';
   return isRunning
     ? 'A sandbox is running: `cloudctl --profile sandbox auth login`'
     : 'Try everything without an account: `cloudctl sandbox start`';
@@ -318,6 +342,8 @@ function sessionText({ state, expires_in: left }: Overview): string {
       return 'expired; the next command renews it';
     case 'in_doubt':
       return 'the last refresh was interrupted; the next command checks it';
+    case 'refused':
+      return 'refused by the server';
     case 'needs_login':
       return 'ended';
     case 'logged_out':

@@ -8,8 +8,8 @@ import type { SandboxServers } from '../../src/sandbox/sandbox.ts';
 import { closedOrigin, reply, serverFor } from '../fixtures/fake-server.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 import { memoryKeychain, type TestHost, testHost } from '../fixtures/host.ts';
-import { seedSession } from '../fixtures/session.ts';
-import { sandboxFor } from '../sandbox/requests.ts';
+import { type Seeded, seedSession } from '../fixtures/session.ts';
+import { admin, sandboxFor } from '../sandbox/requests.ts';
 import { machineWithBatch } from './droplets/batches/batches.ts';
 import { createSandboxHost, recordedRequests, runCloudctl, runLogin, stableText } from './run-cloudctl.ts';
 import { startSandboxCommand } from './sandbox/start-sandbox.ts';
@@ -37,6 +37,11 @@ async function loggedIn(): Promise<{ readonly host: TestHost; readonly sandbox: 
 
 const day = 86_400_000;
 const createWords = 'droplets create wait-1 --size s-1vcpu-1gb --image ubuntu-24-04-x64 --region nyc3'.split(' ');
+
+async function removeRefreshToken({ record, place }: Seeded): Promise<void> {
+  const { refreshToken: _none, ...bare } = record;
+  await createFileStore(place).withItems((items) => items.write('credential', encodeRecord(bare)));
+}
 
 it('without a profile it is a start page, and nothing is requested', async () => {
   const ran = await runCloudctl(testHost(), []);
@@ -123,9 +128,7 @@ it.each([
 
 it('a session without a refresh token that has ended names the login', async () => {
   const [host, sandbox] = [testHost(), await sandboxFor()];
-  const { record, place } = await seedSession(host, sandbox);
-  const { refreshToken: _none, ...bare } = record;
-  await createFileStore(place).withItems((items) => items.write('credential', encodeRecord(bare)));
+  await removeRefreshToken(await seedSession(host, sandbox));
   host.clock.advance(31 * day);
   expect(await shownBy(host)).toMatchObject({
     state: 'needs_login',
@@ -133,10 +136,33 @@ it('a session without a refresh token that has ended names the login', async () 
   });
 });
 
+it('a token that the server takes for expired is not shown as valid, and the named command renews it', async () => {
+  const { host, sandbox } = await loggedIn();
+  await admin(sandbox, 'POST', '/_sandbox/clock', { advance: '+31d' });
+  expect(await shownBy(host)).toMatchObject({ state: 'refused', next: 'cloudctl auth refresh' });
+  expect((await runCloudctl(host, [])).out).not.toContain('valid');
+  expect((await runCloudctl(host, ['auth', 'refresh'])).code).toBe(0);
+  const renewed = await shownBy(host);
+  expect(renewed).toMatchObject({ actions_in_progress: [] });
+  expect(renewed).not.toHaveProperty('problem');
+});
+
+it('without a profile, the one that is logged in is named and selected next', async () => {
+  const host = testHost();
+  await startSandboxCommand(host, ['--consent', 'approve maya@example.com']);
+  expect((await runLogin(host, ['--profile', 'sandbox'])).code).toBe(0);
+  const page = await runCloudctl(host, []);
+  expectGolden('overview', page.out + page.err);
+  const { next } = await shownBy(host);
+  expect((await runCloudctl(host, next.split(' ').slice(1))).code).toBe(0);
+  expect(await shownBy(host)).toMatchObject({ profile: 'sandbox', state: 'valid' });
+});
+
 it('a token that the server refuses names the login', async () => {
   const [host, sandbox] = [testHost(), await sandboxFor()];
   const { origin } = await serverFor((_, response) => reply(response, 401, { id: 'unauthorized', message: 'no' }));
-  await seedSession(host, sandbox, { record: { baseOrigin: origin }, values: { base_url: origin } });
+  const place = await seedSession(host, sandbox, { record: { baseOrigin: origin }, values: { base_url: origin } });
+  await removeRefreshToken(place);
   const shown = await shownBy(host);
   expect(shown.problem).toBeDefined();
   expect(shown.next).toMatch(/^cloudctl auth login/);
