@@ -19,6 +19,7 @@ import { createLane } from './lane.ts';
 import { type Ledger, openLedger } from './ledger.ts';
 import { readLimits } from './limits.ts';
 import { type Outcome, outcomeOf, outcomeOfError } from './request.ts';
+import { noteDeleted } from './running.ts';
 import { findByIds, readBatchDroplets } from './show.ts';
 import type { BatchState } from './state.ts';
 import { findLedger } from './stored.ts';
@@ -216,6 +217,8 @@ async function runDeletion(
   try {
     await Promise.all(Array.from({ length: Math.min(concurrency, targets.length) }, workSafely));
     await progress.stop();
+    const gone = [...rows.values()].flatMap(({ id, status }) => (status === 'deleted' ? [id] : []));
+    await noteDeleted(host, api.baseOrigin, new Set(gone));
     const notSent = `not sent: ${stopped?.message ?? 'interrupted'}`;
     const complete = targets.map((target) => rows.get(target.id) ?? notSentRow(target, notSent));
     const outputError = unexpected === undefined ? await printRows(io, stream, complete, rows) : unexpected;

@@ -105,22 +105,38 @@ export async function recordExisting(run: Run, others: Others, events: ExistingE
     found: Map<string, readonly Droplet[]>,
     names: readonly string[],
   ): Promise<void> => {
+    const byId = new Map<string, Droplet | undefined>();
+    const isListed = (name: string, id: string): boolean =>
+      found.get(name)?.some((droplet) => droplet.id === id) === true;
     const left = (): readonly (readonly [name: string, id: string])[] =>
       names.flatMap((name) =>
         (others.created.get(name) ?? [])
-          .filter((id) => !state.ownsId(id) && found.get(name)?.some((droplet) => droplet.id === id) !== true)
+          .filter((id) => !state.ownsId(id) && !byId.has(id) && others.gone?.has(id) !== true && !isListed(name, id))
           .map((id) => [name, id] as const),
       );
+    /** Whether one of these droplets exists, which shows that the list lags: it never shows deleted ones. */
+    const isLagging = async (): Promise<boolean> => {
+      for (const [, id] of left()) {
+        const droplet = await readDroplet(readerOf(lane, ending), id);
+        byId.set(id, droplet);
+        if (droplet !== undefined) return true;
+      }
+      return false;
+    };
     // One more list needs fewer requests than many droplets by their id.
-    for (let attempt = 0; attempt < maxLagging && left().length > maxById; attempt++) {
+    for (let attempt = 0; attempt < maxLagging && left().length > maxById && (await isLagging()); attempt++) {
       await clock.sleep(times.pollInterval, ending);
       for (const [name, droplets] of await look(() => names, true)) found.set(name, droplets);
     }
+    for (let isMore = true; isMore; ) isMore = await isLagging();
     const named = noneTagged();
-    for (const [name, id] of left()) {
-      const droplet = await readDroplet(readerOf(lane, ending), id);
-      if (droplet === undefined || (isTagged && addIfTagged(state, named, droplet))) continue;
-      found.set(name, [...(found.get(name) ?? []), droplet]);
+    for (const name of names) {
+      for (const id of new Set(others.created.get(name))) {
+        const droplet = byId.get(id);
+        if (droplet === undefined || isListed(name, id)) continue;
+        if (isTagged && addIfTagged(state, named, droplet)) continue;
+        found.set(name, [...(found.get(name) ?? []), droplet]);
+      }
     }
     await adopt(named);
   };

@@ -32,6 +32,8 @@ export interface Others {
   readonly created: ReadonlyMap<string, readonly string[]>;
   /** The time of the last request, in milliseconds, by name: it is not known whether it created a droplet. */
   readonly uncertain: ReadonlyMap<string, number>;
+  /** Ids in `created` that a command of this machine has deleted since; undefined when there are none. */
+  readonly gone?: ReadonlySet<string>;
 }
 
 /** What a lookup has shown of a name that another run may have sent. */
@@ -111,6 +113,29 @@ export async function register(
   };
 }
 
+/**
+ * Notes in the entries of earlier runs which of their droplets were deleted, so that a later run does not read each of them. The ids
+ * stay there: a list that lags may still show a deleted droplet, which no run may take for its own.
+ */
+export async function noteDeleted(
+  { clock, folders }: Machine,
+  baseUrl: string,
+  ids: ReadonlySet<string>,
+): Promise<void> {
+  const folder = join(folders.state, 'batches', 'running');
+  if (ids.size === 0 || listNumbers(folder).length === 0) return;
+  await locked(folder, clock, () => {
+    for (const number of listNumbers(folder)) {
+      const entry = readEntry(folder, number);
+      // Another server can have the same ids.
+      if (entry?.baseUrl !== baseUrl) continue;
+      const gone = resultOfEntry(entry, clock).created.flatMap(([, id]) => (ids.has(id) ? [id] : []));
+      if (gone.length > 0) writeEntry(folder, { ...entry, gone: [...new Set([...(entry.gone ?? []), ...gone])] });
+    }
+    // Without the note, a later run reads these droplets.
+  }).catch(() => {});
+}
+
 /** An entry in `batches/running`. Times are milliseconds. */
 interface Content extends TeamAccount {
   readonly number: number;
@@ -123,6 +148,8 @@ interface Content extends TeamAccount {
   readonly started: number;
   /** Written when the run ends; a process that was killed leaves its ledger instead. */
   readonly ended?: Result | undefined;
+  /** Ids of its droplets that a command of this machine has deleted. */
+  readonly gone?: readonly string[];
 }
 
 interface Result {
@@ -201,6 +228,7 @@ function combine(others: readonly Content[], own: Content, clock: Clock): Others
   const names = new Set(own.names);
   const created = new Map<string, string[]>();
   const uncertain = new Map<string, number>();
+  const gone = new Set(others.flatMap((other) => other.gone ?? []));
   for (const other of others) {
     if (isSameRun(other, own)) continue;
     const result = resultOfEntry(other, clock);
@@ -208,7 +236,7 @@ function combine(others: readonly Content[], own: Content, clock: Clock): Others
     for (const [name, at] of result.uncertain)
       if (names.has(name)) uncertain.set(name, Math.max(at, uncertain.get(name) ?? 0));
   }
-  return { created, uncertain };
+  return { created, uncertain, ...(gone.size === 0 ? {} : { gone }) };
 }
 
 /** What earlier runs with this ledger did is in its state. */
@@ -422,6 +450,7 @@ function decodeEntry(record: JsonRecord, number: number): Content | undefined {
     accountUuid: readStringField(record, 'accountUuid'),
     team: readStringField(record, 'team'),
     ended: isJsonRecord(record.ended) ? decodeResult(record.ended) : undefined,
+    gone: readStringList(record.gone),
   };
 }
 

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { ApiResponse } from '../../src/api/api-response.ts';
 import type { ApiClient, ApiRequest } from '../../src/api/client.ts';
@@ -14,6 +15,8 @@ import {
   toTarget,
 } from '../../src/droplets/delete.ts';
 import { createLane } from '../../src/droplets/lane.ts';
+import { createLedgerAt } from '../../src/droplets/ledger.ts';
+import { register } from '../../src/droplets/running.ts';
 import { readBatchDroplets } from '../../src/droplets/show.ts';
 import { createState } from '../../src/droplets/state.ts';
 import { defaultTimeLimits } from '../../src/droplets/times.ts';
@@ -83,6 +86,27 @@ describe('confirm and delete droplets', () => {
       );
       expect(mostInFlight()).toBe(4);
       expect(io.host.json<DeletionRow[]>().map(({ id }) => String(id))).toEqual(droplets(50).map(({ id }) => id));
+    });
+
+    it('is noted for later creations of the same names', async () => {
+      const io = ioOf();
+      const machine = { clock: io.host.clock, folders: io.host.folders };
+      const begin = async (id: string) => {
+        const path = join(machine.folders.state, 'batches', `${id}.jsonl`);
+        const ledger = await createLedgerAt(path, batchOf(['n-1', 'n-3'], { id, if_exists: 'skip' }), machine);
+        return { ledger, entry: await register(machine, ledger) };
+      };
+      const { ledger, entry } = await begin('first');
+      ledger.record({ event: 'sending', group: 1, names: ['n-1', 'n-3'] });
+      const rows = ['1', '3'].map((id) => ({ name: `n-${id}`, id }));
+      ledger.record({ event: 'created', group: 1, rows });
+      await entry.end(ledger.state);
+      const { api } = apiOf((id) => (id === 3 ? batchResponse(409, { id: 'conflict', message: 'busy' }) : done));
+      expect(await deleteDroplets(io, api, droplets(3), options)).toBe(5);
+      const { signal } = new AbortController();
+      const later = (await begin('second')).entry;
+      const others = await later.settleOthers({ maxWait: 0, signal, onWaiting: async () => {} });
+      expect(others.gone).toEqual(new Set(['1']));
     });
 
     it('needs a confirmation', async () => {

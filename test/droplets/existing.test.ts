@@ -73,8 +73,8 @@ describe('droplets of other runs on this machine', () => {
     uncertain: new Map(),
   });
 
-  /** Records what exists while lists show droplets so many milliseconds after the start. */
-  async function record(known: Others, from: number) {
+  /** Records what exists while lists show droplets so many milliseconds after the start; those with an id in `deleted` are gone. */
+  async function record(known: Others, from: number, deleted: ReadonlySet<string> = new Set()) {
     const clock = instantClock();
     const began = clock.now();
     const ledger = await ledgerFor(batchOf(names, { if_exists: 'skip' }));
@@ -82,9 +82,11 @@ describe('droplets of other runs on this machine', () => {
       () => batchResponse(500),
       ({ path }) => {
         const id = /droplets\/(\d+)$/.exec(path)?.[1];
+        if (id !== undefined && deleted.has(id)) return batchResponse(404, { id: 'not_found', message: 'no' });
         if (id !== undefined) return batchResponse(200, { droplet: droplets.find((one) => one.id === id) });
         const name = new URL(path, 'https://api.example').searchParams.get('name');
-        const shown = clock.now() < began + from ? [] : droplets.filter((one) => name === null || one.name === name);
+        const living = droplets.filter((one) => !deleted.has(one.id));
+        const shown = clock.now() < began + from ? [] : living.filter((one) => name === null || one.name === name);
         return batchResponse(200, { droplets: shown, meta: { total: shown.length } });
       },
     );
@@ -100,10 +102,26 @@ describe('droplets of other runs on this machine', () => {
 
   it('are awaited in the list when they are many', async () => {
     expect(await record(others(droplets), 12_000)).toMatchObject({
-      byId: 0,
+      byId: 3,
       existing: 40,
       slept: [5_000, 5_000, 5_000],
     });
+  });
+
+  it('are not awaited when all were deleted', async () => {
+    const all = new Set(droplets.map(({ id }) => id));
+    expect(await record(others(droplets), 0, all)).toEqual({ byId: 40, existing: 0, slept: [] });
+  });
+
+  it('are awaited among deleted ones, once', async () => {
+    const most = new Set(droplets.slice(1).map(({ id }) => id));
+    expect(await record(others(droplets), 4_000, most)).toEqual({ byId: 40, existing: 1, slept: [5_000] });
+  });
+
+  it('are not read when a command of this machine has deleted them', async () => {
+    const all = new Set(droplets.map(({ id }) => id));
+    const found = await record({ ...others(droplets), gone: all }, 0, all);
+    expect(found).toEqual({ byId: 0, existing: 0, slept: [] });
   });
 
   it('are all read by their ids when the list lags longer', async () => {

@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Droplet } from '../../src/api/droplets.ts';
 import type { Batch } from '../../src/droplets/events.ts';
 import { createLedgerAt, type Ledger, openLedger, readLedger } from '../../src/droplets/ledger.ts';
-import { type Entry, noOthers, register } from '../../src/droplets/running.ts';
+import { type Entry, noOthers, noteDeleted, register } from '../../src/droplets/running.ts';
 import { makeFolders } from '../fixtures/folders.ts';
 import { batchOf, fastClock } from './batch-fixtures.ts';
 
@@ -153,6 +153,29 @@ describe('a run that has ended', () => {
     clock.advance(601_000);
     const third = await begin(['b']);
     expect(existsSync(third.ledger.path)).toBe(true);
+  });
+
+  it('and whose droplets were deleted since keeps their ids as gone, and those of another server as they are', async () => {
+    const { begin, kill, host } = machine();
+    const first = await begin(['a', 'b']);
+    created(first.ledger, 1, { a: '1', b: '2' });
+    await first.entry.end(first.ledger.state);
+    const killed = await begin(['a']);
+    created(killed.ledger, 1, { a: '3' });
+    await kill(killed);
+    await noteDeleted(host, 'https://other.example', new Set(['1']));
+    const unaware = await begin(['a']);
+    expect(await unaware.settle()).not.toHaveProperty('gone');
+    await unaware.entry.end(unaware.ledger.state);
+    await noteDeleted(host, 'https://api.example', new Set(['1', '3', '9']));
+    const others = await (await begin(['a', 'b'])).settle();
+    expect(others.created).toEqual(
+      new Map([
+        ['a', ['1', '3']],
+        ['b', ['2']],
+      ]),
+    );
+    expect(others.gone).toEqual(new Set(['1', '3']));
   });
 
   it('of the same --batch-id is known, too: lists may lag, and its ledger may be another one', async () => {
