@@ -91,7 +91,7 @@ export interface LoginDialog {
   readonly showInstructions: (addresses: LoginUrls, options: { readonly isContinued: boolean }) => Promise<void>;
   /** The lines that the user pastes, until `signal` is aborted. */
   readonly pastedLines: (signal: AbortSignal) => AsyncIterable<string>;
-  readonly reportRejectedPaste: (kind: 'incomplete' | 'unreadable') => Promise<void>;
+  readonly reportRejectedPaste: (kind: 'incomplete' | 'other_login' | 'unreadable') => Promise<void>;
   readonly onRefusedPeer?: OnRefusedPeer;
   /** Called when the listener refused a request of which this part is too long. */
   readonly onOversizedRequest?: (part: 'headers' | 'body') => void;
@@ -223,7 +223,7 @@ export async function receiveResponse(
 ): Promise<AuthorizationResult> {
   await dialog.showInstructions(receiver, { isContinued });
   const reading = new AbortController();
-  const pasted = readPastedResponses(dialog, receiver, attempt, AbortSignal.any([signal, reading.signal]));
+  const pasted = readPastedResponses(dialog, receiver, attempt, AbortSignal.any([signal, reading.signal]), listen);
   // If the loopback listener waits for the redirect, an error in reading the terminal does not end the login.
   pasted.catch(() => undefined);
   try {
@@ -240,16 +240,25 @@ async function readPastedResponses(
   receiver: Receiver,
   { validate }: Attempt,
   signal: AbortSignal,
+  isListening: boolean,
 ): Promise<void> {
+  let mismatch: AuthorizationResult | undefined;
   for await (const line of dialog.pastedLines(signal)) {
     if (line.trim() === '') continue;
     const pasted = readPaste(line, validate);
+    if (pasted.kind === 'accepted' && pasted.accepted.kind === 'state_mismatch') {
+      // The user may have pasted the address of an earlier login.
+      mismatch = pasted.accepted;
+      await dialog.reportRejectedPaste('other_login');
+      continue;
+    }
     if (pasted.kind === 'accepted') {
       receiver.accept(pasted.accepted);
       return;
     }
     await dialog.reportRejectedPaste(pasted.kind);
   }
+  if (mismatch !== undefined && !isListening && !signal.aborted) receiver.accept(mismatch);
 }
 
 function failUnlessAccepted(receiver: Receiver): Promise<never> {

@@ -232,6 +232,8 @@ const oversizedRequestTexts = {
 
 const rejectedPasteTexts = {
   incomplete: 'the code was pasted without its state: paste the complete URL, which contains both',
+  other_login:
+    'the pasted address is of another login, because its state differs: paste the last address of this login',
   unreadable: 'the pasted text is not a redirect URL: paste the complete URL, including the part after "?" or "#"',
 } as const;
 

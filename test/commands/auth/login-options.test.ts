@@ -191,6 +191,7 @@ it('pasted lines are read in a terminal and with --paste', async () => {
 it('a rejected paste is a warning that names what to paste', async () => {
   const { dialog, warnings } = dialogWith([], true);
   await dialog.reportRejectedPaste('incomplete');
+  await dialog.reportRejectedPaste('other_login');
   await dialog.reportRejectedPaste('unreadable');
   expectGolden('auth', warnings.join('\n'));
 });
