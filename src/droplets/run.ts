@@ -178,7 +178,9 @@ export async function runBatch(
   const signal = interruption.receivedSignal();
   const failure = stopped ?? outputError ?? signal;
   if (isSingle) await endSingleLedger(io, ledger, isResultLeft && failure === undefined && results.failures.size === 0);
-  const resume = resumeCommand(ledger.path, args, profileOptions, options.userData);
+  // With the same --max-wait the resumed batch would end at the same limit.
+  const repeated = stopped?.code === 'rate_limited' ? withoutOption(args, 'max-wait') : args;
+  const resume = resumeCommand(ledger.path, repeated, profileOptions, options.userData);
   const wait = waitTimeout !== undefined;
   const lost = namesWithIds(state, results.missing);
   const missing =
@@ -207,6 +209,15 @@ export function resumeCommand(
   const file = userData === undefined ? [] : [`--${userDataOption.name}`, quoteShellArg(userData.file)];
   const options = [...file, ...repeatedOptions(args, profileOptions)];
   return ['cloudctl droplets create --resume', quoteShellArg(ledgerPath), ...options].join(' ');
+}
+
+function withoutOption(args: ParsedArgs, option: string): ParsedArgs {
+  return {
+    positionals: args.positionals,
+    value: (name) => (name === option ? undefined : args.value(name)),
+    values: (name) => (name === option ? [] : args.values(name)),
+    has: (name) => name !== option && args.has(name),
+  };
 }
 
 /** What the last lookup of a run needs, from all its tries. */
