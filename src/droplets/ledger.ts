@@ -14,10 +14,10 @@ import {
   truncateSync,
   writeSync,
 } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { CliError, usageError } from '../base/errors.ts';
 import { redactData } from '../base/redact.ts';
-import { storageError } from '../base/storage-error.ts';
+import { isDiskFull, storageError } from '../base/storage-error.ts';
 import { quoteShellArg, showInvisible } from '../base/text.ts';
 import { moveCommand, readBytes, reserveFile } from '../platform/files.ts';
 import type { Clock, HostSystem } from '../platform/host.ts';
@@ -318,7 +318,7 @@ export function openFile(path: string): LedgerFile {
 
   const fail = (error: unknown): never => {
     // The failed write may have written a part of a line, so no further line is written to the ledger.
-    broken ??= writeError(path, error);
+    broken ??= isDiskFull(error) ? fullError(path, error) : writeError(path, error);
     throw broken;
   };
   // The run that resumes the batch could not read lines that are written to a deleted file.
@@ -406,6 +406,12 @@ function writeError(path: string, error: unknown): CliError {
     detail: path,
     elsewhere: 'use a folder that you can write to: `--ledger FILE`, or CLOUDCTL_STATE_DIR for the state folder',
   });
+}
+
+/** Lines of the run are in the file, so another place does not help. */
+function fullError(path: string, cause: unknown): CliError {
+  const { code, message, detail } = writeError(path, cause);
+  return new CliError(code, message, { detail, hint: `free disk space of ${quoteShellArg(dirname(path))}`, cause });
 }
 
 function ledgerLostError(path: string): CliError {

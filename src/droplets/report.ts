@@ -1,4 +1,5 @@
 import { CliError, type ExitCode, withHint } from '../base/errors.ts';
+import { isDiskFull } from '../base/storage-error.ts';
 import { formatDuration } from '../base/text.ts';
 import type { ListView } from '../cli/columns.ts';
 import type { CommandIo } from '../cli/command-io.ts';
@@ -267,9 +268,10 @@ async function reportNotActive({ output }: Pick<CommandIo, 'output'>, batchEnd: 
   return 5;
 }
 
-/** Without a new session or a larger scope, the resumed batch would stop with the same error. */
+/** Without a new session, a larger scope or free disk space, the resumed batch would stop with the same error. */
 function afterStop(stopped: CliError | undefined, hint: string): string {
-  const isHintNeeded = stopped?.exitCode === 4 || stopped instanceof LimitError;
+  const isFull = stopped?.code === 'storage' && isDiskFull(stopped.cause);
+  const isHintNeeded = stopped?.exitCode === 4 || stopped instanceof LimitError || isFull;
   return isHintNeeded && stopped.hint !== undefined ? `${stopped.hint}; then ${hint}` : hint;
 }
 

@@ -187,10 +187,17 @@ export function writeAtomically(path: string, text: string): void {
   } catch (error) {
     closeSync(descriptor);
     rmSync(temporary, { force: true });
-    throw error;
+    throw withPath(error, target);
   }
   closeSync(descriptor);
   fsyncFolder(dirname(target));
+}
+
+/** An error of a write has no path, because the file is open; it then says the path as those of other operations do. */
+function withPath(error: unknown, path: string): unknown {
+  if (!(error instanceof Error) || 'path' in error) return error;
+  error.message = `${error.message} '${path}'`;
+  return Object.assign(error, { path });
 }
 
 /** A new file with a header and reserved disk space after it, so that filling the space does not fail on a full disk. */
@@ -219,7 +226,7 @@ export function reserveFile(path: string, head: string | Uint8Array, room: numbe
   } catch (error) {
     closeSync(descriptor);
     rmSync(path, { force: true });
-    throw error;
+    throw withPath(error, path);
   }
   let isOpen = true;
   return {

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { CliError } from '../../src/base/errors.ts';
 import { profileOptions } from '../../src/context/globals.ts';
 import { listenForInterruption } from '../../src/droplets/io.ts';
 import type { Ledger } from '../../src/droplets/ledger.ts';
@@ -94,6 +95,27 @@ describe('run batch', () => {
           error: expect.stringMatching(/900.*100|100.*900/),
         });
       });
+    });
+
+    it('that the rate limit ended is resumed without the --max-wait that ended it', async () => {
+      const io = ioOf();
+      const ledger = await ledgerFor(batchOf(['a', 'b']));
+      const slow = batchResponse(429, { message: 'slow down' }, { retryAfter: 60 });
+      const api = apiOf((sent, at) => (at === 0 ? respondCreated(sent) : slow));
+      const args = argsFrom({ ledger: ['x'], 'max-wait': ['1s'], 'retry-for': ['1m'] });
+      expect(await runBatch(io, ledger, args, { ...options(api), batchSize: 1, maxWait: 1_000 })).toBe(5);
+      expect(io.host.err()).toMatch(/resume with `cloudctl droplets create --resume \S+ --retry-for 1m`/);
+    });
+
+    it('that a full disk ended says where to free space before it is resumed', async () => {
+      const ledger = await ledgerFor(batchOf(['a', 'b']));
+      await ledger.commit({ event: 'created', group: 1, rows: [{ name: 'a', id: '1' }] });
+      const cause = Object.assign(new Error('full'), { code: 'ENOSPC' });
+      const stopped = new CliError('storage', 'could not write the ledger', { hint: 'free disk space of /d', cause });
+      const io = ioOf();
+      const end = { results: createWaitResults(), outputError: undefined, signal: undefined, wait: false };
+      await reportEnd(io, { ...end, state: ledger.state, stopped, resume: 'r', profileOptions: [] });
+      expect(JSON.parse(io.host.err()).error.hint).toBe('free disk space of /d; then resume with `r`');
     });
 
     it('that created nothing throws the error of the server', async () => {
