@@ -26,6 +26,7 @@ export function checkBrowser({ runtime, isTerminal, browser, opener, profile }: 
   const id = 'browser';
   const paste = commandFor(profile, 'auth login --paste');
   const warn = (observed: string, hint: string): Finding => ({ id, status: 'warning', observed, hint });
+  if (profile.isTokenOnly === true) return { id, status: 'ok', observed: tokenOnlyText };
   if (runtime.ci)
     return warn('CI is set: a login opens no browser', 'open the printed URL in any browser, or unset CI');
   if (!isTerminal)
@@ -46,11 +47,14 @@ export function checkBrowser({ runtime, isTerminal, browser, opener, profile }: 
   return { id, status: 'ok', observed: `a login opens the default browser, with ${opener}` };
 }
 
+const tokenOnlyText = '`auth login --with-token` needs no browser';
+
 /** Whether the browser of the user can reach a port of this machine. */
 export function checkSurroundings({ runtime, profile }: Pick<BrowserFacts, 'runtime' | 'profile'>): Finding {
   const id = 'surroundings';
   const paste = commandFor(profile, 'auth login --paste');
   const warn = (observed: string, hint: string): Finding => ({ id, status: 'warning', observed, hint });
+  if (profile.isTokenOnly === true) return { id, status: 'ok', observed: tokenOnlyText };
   if (runtime.codespaces) return warn('codespace: your browser cannot reach its ports', `use ${paste}`);
   if (runtime.ssh !== undefined)
     return warn(

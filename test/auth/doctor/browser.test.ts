@@ -48,6 +48,13 @@ describe('the browser', () => {
   });
 });
 
+test('a profile without an application, which takes only tokens, needs no browser', () => {
+  const profile = { ...profileNamed('third'), isTokenOnly: true } as const;
+  const runtime = { ...home, container: true, display: false };
+  for (const finding of [checkBrowser({ ...seat, runtime, profile }), checkSurroundings({ runtime, profile })])
+    expect(finding).toMatchObject({ status: 'ok', observed: expect.stringContaining('--with-token') });
+});
+
 describe('the surroundings', () => {
   test.each<readonly [string, Partial<BrowserEnvironment>, 'ok' | 'warning']>([
     ['nothing', {}, 'ok'],
