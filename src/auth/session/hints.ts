@@ -237,7 +237,9 @@ export function refusedHints(settings: ProfileSettings, configFolder: string): R
     };
   if (accessToken !== undefined) {
     const unset = 'use the session of the profile: `unset CLOUDCTL_ACCESS_TOKEN`';
-    return { login: unset, write: unset, read: unset, unreachable };
+    // The profile may have another account, to which a ledger that this token began does not belong.
+    const write = 'set CLOUDCTL_ACCESS_TOKEN to a token with the scope "read write"';
+    return { login: unset, write, read: unset, unreachable };
   }
   if (values.token_command !== undefined) {
     const show = `check which account and scope its token has: ${commandFor(profile, 'auth status --check')}`;
