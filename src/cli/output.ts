@@ -100,13 +100,15 @@ export function createOutput(options: OutputOptions): OutputWriter {
   };
   /**
    * Returns the part of the data that the query selects. The formats table and csv would print nothing for null and for an
-   * empty list whose columns are not known, so they print a notice. A field that does not exist is told in every format.
+   * empty list whose columns are not known, so they print a notice. A field that does not exist is told in every format but json,
+   * whose standard error is empty or one error object.
    */
   const queryResult = async (data: unknown, view?: { readonly columns: readonly unknown[] }): Promise<unknown> => {
     if (query === undefined) return data;
     const queried = new QueriedData(query);
     const result = queried.query(data);
     const notice = queried.notice();
+    if (format === 'json') return result;
     if (notice !== undefined) await note(notice);
     else if (format === 'table' || format === 'csv') {
       if (result === null) await note('The result of --query is null.');

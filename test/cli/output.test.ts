@@ -227,7 +227,7 @@ test.each([
 test.each([
   ['table', 'nothing', 1, 0],
   ['csv', 'nothing', 1, 0],
-  ['json', 'nothing', 1, 5],
+  ['json', 'nothing', 0, 5],
   ['table', '[?id==`9`]', 1, 0],
   ['csv', '[?id==`9`]', 1, 0],
 ] as const)(
@@ -248,17 +248,23 @@ describe('a query of a field that does not exist', () => {
     '[].[naem]',
     '[0].naem',
     'map(&naem, @)',
-  ])('is told on standard error in every format: %s', async (expression) => {
-    for (const format of ['table', 'csv', 'json', 'ndjson', 'yaml'] as const) {
-      const { output, stderr } = outputOf({ format, query: await compileJmespath(expression) });
+  ])(
+    'is told on standard error, but with json, whose standard error is empty or one error object: %s',
+    async (expression) => {
+      for (const format of ['table', 'csv', 'ndjson', 'yaml'] as const) {
+        const { output, stderr } = outputOf({ format, query: await compileJmespath(expression) });
+        await output.list(droplets, view);
+        expect(stderr.text()).toMatch(/"naem".*\bid, name\b/);
+        expect(stderr.text().split('\n')).toHaveLength(2);
+      }
+      const { output, stderr } = outputOf({ format: 'json', query: await compileJmespath(expression) });
       await output.list(droplets, view);
-      expect(stderr.text()).toMatch(/"naem".*\bid, name\b/);
-      expect(stderr.text().split('\n')).toHaveLength(2);
-    }
-  });
+      expect(stderr.text()).toBe('');
+    },
+  );
 
   test('keeps standard output as it was', async () => {
-    expect(await listed('json', droplets, { query: await compileJmespath('[].naem') }, { lines: 1 })).toBe('[]\n');
+    expect(await listed('json', droplets, { query: await compileJmespath('[].naem') })).toBe('[]\n');
     expect(await listed('ndjson', droplets, { query: await compileJmespath('[].naem') }, { lines: 1 })).toBe('');
   });
 
@@ -269,7 +275,7 @@ describe('a query of a field that does not exist', () => {
     ['[].naem', []],
     ["[?name=='none'].name || 'none'", droplets],
   ])('is not told of %s, where there is none or something was found', async (expression, rows) => {
-    const { output, stderr } = outputOf({ format: 'json', query: await compileJmespath(expression) });
+    const { output, stderr } = outputOf({ format: 'ndjson', query: await compileJmespath(expression) });
     await output.list(rows, view);
     expect(stderr.text()).toBe('');
   });
