@@ -1,6 +1,6 @@
 import { usageError } from '../base/errors.ts';
 import { isLossless, type LosslessNumber, stringifyExact } from '../base/exact.ts';
-import { nearestWord, shortenInput } from './values.ts';
+import { nearestList, nearestWord, shortenInput } from './values.ts';
 
 export type CellValue = string | number | boolean | LosslessNumber | null | undefined;
 
@@ -61,6 +61,7 @@ export function pickColumns<T>(
     if (found === undefined)
       throw unknownColumnError(
         name,
+        names,
         known.map((column) => column.name),
       );
     const { priority: _priority, ...kept } = found;
@@ -97,13 +98,16 @@ export function rowObject<T>(row: T, columns: readonly OutputColumn<T>[]): Reado
   return Object.fromEntries(columns.map(({ name, value }) => [name, value(row) ?? null]));
 }
 
-function unknownColumnError(name: string, known: readonly string[]) {
-  const meant = nearestWord(name, known);
+function unknownColumnError(name: string, typed: readonly string[], known: readonly string[]) {
+  const meant = nearestList(
+    typed,
+    (one) => known.find((column) => column.toLowerCase() === one.toLowerCase()) ?? nearestWord(one, known),
+  );
   return usageError(
     `unknown column "${shortenInput(name)}"`,
     meant === undefined
       ? `use known columns, such as \`--format ${known.slice(0, 2).join(',')}\``
-      : `did you mean \`--format ${meant}\`?`,
+      : `did you mean \`--format ${meant.join(',')}\`?`,
     `known columns: ${known.join(', ')}`,
   );
 }

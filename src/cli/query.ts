@@ -4,7 +4,7 @@ import { isLossless, parseExact, stringifyExact } from '../base/exact.ts';
 import { isJsonRecord } from '../base/json.ts';
 import { sanitizeLine } from '../base/sanitize.ts';
 import type { CommandSpec } from './command.ts';
-import { nearestWord, shortenInput } from './values.ts';
+import { nearestList, nearestWord, shortenInput } from './values.ts';
 
 /**
  * Data for JMESPath in which doubles replace exact numbers, and a function that restores the numbers in the query result.
@@ -434,7 +434,7 @@ function resolveFields(
 ): readonly string[] {
   return typed.map((field) => {
     const found = findField(field, known);
-    if (found === undefined) throw unknownFieldError(field, known, columns);
+    if (found === undefined) throw unknownFieldError(field, typed, known, columns);
     return found;
   });
 }
@@ -465,14 +465,19 @@ function missingFieldsError(known: readonly string[] | undefined): CliError {
     : usageError('--json requires fields', exampleHint(known), knownFields(known));
 }
 
-function unknownFieldError(field: string, known: readonly string[], columns: readonly string[]): CliError {
+function unknownFieldError(
+  field: string,
+  typed: readonly string[],
+  known: readonly string[],
+  columns: readonly string[],
+): CliError {
   const column = columns.find((name) => plain(name) === plain(field));
-  const meant = nearestWord(field, known);
+  const meant = nearestList(typed, (name) => findField(name, known) ?? nearestWord(name, known));
   const hint =
     column !== undefined
       ? `it is a column: use \`-o json --format ${column}\``
       : meant !== undefined
-        ? `did you mean \`--json ${shortenInput(meant)}\`?`
+        ? `did you mean \`--json ${meant.map((name) => shortenInput(name)).join(',')}\`?`
         : exampleHint(known);
   return usageError(`unknown field "${shortenInput(field)}" for --json`, hint, knownFields(known));
 }

@@ -119,6 +119,15 @@ export function nearestWord(word: string, known: readonly string[]): string | un
   return best ?? (typed.length < 2 ? undefined : known.find((candidate) => isAbbreviation(typed, candidate)));
 }
 
+/** The whole list with each unknown word replaced; undefined if a word has no near one. */
+export function nearestList(
+  typed: readonly string[],
+  meaning: (word: string) => string | undefined,
+): readonly string[] | undefined {
+  const meant = typed.map(meaning);
+  return meant.every((word) => word !== undefined) ? meant : undefined;
+}
+
 /** Finds the known word that `word` probably misspells, with stricter rules than `nearestWord`, for places where any word is valid. */
 export function intendedWord(word: string, known: readonly string[]): string | undefined {
   if (!/^[a-z]{2,}$/i.test(word)) return undefined;

@@ -76,6 +76,8 @@ describe('--json without a value lists the fields and sends no request', () => {
 describe('an unknown field is an error before any request', () => {
   it.each([
     [['droplets', 'list', '--json', 'nmae'], '`--json name`'],
+    [['droplets', 'list', '--json', 'id,nme'], '`--json id,name`'],
+    [['droplets', 'list', '--format', 'id,Nmae'], '`--format ID,Name`'],
     [['droplets', 'list', '--json', 'PublicIPv4'], '--format PublicIPv4'],
     [[...create, '--json', 'stauts'], '`--json status`'],
     [['droplets', 'delete', 'web-01', '-y', '--json', 'nam'], '`--json name`'],
