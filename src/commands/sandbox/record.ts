@@ -4,12 +4,7 @@ import { CliError } from '../../base/errors.ts';
 import { Secret } from '../../base/secret.ts';
 import { readConfig, writeProfile } from '../../config/config-file.ts';
 import type { SettingKey } from '../../config/profile.ts';
-import {
-  forgetSandbox,
-  knownSandboxes,
-  recordSandbox,
-  type SandboxPlace,
-} from '../../config/sandboxes.ts';
+import { forgetSandbox, knownSandboxes, recordSandbox, type SandboxPlace } from '../../config/sandboxes.ts';
 import type { ProfileSettings } from '../../config/settings.ts';
 import { parseCallbackUrl } from '../../config/urls.ts';
 import type { CommandContext } from '../../context.ts';
