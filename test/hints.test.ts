@@ -253,6 +253,7 @@ const notFollowed: Readonly<Record<string, Readonly<Record<string, readonly stri
     ],
     'db/inventory/files.ts': ['correct the cause, such as a full disk, and run the same command again'],
     'droplets/ledger.ts': [
+      'free disk space in …',
       'use a folder that you can write to: `--ledger FILE`, or CLOUDCTL_STATE_DIR for the state folder',
     ],
     'droplets/stored.ts': [
@@ -288,7 +289,10 @@ const notFollowed: Readonly<Record<string, Readonly<Record<string, readonly stri
     'api/list.ts': ['`cloudctl api GET … --paginate` prints the list unparsed'],
     'auth/loopback/server.ts': ['start the login again, with `--paste` if the error occurs again'],
     'auth/session/command.ts': ['let the program use another profile: `cloudctl auth token --profile NAME`'],
-    'auth/session/hints.ts': ['renew the session that token_command reads'],
+    'auth/session/hints.ts': [
+      'renew the session that token_command reads',
+      'use the session of the profile: `unset CLOUDCTL_ACCESS_TOKEN`',
+    ],
     'cli/error-output.ts': [
       'report this bug with the command (without its secrets) and the output of `cloudctl doctor`',
       'set CLOUDCTL_STATE_DIR and CLOUDCTL_CONFIG_DIR to folders that you can write to',

@@ -411,7 +411,7 @@ function writeError(path: string, error: unknown): CliError {
 /** Lines of the run are in the file, so another place does not help. */
 function fullError(path: string, cause: unknown): CliError {
   const { code, message, detail } = writeError(path, cause);
-  return new CliError(code, message, { detail, hint: `free disk space of ${quoteShellArg(dirname(path))}`, cause });
+  return new CliError(code, message, { detail, hint: `free disk space in ${quoteShellArg(dirname(path))}`, cause });
 }
 
 function ledgerLostError(path: string): CliError {

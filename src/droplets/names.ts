@@ -102,8 +102,10 @@ export function expandNames(patterns: readonly string[], source?: NamesFile): re
 }
 
 function commentHint({ file }: NamesFile): string {
-  const filter = `grep -v '^ *#'${file === '-' ? '' : ` ${quoteShellArg(file)}`}`;
-  return `a list of names has no comments: pipe it through \`${filter}\` into \`--names-from -\``;
+  const filter = "grep -v '^ *#'";
+  return file === '-'
+    ? `names cannot have comments: pipe them through \`${filter}\``
+    : `names cannot have comments: pipe the output of \`${filter} ${quoteShellArg(file)}\` to \`--names-from -\``;
 }
 
 /**

