@@ -148,7 +148,7 @@ const cases: readonly HintCase[] = [
       world.later(() => other.kill('SIGKILL'));
       world.env.OTHER = String(other.pid);
     },
-    person: (world) => world.shell('kill -INT "$OTHER"; sleep 1'),
+    person: (world) => world.shell('kill -INT "$OTHER"; while kill -0 "$OTHER" 2>/dev/null; do sleep 0.1; done'),
   }),
   starting('--state full', {
     name: 'the state folder has other files',

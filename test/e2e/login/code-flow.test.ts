@@ -88,6 +88,8 @@ describe.skipIf(lacks('chromium'))('the code flow', () => {
       ...shape,
       expires_at: loggedIn.expires_at,
       state: 'valid',
+      auth_url: expect.stringMatching(/^http:/),
+      base_url: expect.stringMatching(/^http:/),
       pending_write: false,
       expires_in: expect.any(Number),
       store_place: expect.stringContaining(machine.folders.state),

@@ -74,6 +74,8 @@ describe.skipIf(lacks('chromium'))('the implicit flow', () => {
     expect((await machine.run(['auth', 'status', '-o', 'json'])).json()).toEqual({
       ...shape,
       state: 'valid',
+      auth_url: expect.stringMatching(/^http:/),
+      base_url: expect.stringMatching(/^http:/),
       pending_write: false,
       expires_in: expect.any(Number),
       store_place: expect.stringContaining(machine.folders.state),
