@@ -49,8 +49,9 @@ export function mutatedTable(seed: number, number: number): MutatedTable {
       ...of('rows'),
       ...of('table'),
       ...of('after'),
-      // The last random choice, so that a seed makes the same tables as before it was added.
+      // The last random choices, so that a seed makes the same tables as before they were added.
       ...replacements(of('before'), random),
+      ...additions(of('before'), random),
     ].filter((statement, at, all) => all.indexOf(statement) === at),
     app: [
       `SET search_path = ${name}, public; INSERT INTO ${name}.t (id, n, w) VALUES (1000, 7, 'new')`,
@@ -68,6 +69,22 @@ function replacements(created: readonly string[], random: RandomSource): readonl
   if (!random.oneIn(4)) return [];
   const [name, body] = [random.pick([...own, 'helper']), random.pick(['$1 + 7', '1', '-5', 'NULL::int'])];
   return [`CREATE OR REPLACE FUNCTION ${name}(int) RETURNS int IMMUTABLE LANGUAGE sql AS $f$SELECT ${body}$f$`];
+}
+
+/** In every eighth table, what changes the meaning of older definitions or rows: an overload, or the form of a stored value. */
+function additions(created: readonly string[], random: RandomSource): readonly string[] {
+  if (!random.oneIn(8)) return [];
+  const own = created.flatMap((statement) => /^CREATE FUNCTION ([fg]\d+)\(int\)/.exec(statement)?.[1] ?? []);
+  const name = random.pick([...own, 'helper']);
+  const long = "UPDATE t SET w = repeat('some words ', 2000) WHERE id = 3";
+  return random.pick([
+    [`CREATE FUNCTION ${name}(int, int DEFAULT 0) RETURNS int IMMUTABLE LANGUAGE sql AS 'SELECT $1 + $2'`],
+    [`CREATE FUNCTION ${name}(anyelement) RETURNS int IMMUTABLE LANGUAGE sql AS 'SELECT 3'`],
+    [long, 'CREATE INDEX ON t (w)', 'ALTER TABLE t ALTER w SET STORAGE EXTERNAL'],
+    [long, 'ALTER TABLE t ALTER w SET STORAGE PLAIN'],
+    [long, 'ALTER TABLE t ADD CHECK (pg_column_size(w) < 4000)'],
+    ['CREATE TABLE child (parent int REFERENCES t ON DELETE CASCADE)', 'DELETE FROM t WHERE id = 1'],
+  ]);
 }
 
 /** What the bodies of functions refer to. */
