@@ -89,10 +89,14 @@ async function listTablesToCopy(session: SafeSession): Promise<readonly TableToC
  * @returns statements that restore them
  */
 async function disableTriggers(session: SafeSession): Promise<readonly string[]> {
-  const isReplica = await session.query("SET session_replication_role = 'replica'").then(
-    () => true,
-    () => false,
-  );
+  // The owner of a target has the setting, and may not set it.
+  const [mode] = await lastRows(session, 'SHOW session_replication_role');
+  const isReplica =
+    mode?.session_replication_role === 'replica' ||
+    (await session.query("SET session_replication_role = 'replica'").then(
+      () => true,
+      () => false,
+    ));
   // Triggers that still fire are disabled one by one; the rows that they wrote on the source are copied with their
   // tables. Triggers of foreign keys belong to the system: only a superuser can disable them, so the keys are dropped.
   const changes = await lastRows(
@@ -105,14 +109,15 @@ async function disableTriggers(session: SafeSession): Promise<readonly string[]>
 
 /**
  * ONLY, because a partition may have another state of the trigger than its partitioned table. Before PostgreSQL 15 the
- * trigger of a partition is internal, and has no constraint.
+ * trigger of a partition is internal, and follows that of the partitioned table.
  */
 function firingTriggersSql(...states: readonly ('A' | 'R' | 'O')[]): string {
-  return `SELECT format('ALTER TABLE ONLY %s DISABLE TRIGGER %I', t.tgrelid::regclass, t.tgname) AS off,
-      format('ALTER TABLE ONLY %s ENABLE %s TRIGGER %I', t.tgrelid::regclass,
+  const isOwn = "current_setting('server_version_num')::int >= 150000";
+  return `SELECT format('ALTER TABLE %s%s DISABLE TRIGGER %I', CASE WHEN ${isOwn} THEN 'ONLY ' END, t.tgrelid::regclass, t.tgname) AS off,
+      format('ALTER TABLE %s%s ENABLE %s TRIGGER %I', CASE WHEN ${isOwn} THEN 'ONLY ' END, t.tgrelid::regclass,
         CASE t.tgenabled WHEN 'A' THEN 'ALWAYS' WHEN 'R' THEN 'REPLICA' END, t.tgname) AS back
     FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid
-    WHERE c.relkind = 'r' AND (NOT t.tgisinternal OR t.tgconstraint = 0) AND t.tgenabled IN (${states.map(quoteLiteral).join(', ')})
+    WHERE (c.relkind = 'r' OR NOT ${isOwn}) AND NOT t.tgisinternal AND t.tgenabled IN (${states.map(quoteLiteral).join(', ')})
       AND ${isNoMemberSql}`;
 }
 

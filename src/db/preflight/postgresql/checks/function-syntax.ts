@@ -83,12 +83,12 @@ export const laterSyntaxQuery: PostgresqlQuery<readonly LaterSyntax[]> = {
   absent: [],
 };
 
-/** `1and` and `$1and`; hexadecimal numbers and `_` between digits are numbers since PostgreSQL 16. */
+/** `1and` and `$1and`, and not `1..length`; hexadecimal numbers and `_` between digits are numbers since PostgreSQL 16. */
 function runsIntoWord({ kind, text }: SqlToken): boolean {
   if (kind !== 'symbol' || /^(?:0[xob][\da-f_]+|\d+(?:_\d+)+)$/i.test(text)) return false;
   return text.startsWith('$')
     ? /^\$\d+[a-z_]/i.test(text)
-    : text.split('..').some((part) => /[a-z_]/i.test(part.replace(/^\d*\.?\d*(?:e\d*)?/i, '')));
+    : text.split('..').some((part) => /^\.?\d/.test(part) && /[a-z_]/i.test(part.replace(/^\d*\.?\d*(?:e\d*)?/i, '')));
 }
 
 /** Calls without a schema of functions that users gave the name of a later keyword. */

@@ -27,8 +27,8 @@ interface ChangedStorage extends PreliminaryResult {
   readonly isBinary: boolean;
 }
 
-/** Bytes of an entry of a btree, and of a row whose values can be neither compressed nor moved, with pages of 8 kB. */
-const [indexEntryBytes, pageBytes] = [2704, 8160];
+/** Bytes of a value in an entry of a btree, and in a row that can be neither compressed nor moved, with pages of 8 kB. */
+const [indexEntryBytes, pageBytes] = [2704 - 12, 8160 - 28];
 
 /** EXTERNAL stores a value as it is: a btree contains it so. PLAIN leaves it in the row as well. */
 const changedStorageQuery: PostgresqlQuery<readonly ChangedStorage[]> = {
@@ -66,15 +66,19 @@ const changedStorageQuery: PostgresqlQuery<readonly ChangedStorage[]> = {
     ORDER BY 1, 2
   `,
   decode: (rows) =>
-    rows.map((row) => ({
-      table: decodeText(row, 'name'),
-      column: decodeText(row, 'attname'),
-      place: decodeText(row, 'place'),
-      limit: decodeNumber(row, 'bytes'),
-      isBinary: decodeBoolean(row, 'binary_value'),
-      rows: 'unseen',
-      searched: decodeBoolean(row, 'measurable') ? decodeSearchedTable(row) : undefined,
-    })),
+    rows.map((row) => {
+      // Values of several columns share the place: the length of one does not tell whether they fit.
+      const isAlone = rows.filter((one) => one.name === row.name && one.place === row.place).length === 1;
+      return {
+        table: decodeText(row, 'name'),
+        column: decodeText(row, 'attname'),
+        place: decodeText(row, 'place'),
+        limit: decodeNumber(row, 'bytes'),
+        isBinary: decodeBoolean(row, 'binary_value'),
+        rows: 'unseen',
+        searched: isAlone && decodeBoolean(row, 'measurable') ? decodeSearchedTable(row) : undefined,
+      };
+    }),
   searchRows: (found, search) =>
     completeBySearch(found, search, (row, { limit, isBinary }) => bytesOfField(row, isBinary) > limit),
   absent: [],
@@ -82,8 +86,11 @@ const changedStorageQuery: PostgresqlQuery<readonly ChangedStorage[]> = {
 
 /** Bytes of the only value of a row in the text format of COPY: with escapes in a text, in hexadecimal digits of bytea. */
 function bytesOfField(row: Uint8Array, isBinary: boolean): number {
-  const escapes = row.reduce((count, byte) => (byte === 0x5c ? count + 1 : count), 0);
-  return isBinary ? (row.byteLength - 4) / 2 : row.byteLength - 1 - escapes;
+  if (isBinary) return (row.byteLength - 4) / 2;
+  let bytes = -1;
+  // A backslash begins an escape of two bytes, also that of a backslash.
+  for (let at = 0; at < row.byteLength; at += row[at] === 0x5c ? 2 : 1) bytes += 1;
+  return bytes;
 }
 
 export const largeValuesCheck = declareDatabaseCheck({

@@ -20,9 +20,8 @@ import {
 import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
 
 import { suggestValueQueries } from '../owner-queries.ts';
-import { isOneOfSql } from '../queries/catalog-predicates.ts';
+import { isOneOfSql, lockedRelationsSql } from '../queries/catalog-predicates.ts';
 import { featureCondition } from '../queries/database-overview.ts';
-import { hasRowsSql } from '../queries/function-uses.ts';
 import { migrationRoleQuery } from '../queries/roles.ts';
 import {
   completeBySearch,
@@ -97,15 +96,26 @@ export const transactionIdsQuery: PostgresqlQuery<readonly string[]> = {
   when: featureCondition('callables', 'defaults'),
   sql: () => `
     SELECT quote_ident(a.attname) || ' of ' || c.oid::regclass || ' (' || format_type(a.atttypid, NULL) || ')' AS name
-    FROM pg_class c
-    JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
-    LEFT JOIN pg_attrdef d ON d.adrelid = c.oid AND d.adnum = a.attnum
-    WHERE c.oid >= '${firstNormalOid}'
-      AND (
-        ${isOneOfSql(transactionIdTypes, 'a.atttypid')}
-          OR d.adbin::text ~ ':funcid (${transactionIdFunctions}) '
-      )
-      AND ${hasRowsSql}
+    FROM (
+      SELECT x.attrelid, x.attname, x.atttypid
+      FROM pg_attribute x
+      LEFT JOIN pg_attrdef d ON d.adrelid = x.attrelid AND d.adnum = x.attnum
+      WHERE x.attrelid >= '${firstNormalOid}'
+        AND x.attnum > 0
+        AND NOT x.attisdropped
+        AND (
+          ${isOneOfSql(transactionIdTypes, 'x.atttypid')}
+            OR d.adbin::text ~ ':funcid (${transactionIdFunctions}) '
+        )
+      OFFSET 0
+    ) a
+    JOIN pg_class c ON c.oid = a.attrelid
+    WHERE c.relkind = 'r'
+      AND c.relpersistence = 'p'
+      AND CASE
+        WHEN c.relpages > 0 OR c.oid IN ${lockedRelationsSql} THEN true
+        ELSE pg_relation_size(c.oid) > 0
+      END
     ORDER BY 1
   `,
   decode: (rows) => rows.map((row) => decodeText(row, 'name')),

@@ -110,16 +110,21 @@ export const overloadedCallsQuery: PostgresqlQuery<readonly OverloadedCall[]> = 
       isLater: decodeBoolean(row, 'is_later'),
       calls: readCalls(decodeText(row, 'tree'), decodeText(row, 'used')),
     }));
+    const byCall = new Map<string, (typeof pairs)[number][]>();
+    for (const pair of pairs) {
+      const key = `${pair.used} ${pair.object}`;
+      byCall.set(key, byCall.get(key) ?? []);
+      byCall.get(key)?.push(pair);
+    }
     return pairs.flatMap((pair) => {
       const found = pair.calls.flatMap(({ count, isExact }) => {
         const accepts = (one: typeof pair) => count >= one.fewest && count <= one.most;
         if (!accepts(pair)) return [];
         const exact = isExact && !pair.isPolymorphic;
         // A third function can only be meant if it fits better.
-        const hasThird = pairs.some(
-          (one) => one.object === pair.object && one.used === pair.used && accepts(one) && count > one.same,
-        );
-        const isAmbiguous = count <= pair.same && (exact || !hasThird);
+        const hasThird = () =>
+          byCall.get(`${pair.used} ${pair.object}`)?.some((one) => accepts(one) && count > one.same) === true;
+        const isAmbiguous = count <= pair.same && (exact || !hasThird());
         if (!isAmbiguous && (exact || !pair.isLater)) return [];
         const { object, stores, name, other, types, isPolymorphic } = pair;
         const call = `${name}(${isPolymorphic || !isExact ? '…' : types.slice(0, count).join(', ')})`;

@@ -94,6 +94,13 @@ export const unsafeIdentitiesQuery: PostgresqlQuery<readonly UnsafeIdentity[]> =
               AND u.indimmediate
               AND u.indisvalid
               AND u.indislive
+              AND EXISTS (
+                SELECT FROM pg_attribute a
+                WHERE a.attrelid = c.oid
+                  AND a.attnum > 0
+                  AND NOT a.attisdropped
+                  AND a.attnum <> ALL (${keyColumns(version, 'u')})
+              )
           ) THEN 'U'
       END`,
     ];
