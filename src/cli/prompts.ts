@@ -25,12 +25,14 @@ export async function runPrompt<V>(
   if (signal?.aborted === true || input.readableEnded || input.destroyed) throw cancelledError();
   const controller = new AbortController();
   const leave = () => controller.abort();
-  let wasStopped = false;
+  let [wasStopped, hasEnded] = [false, false];
   // readline pauses the input when Ctrl-Z stopped the program and it continues, and leaves it to its owner to read on.
-  const onContinue = () => setImmediate(() => input.resume());
+  const onContinue = () => setImmediate(() => hasEnded || input.resume());
   // On an empty line readline treats Ctrl-D as the end of the input and pauses; on other lines Ctrl-D deletes a character.
   const onKey = (_: unknown, key: { readonly ctrl?: boolean; readonly name?: string } | undefined) => {
-    if (key?.ctrl === true && key.name === 'd') setImmediate(() => input.isPaused() && leave());
+    // After Ctrl-Z it takes the input for paused, and does not pause it.
+    if (key?.ctrl === true && key.name === 'd')
+      setImmediate(() => (input.isPaused() || (wasStopped && isCooked(input))) && leave());
     if (key?.ctrl !== true || key.name !== 'z') return;
     wasStopped = true;
     input.once('pause', onContinue);
@@ -44,6 +46,7 @@ export async function runPrompt<V>(
   } catch (error) {
     throw error instanceof Error && cancelErrorNames.has(error.name) ? cancelledError() : error;
   } finally {
+    hasEnded = true;
     input.off('keypress', onKey);
     input.off('pause', onContinue);
     input.off('end', leave);
@@ -52,6 +55,10 @@ export async function runPrompt<V>(
     if (wasStopped) input.pause();
     signal?.removeEventListener('abort', leave);
   }
+}
+
+function isCooked(input: Readable): boolean {
+  return 'isRaw' in input && input.isRaw === false;
 }
 
 /** Wraps a terminal stream so that prompts have no colour, because inquirer has no option that disables colour. */

@@ -133,7 +133,8 @@ export async function recordExisting(run: Run, others: Others, events: ExistingE
     for (const name of names) {
       for (const id of new Set(others.created.get(name))) {
         const droplet = byId.get(id);
-        if (droplet === undefined || isListed(name, id)) continue;
+        // A server that is started anew can give the id to another droplet.
+        if (droplet?.name.toLowerCase() !== name.toLowerCase() || isListed(name, id)) continue;
         if (isTagged && addIfTagged(state, named, droplet)) continue;
         found.set(name, [...(found.get(name) ?? []), droplet]);
       }

@@ -1,6 +1,9 @@
 import type { OptionSpec, ParsedArgs } from '../cli/command.ts';
 import { requireDuration, requireInteger } from '../cli/values.ts';
 
+/** Milliseconds. */
+export const defaultMaxWait = 15 * 60_000;
+
 const longestWait = 'Longest wait for the rate limit';
 
 /** Options of commands that send many requests. */

@@ -102,7 +102,7 @@ export function expandNames(patterns: readonly string[], source?: NamesFile): re
 }
 
 function commentHint({ file }: NamesFile): string {
-  const filter = "grep -v '^ *#'";
+  const filter = "grep -v '^[[:space:]]*#'";
   return file === '-'
     ? `names cannot have comments: pipe them through \`${filter}\``
     : `names cannot have comments: pipe the output of \`${filter} ${quoteShellArg(file)}\` to \`--names-from -\``;

@@ -10,6 +10,7 @@ import { describeOlderDuplicates, recordDuplicates, recordExisting } from './exi
 import { type BatchIo, listenForInterruption, type Run } from './io.ts';
 import { createLane, type LaneOptions } from './lane.ts';
 import type { Ledger } from './ledger.ts';
+import { defaultMaxWait } from './limits.ts';
 import { createFinder } from './lookup.ts';
 import { type Notice, type Reporter, reportEnd, startNotice, startReporter } from './report.ts';
 import { describeLimit, LimitError } from './request.ts';
@@ -92,7 +93,7 @@ export async function runBatch(
   let entry: Entry | undefined;
   let isResultLeft = false;
   try {
-    entry = isFinished(state) ? undefined : await register(host, ledger);
+    entry = isFinished(state) ? undefined : await registerOrDiscard(host, ledger);
     if (entry === undefined) {
       notice.awaiting(() => 'checking that the droplets of the ledger exist');
       results.missing = await readMissing(run).catch((error: unknown) => {
@@ -178,8 +179,9 @@ export async function runBatch(
   const signal = interruption.receivedSignal();
   const failure = stopped ?? outputError ?? signal;
   if (isSingle) await endSingleLedger(io, ledger, isResultLeft && failure === undefined && results.failures.size === 0);
-  // With the same --max-wait the resumed batch would end at the same limit.
-  const repeated = stopped?.code === 'rate_limited' ? withoutOption(args, 'max-wait') : args;
+  // With the same short --max-wait the resumed batch would end at the same limit.
+  const isTooShort = stopped?.code === 'rate_limited' && options.maxWait < defaultMaxWait;
+  const repeated = isTooShort ? withoutOption(args, 'max-wait') : args;
   const resume = resumeCommand(ledger.path, repeated, profileOptions, options.userData);
   const wait = waitTimeout !== undefined;
   const lost = namesWithIds(state, results.missing);
@@ -209,6 +211,16 @@ export function resumeCommand(
   const file = userData === undefined ? [] : [`--${userDataOption.name}`, quoteShellArg(userData.file)];
   const options = [...file, ...repeatedOptions(args, profileOptions)];
   return ['cloudctl droplets create --resume', quoteShellArg(ledgerPath), ...options].join(' ');
+}
+
+/** A run that cannot register has sent nothing: a new ledger would only look like an unfinished batch. */
+async function registerOrDiscard(host: BatchIo['host'], ledger: Ledger): Promise<Entry> {
+  try {
+    return await register(host, ledger);
+  } catch (error) {
+    if (ledger.state.baseline() === undefined) await ledger.discard();
+    throw error;
+  }
 }
 
 function withoutOption(args: ParsedArgs, option: string): ParsedArgs {

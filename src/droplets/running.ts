@@ -123,17 +123,20 @@ export async function noteDeleted(
   ids: ReadonlySet<string>,
 ): Promise<void> {
   const folder = join(folders.state, 'batches', 'running');
-  if (ids.size === 0 || listNumbers(folder).length === 0) return;
-  await locked(folder, clock, () => {
-    for (const number of listNumbers(folder)) {
-      const entry = readEntry(folder, number);
-      // Another server can have the same ids.
-      if (entry?.baseUrl !== baseUrl) continue;
-      const gone = resultOfEntry(entry, clock).created.flatMap(([, id]) => (ids.has(id) ? [id] : []));
-      if (gone.length > 0) writeEntry(folder, { ...entry, gone: [...new Set([...(entry.gone ?? []), ...gone])] });
-    }
-    // Without the note, a later run reads these droplets.
-  }).catch(() => {});
+  try {
+    if (ids.size === 0 || listNumbers(folder).length === 0) return;
+    await locked(folder, clock, () => {
+      for (const number of listNumbers(folder)) {
+        const entry = readEntry(folder, number);
+        // Another server can have the same ids.
+        if (entry?.baseUrl !== baseUrl) continue;
+        const gone = resultOfEntry(entry, clock).created.flatMap(([, id]) => (ids.has(id) ? [id] : []));
+        if (gone.length > 0) writeEntry(folder, { ...entry, gone: [...new Set([...(entry.gone ?? []), ...gone])] });
+      }
+    });
+  } catch {
+    // The droplets are deleted; without the note, a later run reads them.
+  }
 }
 
 /** An entry in `batches/running`. Times are milliseconds. */
@@ -232,6 +235,8 @@ function combine(others: readonly Content[], own: Content, clock: Clock): Others
   for (const other of others) {
     if (isSameRun(other, own)) continue;
     const result = resultOfEntry(other, clock);
+    // A server that is started anew can give an id again.
+    for (const [, id] of result.created) if (other.gone?.includes(id) !== true) gone.delete(id);
     for (const [name, id] of result.created) if (names.has(name)) created.set(name, [...(created.get(name) ?? []), id]);
     for (const [name, at] of result.uncertain)
       if (names.has(name)) uncertain.set(name, Math.max(at, uncertain.get(name) ?? 0));

@@ -90,9 +90,9 @@ describe('expand droplet names', () => {
       };
       expect(file('my names.txt')).toMatchObject({
         detail: '# web servers (line 1), (blank) (line 3), web_2 (line 4)',
-        hint: expect.stringContaining("`grep -v '^ *#' 'my names.txt'`"),
+        hint: expect.stringContaining("`grep -v '^[[:space:]]*#' 'my names.txt'`"),
       });
-      expect(file('-')).toMatchObject({ hint: expect.stringContaining("`grep -v '^ *#'`") });
+      expect(file('-')).toMatchObject({ hint: expect.stringContaining("`grep -v '^[[:space:]]*#'`") });
     });
 
     it('are all named when many are wrong, up to twenty', () => {

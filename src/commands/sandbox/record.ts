@@ -35,7 +35,7 @@ export async function takeProfile(context: CommandContext, ready: SandboxReady):
   const { folders } = context.host;
   const authUrl = readConfig(folders.config).profiles.get('sandbox')?.auth_url;
   const place = knownSandboxesIfReadable(folders.state).find(
-    ({ auth_url, admin_token }) => auth_url === authUrl && admin_token !== ready.admin_token,
+    ({ auth_url }) => auth_url === authUrl && auth_url !== ready.auth_url,
   );
   const earlier = place !== undefined && (await isRunning(context, place)) ? place : undefined;
   await replaceProfile(context, ready);
@@ -46,15 +46,24 @@ export async function takeProfile(context: CommandContext, ready: SandboxReady):
   return earlier;
 }
 
-/** Gives the profile `sandbox` back to the sandbox that had it, if that runs and no other one has taken the profile. */
+/**
+ * Gives the profile `sandbox` back to the sandbox that had it, or to the last one that runs, if no other one has taken the profile.
+ * What prevents it is a warning: the sandbox may have ended with an error of its own.
+ */
 export async function returnProfile(
   context: CommandContext,
   ready: SandboxReady,
   earlier: SandboxPlace,
 ): Promise<void> {
   const { folders } = context.host;
-  if (readConfig(folders.config).profiles.get('sandbox')?.auth_url !== ready.auth_url) return;
-  if (await isRunning(context, earlier)) await replaceProfile(context, earlier);
+  try {
+    if (readConfig(folders.config).profiles.get('sandbox')?.auth_url !== ready.auth_url) return;
+    for (const place of [earlier, ...knownSandboxesIfReadable(folders.state)])
+      if (await isRunning(context, place)) return await replaceProfile(context, place);
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    await context.output.warn(`the profile "sandbox" was not given back to another running sandbox: ${error.message}`);
+  }
 }
 
 /** A damaged record is an error of the step that writes it. */

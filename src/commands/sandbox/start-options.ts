@@ -236,7 +236,6 @@ export function readClusters(args: ParsedArgs, env: ProcessEnvironment): readonl
   return [...typed, ...environment.filter(({ name }) => typed.every((one) => one.name !== name))];
 }
 
-/** The warning about a password in `--cluster`; undefined when no URL has a password. */
 /** A sandbox accepts a callback URL of any machine, for the application that is tested; a login of this program does not. */
 function callbackWarning(args: ParsedArgs): string | undefined {
   const [first] = args.values('callback-url');
@@ -245,6 +244,7 @@ function callbackWarning(args: ParsedArgs): string | undefined {
   return `the profile "sandbox" has no callback URL, so \`auth login\` does not work: --callback-url is ${parsed.reason}`;
 }
 
+/** The warning about a password in `--cluster`; undefined when no URL has a password. */
 function passwordWarning(args: ParsedArgs): string | undefined {
   const [first] = args.values('cluster').filter((text) => /:\/\/[^/@]*:[^/]+@/.test(text));
   if (first === undefined) return undefined;

@@ -129,8 +129,8 @@ export const sandboxStart: CommandSpec<CommandContext> = {
       if (isRecorded) {
         forgetSandbox(host.folders.state, local);
         await forgetEnded(context);
-        if (earlier !== undefined) await returnProfile(context, ready, earlier);
       }
+      if (earlier !== undefined) await returnProfile(context, ready, earlier);
     }
   },
 };

@@ -30,11 +30,11 @@ const words: readonly HintCase[] = [
   made('--names-from empty.txt', { given: file('empty.txt', ''), person: file('empty.txt', 'web-9\n') }),
   made('--names-from noted.txt', {
     given: file('noted.txt', '# web\nweb-9\n'),
-    person: () => `grep -v '^ *#' noted.txt | ${create} --names-from - ${plain}`,
+    person: () => `grep -v '^[[:space:]]*#' noted.txt | ${create} --names-from - ${plain}`,
   }),
   made('--names-from -', {
     stdin: '# web\nweb-9\n',
-    person: () => `printf '# web\\nweb-9\\n' | grep -v '^ *#' | ${create} --names-from - ${plain}`,
+    person: () => `printf '# web\\nweb-9\\n' | grep -v '^[[:space:]]*#' | ${create} --names-from - ${plain}`,
   }),
   made('web-9 web-9', better('web-9')),
   made('web_9', better('web-9')),
