@@ -867,6 +867,28 @@ const lucky: readonly PostgresCase[] = [
     ],
   },
   {
+    name: 'a CHECK that a time is not older than a second',
+    verdict: 'blocked',
+    reasons: ['time-checks'],
+    quiet: ['t'],
+    setup: [
+      "CREATE TABLE t (id int PRIMARY KEY, u timestamptz CHECK (u > now() - interval '1 second'))",
+      'INSERT INTO t VALUES (1, now()), (2, now())',
+      'SELECT pg_sleep(1)',
+    ],
+  },
+  {
+    name: 'CHECKs that a birth date is in the last 150 years, alone and with another condition',
+    verdict: 'continuous',
+    unproven: ['time-checks'],
+    setup: [
+      "CREATE TABLE t (id int PRIMARY KEY, b date CHECK (b > CURRENT_DATE - interval '150 years'))",
+      "INSERT INTO t VALUES (1, '1950-01-02'), (2, '2000-02-01')",
+      'CREATE TABLE u (id int PRIMARY KEY, b date CHECK (b <= CURRENT_DATE AND b > CURRENT_DATE - 60000))',
+      "INSERT INTO u VALUES (1, '1950-01-02'), (2, '2000-02-01')",
+    ],
+  },
+  {
     name: 'a view of a column that was dropped from the result of a function',
     verdict: 'blocked',
     reasons: ['removed-types'],

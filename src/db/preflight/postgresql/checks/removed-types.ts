@@ -106,7 +106,9 @@ export const removedTypesCheck = declareDatabaseCheck({
     ].filter(({ since }) => target === undefined || since * 10_000 <= target);
     const isMoved = ({ needs }: IncompatibleObject) => needs.startsWith(movedColumnsNeed);
     if (found.length === 0) return otherCalls(outdated.overloadedCalls, database);
-    if (found.every(isMoved)) return movedColumns(found, database);
+    if (found.every(isMoved)) {
+      return bothOutcomes(movedColumns(found, database), otherCalls(outdated.overloadedCalls, database));
+    }
     const objects = [...new Set(found.map(({ object }) => object))];
     const named = (object: string) => found.filter((one) => one.object === object);
     const more = {
@@ -174,6 +176,22 @@ function movedColumns(found: readonly IncompatibleObject[], database: string): C
       by: 'the owner of the views',
       text: 'Select from the view pg_stat_statements instead of the function, or create the views again on the target.',
     },
+  };
+}
+
+/** Two unknown outcomes of one database, or one beside a warning or a pass. */
+function bothOutcomes(first: CheckOutcome, second: CheckOutcome): CheckOutcome {
+  if (second.status === 'pass') return first;
+  const join = (one: (outcome: CheckOutcome) => string | undefined, separator: string) =>
+    [one(first), one(second)].filter((text) => text !== undefined).join(separator);
+  return {
+    ...first,
+    observed: join(({ observed }) => observed, ', and '),
+    premise: join(({ premise }) => premise, ', and '),
+    required: join(({ required }) => required, ', and '),
+    detail: join(({ detail }) => detail, ' '),
+    objects: [...(first.objects ?? []), ...(second.objects ?? [])],
+    fix: { ...first.fix, by: 'the owners of the objects', text: join(({ fix }) => fix?.text, ' ') },
   };
 }
 

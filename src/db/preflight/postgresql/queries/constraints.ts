@@ -95,7 +95,7 @@ export const inheritedColumnsQuery: PostgresqlQuery<readonly InheritedColumn[]> 
   absent: [],
 };
 
-/** `rows`: of a constraint that only compares a column with the clock, whether a time is not two weeks away. */
+/** `rows`: of a constraint that only compares a column with the clock, whether a row breaks it within two weeks. */
 export interface ClockConstraint extends NamedConstraint {
   readonly rows?: ViolationResult;
   readonly searched?: OrdinaryTable | undefined;
@@ -125,15 +125,14 @@ export const clockConstraintsQuery: PostgresqlQuery<readonly ClockConstraint[]> 
   decode: (rows) =>
     rows.map((row) => {
       const constraint = decodeConstraint(row);
-      return clockComparison.test(constraint.definition)
-        ? { ...constraint, rows: 'unseen', searched: decodeSearchedTable(row) }
-        : constraint;
+      const isSearched = clockComparison.test(constraint.definition);
+      return isSearched ? { ...constraint, rows: 'unseen', searched: decodeSearchedTable(row) } : constraint;
     }),
   searchRows: async (found, search) => {
-    const soon = Date.now() + twoWeeks;
     const searched: ClockConstraint[] = [];
     for (const one of found) {
       const table = one.searched;
+      const soon = Date.now() + twoWeeks + clockOffset(one.definition);
       const isSoon = (row: Uint8Array) => splitBinaryRow(row).some((value) => value !== null && timeOf(value) < soon);
       searched.push(table === undefined ? one : { ...one, rows: await search(table, isSoon, 'binary') });
     }
@@ -142,7 +141,25 @@ export const clockConstraintsQuery: PostgresqlQuery<readonly ClockConstraint[]> 
   absent: [],
 };
 
-const clockComparison = /^CHECK \(\((?:\w+|"(?:[^"]|"")+") >=? (?:now\(\)|CURRENT_(?:TIMESTAMP|DATE))\)\)$/;
+const clockComparison =
+  /^CHECK \(\((?:\w+|"(?:[^"]|"")+") >=? (?:now\(\)|CURRENT_(?:TIMESTAMP|DATE)|\((?:now\(\)|CURRENT_(?:TIMESTAMP|DATE)) ([-+]) (?:'([^']+)'::interval|(\d+))\))\)\)$/;
+
+/** The milliseconds that a constraint adds to the clock, at most: `(CURRENT_DATE - '150 years'::interval)`. */
+function clockOffset(definition: string): number {
+  const [, operator, interval = '', days = '0'] = clockComparison.exec(definition) ?? [];
+  const sign = operator === '-' ? -1 : 1;
+  const parts = [...interval.matchAll(/(-?\d+) (year|mon|day)/g)].map(([, count, unit]) => {
+    const [fewest, most] = { year: [365, 366], mon: [28, 31], day: [1, 1] }[unit as 'year' | 'mon' | 'day'] as [
+      number,
+      number,
+    ];
+    const signed = sign * Number(count);
+    return signed * (signed < 0 ? fewest : most);
+  });
+  const [, minus, hours = 0, minutes = 0, seconds = 0] = /(-?)(\d+):(\d+):([\d.]+)/.exec(interval) ?? [];
+  const time = (Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds)) * (minus === '-' ? -1 : 1);
+  return (parts.reduce((sum, part) => sum + part, 0) + sign * Number(days)) * 86_400_000 + sign * time * 1000;
+}
 
 const twoWeeks = 14 * 86_400_000;
 

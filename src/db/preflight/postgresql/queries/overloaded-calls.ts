@@ -1,5 +1,11 @@
 import { catalogOids, firstNormalOid } from '../../../../postgresql/catalog-oids.ts';
-import { decodeBoolean, decodeNumber, decodeText, decodeTextArray } from '../../../../postgresql/rows.ts';
+import {
+  decodeBoolean,
+  decodeNumber,
+  decodeOptionalText,
+  decodeText,
+  decodeTextArray,
+} from '../../../../postgresql/rows.ts';
 import type { PostgresqlQuery } from '../query.ts';
 import { isMemberSql, isNotMemberSql } from './catalog-predicates.ts';
 import { featureCondition } from './database-overview.ts';
@@ -23,7 +29,7 @@ export interface OverloadedCall {
  * A dump has the text of a call, without the arguments that have defaults, and its function is found anew by the types of
  * the arguments. Two functions of a schema with the same types in these positions are an error
  * (https://www.postgresql.org/docs/current/typeconv-func.html). If the types are not exactly those of the function, one
- * that was added later may fit better.
+ * that was added later may fit better. The first row of each definition has its node tree, because the tree may be large.
  */
 export const overloadedCallsQuery: PostgresqlQuery<readonly OverloadedCall[]> = {
   id: 'overloaded-calls',
@@ -73,29 +79,51 @@ export const overloadedCallsQuery: PostgresqlQuery<readonly OverloadedCall[]> = 
       FROM u
       JOIN pg_depend d ON d.refclassid = '${catalogOids.pg_proc}' AND d.refobjid = u.used
       WHERE d.deptype = 'n'
+    ), x AS (
+      SELECT DISTINCT
+        concat_ws(' ', e.catalog, e.oid, e.object) AS definition,
+        e.object,
+        e.stores,
+        e.tree,
+        d.used,
+        quote_ident(n.nspname) || '.' || quote_ident(f.proname) AS name,
+        d.other::regprocedure::text AS other,
+        d.types,
+        d.fewest,
+        d.most,
+        d.same,
+        d.is_polymorphic,
+        d.is_later
+      FROM (${dumpedTreesSql(version)}) e
+      JOIN d ON d.classid = e.catalog AND d.objid = e.oid
+      JOIN pg_proc f ON f.oid = d.used
+      JOIN pg_namespace n ON n.oid = f.pronamespace
+      WHERE EXISTS (SELECT FROM d)
+        AND e.tree ~ (':funcid ' || d.used || ' ')
     )
-    SELECT DISTINCT
-      e.object,
-      e.stores,
-      e.tree,
-      d.used,
-      n.nspname || '.' || quote_ident(f.proname) AS name,
-      d.other::regprocedure::text AS other,
-      d.types,
-      d.fewest,
-      d.most,
-      d.same,
-      d.is_polymorphic,
-      d.is_later
-    FROM (${dumpedTreesSql(version)}) e
-    JOIN d ON d.classid = e.catalog AND d.objid = e.oid
-    JOIN pg_proc f ON f.oid = d.used
-    JOIN pg_namespace n ON n.oid = f.pronamespace
-    WHERE EXISTS (SELECT FROM d)
-      AND e.tree ~ (':funcid ' || d.used || ' ')
-    ORDER BY 1, 5, 6
+    SELECT
+      definition,
+      CASE row_number() OVER (PARTITION BY definition) WHEN 1 THEN tree END AS tree,
+      object,
+      stores,
+      used,
+      name,
+      other,
+      types,
+      fewest,
+      most,
+      same,
+      is_polymorphic,
+      is_later
+    FROM x
+    ORDER BY object, name, other
   `,
   decode: (rows) => {
+    const trees = new Map(
+      rows
+        .map((row) => [decodeText(row, 'definition'), decodeOptionalText(row, 'tree')] as const)
+        .filter(([, tree]) => tree !== undefined),
+    );
     const pairs = rows.map((row) => ({
       object: decodeText(row, 'object'),
       stores: decodeBoolean(row, 'stores'),
@@ -108,7 +136,7 @@ export const overloadedCallsQuery: PostgresqlQuery<readonly OverloadedCall[]> = 
       same: decodeNumber(row, 'same'),
       isPolymorphic: decodeBoolean(row, 'is_polymorphic'),
       isLater: decodeBoolean(row, 'is_later'),
-      calls: readCalls(decodeText(row, 'tree'), decodeText(row, 'used')),
+      calls: readCalls(trees.get(decodeText(row, 'definition')) ?? '', decodeText(row, 'used')),
     }));
     const byCall = new Map<string, (typeof pairs)[number][]>();
     for (const pair of pairs) {

@@ -31,6 +31,22 @@ testDatabaseCases([
     verdict: 'fail continuous+dump',
   },
   {
+    what: 'a view with moved columns, and a call of another function',
+    ...forBothMethods(removedTypesCheck, {
+      ...kept,
+      removedUses: [],
+      outdatedViews: [
+        {
+          object: 'view public.w',
+          needs: 'the order of the columns of function pg_stat_statements(boolean)',
+          since: 17,
+        },
+      ],
+      overloadedCalls: [{ ...priced, isAmbiguous: false, stores: true }],
+    }),
+    verdict: 'unknown',
+  },
+  {
     what: 'a view that the target cannot make',
     continuous: removedTypesCheck.evaluate(
       { ...kept, removedUses: [], outdatedViews: [load] },
