@@ -218,6 +218,19 @@ test('an existing database that is empty is filled, and is there and empty after
   expect(await objectsOn(source)).toEqual([]);
 });
 
+test('a staging server that cannot replicate is an error, and no reason to rehearse the dump', async () => {
+  const staging = await startTarget({
+    version: 18,
+    password: secrets.target,
+    settings: { max_logical_replication_workers: '0' },
+  });
+  const from = ['--source', source.url('shop'), '--disable-ssl', '--into', staging.url('postgres')];
+  const ran = await run(['db', 'rehearse', ...from, '--accept', 'listen-addresses', '--yes'], asked());
+  expect(ran.code, ran.stderr).toBe(3);
+  expect(ran.stderr).toContain('blocked by target-workers');
+  await staging.stop();
+});
+
 test('when only a dump is possible, the dump is rehearsed', async () => {
   const cold = await startSource({ version: 14, password: secrets.source, settings: { wal_level: 'replica' } });
   await cold.query('CREATE DATABASE cold');

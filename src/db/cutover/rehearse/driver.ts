@@ -212,7 +212,12 @@ export async function runRehearsalPreflight(
   await io.output.note(renderTerminal(modelOf(report), styles).trimEnd().split('\n'), maxTextLength);
   if (report.ok && report.method !== 'scan') return { report, method: report.method };
   if (report.ok || (report.verdict === 'scan' && args.value('method') === 'scan')) throw scanNotSupportedError();
-  if (report.verdict === 'dump' && args.value('method') === undefined && !options.strict) {
+  const blockers = report.findings.filter(
+    ({ blocks, accepted }) => blocks.includes(report.method) && accepted !== true,
+  );
+  // What only the staging server lacks says nothing about the migration, so it is no reason to rehearse the dump.
+  const isOfTarget = blockers.length > 0 && blockers.every(({ id }) => id.startsWith('target-'));
+  if (report.verdict === 'dump' && args.value('method') === undefined && !options.strict && !isOfTarget) {
     await io.output.note('The dump is rehearsed. Do not write to the source until it ends.');
     return { report, method: 'dump' };
   }

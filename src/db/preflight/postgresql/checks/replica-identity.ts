@@ -129,7 +129,10 @@ export const replicaIdentityCheck = declareDatabaseCheck({
       ),
     };
     if (written.length + silent.length > 0) return failOutcome(['continuous'], observed, more);
-    return open.length === 0 ? warnOutcome(observed, more) : openOutcome(open, more);
+    if (open.length > 0) return openOutcome(open, more);
+    // Short, because a terminal has one row for it; databases with other tables share the headline.
+    const named = lacking.length === 1 ? '' : `${countOf(lacking.length, 'table')} such as `;
+    return warnOutcome(`${named}${ordered[0]?.name}`, { ...more, headline: 'UPDATE fails on the source' });
   },
 });
 

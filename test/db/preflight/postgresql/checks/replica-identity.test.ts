@@ -77,6 +77,14 @@ test.each([
 });
 
 test.each([
+  { tables: ['public.a'], observed: 'public.a' },
+  { tables: ['public.a', 'public.b'], observed: '2 tables such as public.a' },
+])('the row of a warning names $tables', ({ tables, observed }) => {
+  const outcome = evaluate(tables.map((name) => identityOf({ name, writes: 0 })));
+  expect(outcome).toMatchObject({ status: 'warn', headline: 'UPDATE fails on the source', observed });
+});
+
+test.each([
   { what: 'seconds old', counters: { seconds: 9, sinceCreation: false }, is: {}, verdict: 'fail continuous' },
   { what: 'a day old', counters: { seconds: 86_400, sinceCreation: false }, is: {}, verdict: 'warn' },
   { what: 'as old as the database', counters: { seconds: 9, sinceCreation: true }, is: {}, verdict: 'warn' },
