@@ -38,7 +38,7 @@ const redactors = new WeakMap<readonly Secret[], Redactor>();
  * when text is truncated, are removed too.
  */
 export function redactMessage(text: string): string {
-  return current().messages.redact(text);
+  return redactorOf(messages).redact(text);
 }
 
 /**
@@ -46,29 +46,27 @@ export function redactMessage(text: string): string {
  * ordinary word is left, because it would replace words that are no secret.
  */
 export function redactData(text: string): string {
-  return current().data.redact(text);
+  return redactorOf(data).redact(text);
 }
 
-interface RunRedactors {
-  readonly secrets: readonly Secret[];
-  readonly messages: Redactor;
-  readonly data: Redactor;
+/** What is searched in one kind of output: a list of secrets, and the redactor that was made of it. */
+interface RunSearch {
+  readonly isSearched: (secret: Secret) => boolean;
+  secrets?: readonly Secret[];
+  redactor?: Redactor;
 }
 
-let ofRun: RunRedactors | undefined;
+const messages: RunSearch = { isSearched: () => true };
+const data: RunSearch = { isSearched: (secret) => isTelling(secret.reveal()) };
 
-function current(): RunRedactors {
+/** Making a redactor takes some milliseconds, and most commands print only one kind of output. */
+function redactorOf(search: RunSearch): Redactor {
   const secrets = withheldSecrets();
-  if (ofRun?.secrets !== secrets)
-    ofRun = {
-      secrets,
-      messages: new Redactor(secrets, true),
-      data: new Redactor(
-        secrets.filter((secret) => isTelling(secret.reveal())),
-        true,
-      ),
-    };
-  return ofRun;
+  if (search.redactor === undefined || search.secrets !== secrets) {
+    search.secrets = secrets;
+    search.redactor = new Redactor(secrets.filter(search.isSearched), true);
+  }
+  return search.redactor;
 }
 
 /** A value of fewer characters is not redacted, because it occurs in any text by chance. */
@@ -221,13 +219,14 @@ function looksRandom(codes: Uint8Array): boolean {
 function needlesOf(secret: Secret): readonly Needle[] {
   const value = secret.reveal();
   const bytes = Buffer.from(value);
-  // Long text, such as user data, is not repeated in base64.
-  const sent = bytes.length > 8192 ? [] : [bytes, Buffer.from(encodeURIComponent(bytes.toString()))];
+  const plain = bytes.toString();
+  // Long text, such as user data, is not repeated in base64. Most secrets are their own percent-encoding.
+  const sent = bytes.length > 8192 ? [] : [...new Set([plain, encodeURIComponent(plain)])];
+  const encoded = sent.map((one) => Buffer.from(one)).flatMap((one) => [...base64Of(one), one.toString('hex')]);
   const spellings = [
     ...layersOf({ text: value }).map(({ text }) => ({ text, isEncoded: false })),
-    ...sent.map((one) => ({ text: one.toString(), isEncoded: false })),
-    { text: asciiJson(value), isEncoded: false },
-    ...sent.flatMap((one) => [...base64Of(one), one.toString('hex')]).map((text) => ({ text, isEncoded: true })),
+    ...[...sent, asciiJson(value)].map((text) => ({ text, isEncoded: false })),
+    ...encoded.map((text) => ({ text, isEncoded: true })),
   ];
   const needles = new Map<string, Needle>();
   for (const { text, isEncoded } of spellings) {
