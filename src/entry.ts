@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs';
 import { programVersion } from './base/version.ts';
 import { storedPage } from './cli/stored-help.ts';
-import { maybeTerminal } from './platform/stream-sink.ts';
+import { maybeTerminal } from './platform/terminal.ts';
 import type { ProgramBundle } from './platform/v8-code-cache.ts';
 
 declare global {

@@ -2,6 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, delimiter, isAbsolute } from 'node:path';
 import { sanitizeLine } from '../base/sanitize.ts';
+import { isCi } from './ci.ts';
 import { findProgram, startChild, withChildEnvironment } from './external-program.ts';
 import { fileErrorCode } from './files.ts';
 import type { BrowserLauncher, ProcessEnvironment } from './host.ts';
@@ -66,11 +67,6 @@ export function browserObstacle(
   if (browserVariable.trim() === 'none') return 'the variable BROWSER is "none"';
   if (display || wsl || browserVariable !== '') return undefined;
   return ssh === undefined ? 'this session has no graphical display' : 'this is an SSH session without a display';
-}
-
-/** `CI=false`, `CI=0` and an empty `CI` have the same effect as an absent `CI`. */
-export function isCi(env: ProcessEnvironment): boolean {
-  return isSet(env.CI) && env.CI !== 'false' && env.CI !== '0';
 }
 
 const systemReaders: FileReaders = {

@@ -1,23 +1,8 @@
-import { fstatSync, statSync } from 'node:fs';
 import type { WriteStream } from 'node:tty';
 import { CliError } from '../base/errors.ts';
 import { isDiskFull } from '../base/storage-error.ts';
 import type { OutputSink } from './host.ts';
-
-/**
- * Whether the descriptor may be a terminal: every terminal is a character device, and so is /dev/null. Only the stream
- * of the process gives a certain answer, but creating the stream loads `net`, which takes a tenth of the start time of
- * Node.
- */
-export function maybeTerminal(descriptor: number): boolean {
-  try {
-    const status = fstatSync(descriptor);
-    return status.isCharacterDevice() && status.rdev !== statSync('/dev/null', { throwIfNoEntry: false })?.rdev;
-  } catch {
-    // The descriptor is closed; creating the stream of the process handles a closed descriptor.
-    return true;
-  }
-}
+import { maybeTerminal } from './terminal.ts';
 
 interface StreamSinkOptions {
   /** The file descriptor of the output stream. */

@@ -2,7 +2,7 @@ import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, typ
 import { join } from 'node:path';
 import { Script } from 'node:vm';
 import { crc32 } from 'node:zlib';
-import { isCi } from './browser.ts';
+import { isCi } from './ci.ts';
 import { resolveFolders } from './folders.ts';
 import type { ProcessEnvironment } from './host.ts';
 import { requireOwnFolder } from './own-folder.ts';

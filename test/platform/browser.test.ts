@@ -12,7 +12,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { detectBrowser, findOpener, isCi, systemBrowser } from '../../src/platform/browser.ts';
+import { detectBrowser, findOpener, systemBrowser } from '../../src/platform/browser.ts';
+import { isCi } from '../../src/platform/ci.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 
 describe('opening a browser', () => {

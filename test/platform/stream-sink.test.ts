@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { closeSync, existsSync, openSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { maybeTerminal, streamSink } from '../../src/platform/stream-sink.ts';
+import { streamSink } from '../../src/platform/stream-sink.ts';
+import { maybeTerminal } from '../../src/platform/terminal.ts';
 import { type Bundle, bundleProgram } from './bundle.ts';
 
 /** Writes lines for ever and counts them on standard error; `listen` keeps a signal listener for 300 ms. */

@@ -8,7 +8,7 @@ import type { CommandIo } from '../../cli/command-io.ts';
 import { shortenInput } from '../../cli/values.ts';
 import type { SettingKey } from '../../config/profile.ts';
 import type { ProfileSettings, TypedSettings } from '../../config/settings.ts';
-import { isCi } from '../../platform/browser.ts';
+import { isCi } from '../../platform/ci.ts';
 import { isLoopbackPeer } from '../../platform/loopback-host.ts';
 import { type ListenAddress, type PeerNetwork, parseNetwork } from '../loopback/index.ts';
 import { isKnownScope } from '../oauth/index.ts';

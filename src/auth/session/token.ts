@@ -5,7 +5,7 @@ import { resolveFolders } from '../../platform/folders.ts';
 import type { ProcessEnvironment } from '../../platform/host.ts';
 import { requireOwnFolder } from '../../platform/own-folder.ts';
 import { readSecretFile } from '../../platform/secret-file.ts';
-import { maybeTerminal } from '../../platform/stream-sink.ts';
+import { maybeTerminal } from '../../platform/terminal.ts';
 import { existingKeychainAccount, listJournals, profilePaths } from './paths.ts';
 import { belongsTo, decodeRecord, refreshMargin, secondsLeft } from './record.ts';
 
