@@ -37,8 +37,8 @@ function parseWith(parse: (json: string) => unknown, text: string): ParsedJson {
 
 /** Determines the nesting depth by counting the brackets outside strings. */
 function isNestedDeeper(text: string, most: number): boolean {
-  // Each nesting level needs two characters, so a short text cannot exceed the limit.
-  if (text.length <= 2 * most) return false;
+  // Each level needs a bracket. Most texts have few, and a search for them takes a fraction of the time of the loop below.
+  if (countBrackets(text, most + 1) <= most) return false;
   let depth = 0;
   let isInString = false;
   for (let at = 0; at < text.length; at += 1) {
@@ -53,6 +53,14 @@ function isNestedDeeper(text: string, most: number): boolean {
     } else if (character === closeBracket || character === closeBrace) depth -= 1;
   }
   return false;
+}
+
+/** The number of opening brackets, at most `enough`. */
+function countBrackets(text: string, enough: number): number {
+  let count = 0;
+  for (const bracket of '[{')
+    for (let at = text.indexOf(bracket); at !== -1 && count < enough; at = text.indexOf(bracket, at + 1)) count += 1;
+  return count;
 }
 
 const quote = 0x22;
