@@ -17,6 +17,7 @@ import { catalogLocksQuery, lockedDatabasesQuery } from './queries/activity.ts';
 import { databasesQuery, laterInstanceQuery, type PostgresqlDatabase } from './queries/cluster.ts';
 import { featuresQuery } from './queries/database-overview.ts';
 import { type WalPosition, walPositionQuery } from './queries/replication.ts';
+import { roleSettingsQuery } from './queries/roles.ts';
 import { capacityQuery, connectionBudget, settingsQuery } from './queries/settings.ts';
 import { type SizeSummary, sizesQuery, summarizeSizes } from './queries/tables.ts';
 import { type AnyPostgresqlQuery, preflightTransaction, type RowSearcher } from './query.ts';
@@ -204,7 +205,6 @@ export async function collectPostgresqlFacts(
   const { options, clock, signal, onProgress } = run;
   const beforeQueries = queryDatabaseOptions(opened, facts.connection, run);
   try {
-    const planQueries = [databasesQuery, capacityQuery, lockedDatabasesQuery, walPositionQuery, catalogLocksQuery];
     const first = await runOnOpenSession(session, planQueries, facts.dbname, beforeQueries);
     const readAt = clock.now();
     const serverResults = first.results;
@@ -303,6 +303,16 @@ function queryDatabaseOptions(
     onSend: (database, text) => onSend(database, text, countStatements(text)),
   };
 }
+
+/** The queries that are answered before the first database is queried, since they decide what is sent to each. */
+const planQueries = [
+  databasesQuery,
+  capacityQuery,
+  lockedDatabasesQuery,
+  roleSettingsQuery,
+  walPositionQuery,
+  catalogLocksQuery,
+];
 
 /** The queries of all checks, each query once. */
 function queriesOf(checks: readonly PostgresqlCheck[], scope: 'server' | 'database'): readonly AnyPostgresqlQuery[] {

@@ -64,8 +64,8 @@ export interface QueryPreconditions {
 }
 
 /**
- * Returns the value of a query that was sent in an earlier message, or once for the server; undefined if the value is
- * not known.
+ * Returns the value of a query that was sent in an earlier message, or once for the server before its databases were
+ * queried (`planQueries`); undefined if the value is not known.
  */
 export type ValueReader = <T>(query: PostgresqlQuery<T>) => T | undefined;
 

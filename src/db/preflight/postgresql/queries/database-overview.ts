@@ -179,7 +179,7 @@ const databaseFeatures = [
   'keyword-names',
   /** Tables with so many columns that a row may not fit into a page. */
   'wide-tables',
-  /** Columns whose long values are not compressed. */
+  /** Columns of tables whose long values are not compressed. */
   'storage',
 ] as const;
 
@@ -230,7 +230,9 @@ function catalogScans(
       where: `attrelid >= '${firstNormalOid}' AND attnum > '0'`,
       features: {
         callables: mayContainSql('atttypid'),
-        storage: "attlen = -1 AND attstorage IN ('e', 'p')",
+        // Every TOAST table has such a column.
+        storage:
+          "attlen = -1 AND attstorage IN ('e', 'p') AND attrelid IN (SELECT oid FROM pg_class WHERE relkind = 'r')",
         ...(version < 100_000
           ? {}
           : { columns: version < 120_000 ? "attidentity <> ''" : "attidentity <> '' OR attgenerated <> ''" }),

@@ -2,18 +2,31 @@ import pg from 'pg';
 import { expect, test } from 'vitest';
 import { postgresqlChecks } from '../../../../../src/db/preflight/postgresql/checks.ts';
 import { featuresQuery } from '../../../../../src/db/preflight/postgresql/queries/database-overview.ts';
+import { roleSettingsQuery } from '../../../../../src/db/preflight/postgresql/queries/roles.ts';
 import type { AnyPostgresqlQuery, ValueReader } from '../../../../../src/db/preflight/postgresql/query.ts';
 import { type Postgres, startPostgres } from '../../../../fixtures/postgres.ts';
+import { preflightServer } from '../preflight.ts';
 
 const queries = [...new Set(postgresqlChecks.flatMap(({ queries }) => Object.values<AnyPostgresqlQuery>(queries)))];
+
+/** Queries of the server that conditions read. */
+const serverQueries = [roleSettingsQuery];
 
 /**
  * Queries whose condition is about the server, the encoding, the role or sizes; and two that only complete what others
  * found: how often each table is written, and the names of all functions.
  */
 const others = [
-  ...['owner-rights', 'table-sizes', 'large-values', 'table-locks', 'encoded-texts', 'dangling-references'],
-  ...['recent-ddl', 'invalid-utf8-texts', 'unreadable-large-objects', 'write-counters', 'callable-objects'],
+  ...[
+    'owner-rights',
+    'table-sizes',
+    'large-values',
+    'table-locks',
+    'dangling-references',
+    'recent-ddl',
+    'invalid-utf8-texts',
+  ],
+  ...['unreadable-large-objects', 'write-counters', 'callable-objects'],
 ];
 
 const conditional = queries.filter(({ id, when }) => when !== undefined && !others.includes(id));
@@ -38,6 +51,7 @@ const databases: Readonly<Record<string, readonly (readonly string[])[]>> = {
       'ALTER TABLE t ENABLE REPLICA TRIGGER w',
     ],
   ],
+  'encoded-texts': [["ALTER DATABASE d SET client_encoding = 'LATIN1'", `CREATE TABLE "straße" (${key})`]],
   'event-triggers': [
     [
       "CREATE FUNCTION e() RETURNS event_trigger LANGUAGE plpgsql AS 'BEGIN END'",
@@ -302,7 +316,9 @@ async function read(server: Postgres, dbname: string, version: number) {
   try {
     await client.query('SET search_path = pg_catalog');
     const seen = await ask(featuresQuery, sqlOf(featuresQuery) ?? '');
-    const known: ValueReader = (query) => (query.id === featuresQuery.id ? seen : undefined);
+    const values = new Map<AnyPostgresqlQuery, unknown>([[featuresQuery, seen]]);
+    for (const query of serverQueries) values.set(query, await ask(query, sqlOf(query) ?? ''));
+    const known = ((query) => values.get(query)) as ValueReader;
     const results = new Map<string, { readonly isSent: boolean; readonly value: string }>();
     for (const query of conditional) {
       const sql = sqlOf(query);
@@ -342,4 +358,23 @@ test.each([14, 18] as const)(
     expect(wrong).toEqual([]);
   },
   120_000,
+);
+
+test.each([14, 18] as const)(
+  'to a database of plain tables no query with a condition is sent (PostgreSQL %i)',
+  async (version) => {
+    const server = await startPostgres({ version, settings: { wal_level: 'logical' } });
+    await server.query('CREATE DATABASE d');
+    await server.query(`CREATE TABLE t (${key}, at timestamptz, name text)`, 'd');
+    const sent: string[] = [];
+    await preflightServer(server, {
+      // Only the number of databases decides about its query.
+      checks: postgresqlChecks.filter(({ id }) => id !== 'lost-rows'),
+      onQuery: (database, text) => {
+        if (database === 'd') sent.push(text);
+      },
+    });
+    expect(sent.map((text) => text.includes('pg_database_size'))).toEqual([false, true]);
+  },
+  60_000,
 );
