@@ -39,9 +39,7 @@ export const featuresQuery: PostgresqlQuery<FeatureOverview> = {
   scope: 'database',
   sql: (version) => {
     const scans = catalogScans(version).map(({ from, where, features }) => {
-      const tests = Object.entries(features).map(
-        ([feature, test]) => `CASE WHEN bool_or(${test}) THEN '${feature}' END`,
-      );
+      const tests = Object.entries(features).map(([feature, test]) => anyRowSql(feature, test));
       return `(SELECT concat_ws(' ', ${tests.join(', ')}) FROM ${from}${where === undefined ? '' : ` WHERE ${where}`})`;
     });
     const tests = Object.entries(databaseTests(version)).map(
@@ -58,7 +56,7 @@ export const featuresQuery: PostgresqlQuery<FeatureOverview> = {
           count(*) FILTER (WHERE relkind = 'r' AND relpersistence <> 't') AS tables,
           count(*) FILTER (WHERE relkind = 'S') AS sequences,
           concat_ws(' ', ${Object.entries(relationTests(version))
-            .map(([feature, test]) => `CASE WHEN bool_or(${test}) THEN '${feature}' END`)
+            .map(([feature, test]) => anyRowSql(feature, test))
             .join(', ')}) AS present
         FROM pg_class c
         WHERE oid >= '${firstNormalOid}'
@@ -76,6 +74,14 @@ export const featuresQuery: PostgresqlQuery<FeatureOverview> = {
   },
   absent: { bytes: 0, tables: 0, sequences: 0, present: new Set() },
 };
+
+/**
+ * The feature if a row fulfils the test. A bool_or without FILTER makes the planner consider an index scan for each of
+ * them, as for MIN and MAX, which takes a third of its time.
+ */
+function anyRowSql(feature: string, test: string): string {
+  return `CASE WHEN bool_or(true) FILTER (WHERE ${test}) THEN '${feature}' END`;
+}
 
 /** A condition for `when`: true if the database has one of the features, or if its features are not known. */
 export function featureCondition(...wanted: readonly SchemaFeature[]): (known: ValueReader) => boolean {
