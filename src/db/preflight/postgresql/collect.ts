@@ -16,6 +16,7 @@ import { addBlockingLocks } from './login.ts';
 import { catalogLocksQuery, lockedDatabasesQuery } from './queries/activity.ts';
 import { databasesQuery, laterInstanceQuery, type PostgresqlDatabase } from './queries/cluster.ts';
 import { featuresQuery } from './queries/database-overview.ts';
+import { sharedAccessQuery } from './queries/privileges.ts';
 import { type WalPosition, walPositionQuery } from './queries/replication.ts';
 import { roleSettingsQuery } from './queries/roles.ts';
 import { capacityQuery, connectionBudget, settingsQuery } from './queries/settings.ts';
@@ -310,6 +311,7 @@ const planQueries = [
   capacityQuery,
   lockedDatabasesQuery,
   roleSettingsQuery,
+  sharedAccessQuery,
   walPositionQuery,
   catalogLocksQuery,
 ];

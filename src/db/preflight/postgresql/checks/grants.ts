@@ -3,6 +3,8 @@ import { catalogOids, firstNormalOid } from '../../../../postgresql/catalog-oids
 import { decodeNumber } from '../../../../postgresql/rows.ts';
 import { passOutcome, warnOutcome } from '../../finding.ts';
 import { declareDatabaseCheck } from '../check.ts';
+import { featureCondition } from '../queries/database-overview.ts';
+import { sharedAccessQuery } from '../queries/privileges.ts';
 import type { PostgresqlQuery } from '../query.ts';
 
 /** How many of the objects of users have something that the migration does not copy. */
@@ -14,9 +16,15 @@ interface AccessCounts {
   readonly settings: number;
 }
 
-export const accessCountsQuery: PostgresqlQuery<AccessCounts> = {
+const hasPrivileges = featureCondition('privileges');
+
+const accessCountsQuery: PostgresqlQuery<AccessCounts> = {
   id: 'access-counts',
   scope: 'database',
+  when: (known, dbname) => {
+    const shared = known(sharedAccessQuery);
+    return hasPrivileges(known) || shared === undefined || shared.owned.has(dbname) || shared.configured.has(dbname);
+  },
   // What an extension grants on its members exists on the target too.
   sql: () => `
     SELECT

@@ -5,9 +5,9 @@ import { decodeText } from '../../../../postgresql/rows.ts';
 import { passOutcome, removalEffect, unknownOutcome } from '../../finding.ts';
 import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
 import { isNotMemberSql } from '../queries/catalog-predicates.ts';
+import { sharedAccessQuery } from '../queries/privileges.ts';
 import type { PostgresqlQuery } from '../query.ts';
 import { targetVersionNumber } from '../source-facts.ts';
-import { accessCountsQuery } from './grants.ts';
 
 /** A privilege that the owner of a table lacks to write its rows. */
 interface MissingRight {
@@ -30,7 +30,7 @@ const { pg_attrdef, pg_class, pg_constraint, pg_operator, pg_proc } = catalogOid
 export const ownerRightsQuery: PostgresqlQuery<readonly MissingRight[]> = {
   id: 'owner-rights',
   scope: 'database',
-  when: (known) => (known(accessCountsQuery)?.owners ?? 1) > 0,
+  when: (known, dbname) => known(sharedAccessQuery)?.owned.has(dbname) ?? true,
   sql: (version) => `
     WITH owned AS (
       SELECT c.oid, c.relowner AS owner, c.relnamespace

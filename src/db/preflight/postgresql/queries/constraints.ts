@@ -321,6 +321,7 @@ export interface SwitchedOffConstraint {
 export const switchedOffConstraintsQuery: PostgresqlQuery<readonly SwitchedOffConstraint[]> = {
   id: 'switched-off-constraints',
   scope: 'database',
+  when: featureCondition('constraint-triggers'),
   sql: () => `
     SELECT
       quote_ident(k.conname) || ' on ' || k.conrelid::regclass::text AS name,

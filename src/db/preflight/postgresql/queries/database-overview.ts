@@ -150,6 +150,8 @@ const databaseFeatures = [
   'other-expressions',
   /** Whether triggers are ENABLE ALWAYS or ENABLE REPLICA; they may call a function of PostgreSQL itself. */
   'always-triggers',
+  /** Whether constraints are enforced by triggers: foreign keys, and deferrable unique and exclusion constraints. */
+  'constraint-triggers',
   /** Whether the database has constraints with a name that a later release gives to NOT NULL constraints. */
   'not-null-names',
   /**
@@ -165,6 +167,8 @@ const databaseFeatures = [
    */
   'callables',
   'labels',
+  /** Whether objects of users have privileges, or default privileges exist. */
+  'privileges',
   /** Whether the encoding is SQL_ASCII, in which a text may contain any bytes. */
   'any-bytes',
   /** Whether track_commit_timestamp is on. */
@@ -216,6 +220,7 @@ function relationTests(version: number): FeatureTests {
     `,
     'system-tables': misplacedTableSql,
     'system-objects': `${inSystemSchema('relnamespace')} AND relkind IN ('v', 'm', 'S', 'f')`,
+    privileges: 'relacl IS NOT NULL',
     'wide-tables': `relnatts > ${narrowColumns} AND relkind = 'r'`,
     ...(reserved === undefined ? {} : { 'keyword-names': `relname = ANY (${reserved})` }),
   };
@@ -233,12 +238,14 @@ function catalogScans(
   return [
     {
       from: 'pg_attribute',
-      where: `attrelid >= '${firstNormalOid}' AND attnum > '0'`,
+      // A system column can have privileges too.
+      where: `attrelid >= '${firstNormalOid}' AND (attnum > '0' OR attacl IS NOT NULL)`,
       features: {
         callables: mayContainSql('atttypid'),
         // Every TOAST table has such a column.
         storage:
           "attlen = -1 AND attstorage IN ('e', 'p') AND attrelid IN (SELECT oid FROM pg_class WHERE relkind = 'r')",
+        privileges: 'attacl IS NOT NULL',
         ...(version < 100_000
           ? {}
           : { columns: version < 120_000 ? "attidentity <> ''" : "attidentity <> '' OR attgenerated <> ''" }),
@@ -251,6 +258,7 @@ function catalogScans(
       features: {
         callables: `typtype = 'r' OR ${mayContainSql('typbasetype')}`,
         'system-objects': inSystemSchema('typnamespace'),
+        privileges: 'typacl IS NOT NULL',
         defaults: 'typdefaultbin IS NOT NULL',
         domains: "typtype = 'd'",
       },
@@ -261,6 +269,7 @@ function catalogScans(
       features: {
         functions: 'true',
         'system-objects': inSystemSchema('pronamespace'),
+        privileges: 'proacl IS NOT NULL',
         ...(all === undefined ? {} : { 'keyword-names': `proargnames && ${all}` }),
       },
     },
@@ -289,6 +298,7 @@ function catalogScans(
       from: 'pg_trigger',
       features: {
         'other-expressions': 'tgqual IS NOT NULL',
+        'constraint-triggers': 'tgisinternal',
         'always-triggers': "NOT tgisinternal AND tgenabled IN ('A', 'R')",
       },
     },
@@ -309,6 +319,13 @@ function catalogScans(
       },
     },
     {
+      from: 'pg_namespace',
+      features: {
+        privileges: `oid >= '${firstNormalOid}' AND nspacl IS NOT NULL`,
+        ...(all === undefined ? {} : { 'keyword-names': `nspname::text = ANY (${all})` }),
+      },
+    },
+    {
       from: 'pg_cast c',
       features: { 'changed-casts': isChangedCastSql, 'superuser-objects': `oid >= '${firstNormalOid}'` },
     },
@@ -318,7 +335,6 @@ function catalogScans(
 /** Conditions that need no scan of a catalog beside others, because its first row answers them. */
 function databaseTests(version: number): FeatureTests {
   const hasUser = (catalog: string) => `EXISTS (SELECT FROM ${catalog} WHERE oid >= '${firstNormalOid}')`;
-  const { all } = keywordNames(version);
   return {
     extensions: hasUser('pg_extension'),
     ...(version < 100_000 ? {} : { publications: 'EXISTS (SELECT FROM pg_publication)' }),
@@ -329,12 +345,10 @@ function databaseTests(version: number): FeatureTests {
     defaults: hasUser('pg_attrdef'),
     'other-expressions': `EXISTS (SELECT FROM pg_policy)${version < 100_000 ? '' : ' OR EXISTS (SELECT FROM pg_statistic_ext)'}`,
     labels: 'EXISTS (SELECT FROM pg_seclabel)',
+    privileges: 'EXISTS (SELECT FROM pg_default_acl)',
     'any-bytes': "getdatabaseencoding() = 'SQL_ASCII'",
     'commit-times': "current_setting('track_commit_timestamp') = 'on'",
     'superuser-objects': ['pg_am', 'pg_foreign_data_wrapper', 'pg_opclass'].map(hasUser).join(' OR '),
-    ...(all === undefined
-      ? {}
-      : { 'keyword-names': `EXISTS (SELECT FROM pg_namespace WHERE nspname::text = ANY (${all}))` }),
   };
 }
 

@@ -1,4 +1,4 @@
-import { catalogOids, firstNormalOid } from '../../../../postgresql/catalog-oids.ts';
+import { catalogOids, firstNormalOid, firstSuperuserOid } from '../../../../postgresql/catalog-oids.ts';
 import { quoteIdentifier } from '../../../../postgresql/quote.ts';
 import { decodeBoolean, decodeNumber, decodeText } from '../../../../postgresql/rows.ts';
 import type { PostgresqlQuery } from '../query.ts';
@@ -26,6 +26,35 @@ export function catalogGrant(message: string, user: string): string | undefined 
  * views define their own GRANT statement.
  */
 const notPublic: ReadonlySet<string> = new Set(['pg_file_settings', 'pg_hba_file_rules']);
+
+/** Names of databases. */
+interface SharedAccess {
+  /** Databases that a role other than the first superuser owns, or in which such a role owns an object. */
+  readonly owned: ReadonlySet<string>;
+  /** Databases with privileges or settings of their own, or all if a role has settings. */
+  readonly configured: ReadonlySet<string>;
+}
+
+/** Which databases have an entry about access in the shared catalogs: one query for all of them. */
+export const sharedAccessQuery: PostgresqlQuery<SharedAccess> = {
+  id: 'shared-access',
+  scope: 'server',
+  sql: () => `
+    SELECT
+      d.datname,
+      d.datdba <> '${firstSuperuserOid}'
+        OR EXISTS (SELECT FROM pg_shdepend s WHERE s.dbid = d.oid AND s.deptype = 'o') AS is_owned,
+      d.datacl IS NOT NULL
+        OR EXISTS (SELECT FROM pg_db_role_setting s WHERE s.setdatabase IN (d.oid, '0')) AS is_configured
+    FROM pg_database d
+  `,
+  decode: (rows) => {
+    const names = (flag: string) =>
+      new Set(rows.filter((row) => decodeBoolean(row, flag)).map((row) => decodeText(row, 'datname')));
+    return { owned: names('is_owned'), configured: names('is_configured') };
+  },
+  absent: { owned: new Set(), configured: new Set() },
+};
 
 /** The maximum number of large objects that are counted; more would not change the fix. */
 export const largeObjectLimit = 100_000;

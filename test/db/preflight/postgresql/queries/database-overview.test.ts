@@ -2,6 +2,7 @@ import pg from 'pg';
 import { expect, test } from 'vitest';
 import { postgresqlChecks } from '../../../../../src/db/preflight/postgresql/checks.ts';
 import { featuresQuery } from '../../../../../src/db/preflight/postgresql/queries/database-overview.ts';
+import { sharedAccessQuery } from '../../../../../src/db/preflight/postgresql/queries/privileges.ts';
 import { roleSettingsQuery } from '../../../../../src/db/preflight/postgresql/queries/roles.ts';
 import type { AnyPostgresqlQuery, ValueReader } from '../../../../../src/db/preflight/postgresql/query.ts';
 import { type Postgres, startPostgres } from '../../../../fixtures/postgres.ts';
@@ -10,22 +11,14 @@ import { preflightServer } from '../preflight.ts';
 const queries = [...new Set(postgresqlChecks.flatMap(({ queries }) => Object.values<AnyPostgresqlQuery>(queries)))];
 
 /** Queries of the server that conditions read. */
-const serverQueries = [roleSettingsQuery];
+const serverQueries = [sharedAccessQuery, roleSettingsQuery];
 
 /**
- * Queries whose condition is about the server, the encoding, the role or sizes; and two that only complete what others
+ * Queries whose condition is about the server, the encoding or sizes; and two that only complete what others
  * found: how often each table is written, and the names of all functions.
  */
 const others = [
-  ...[
-    'owner-rights',
-    'table-sizes',
-    'large-values',
-    'table-locks',
-    'dangling-references',
-    'recent-ddl',
-    'invalid-utf8-texts',
-  ],
+  ...['table-sizes', 'large-values', 'table-locks', 'dangling-references', 'recent-ddl', 'invalid-utf8-texts'],
   ...['unreadable-large-objects', 'write-counters', 'callable-objects'],
 ];
 
@@ -50,6 +43,32 @@ const databases: Readonly<Record<string, readonly (readonly string[])[]>> = {
       'CREATE TRIGGER w BEFORE UPDATE ON t FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger()',
       'ALTER TABLE t ENABLE REPLICA TRIGGER w',
     ],
+  ],
+  'access-counts': [
+    [`CREATE TABLE t (${key})`, 'GRANT SELECT ON t TO other'],
+    [`CREATE TABLE t (${key})`, 'GRANT SELECT (id) ON t TO other'],
+    [`CREATE TABLE t (${key})`, 'GRANT SELECT (tableoid) ON t TO other'],
+    ['CREATE SEQUENCE s', 'GRANT USAGE ON SEQUENCE s TO other'],
+    ["CREATE FUNCTION f() RETURNS int LANGUAGE sql AS 'SELECT 1'", 'REVOKE EXECUTE ON FUNCTION f FROM PUBLIC'],
+    ['CREATE DOMAIN d AS int', 'REVOKE USAGE ON TYPE d FROM PUBLIC'],
+    ['CREATE SCHEMA s', 'GRANT USAGE ON SCHEMA s TO other'],
+    ['ALTER DEFAULT PRIVILEGES GRANT SELECT ON TABLES TO other'],
+    ['REVOKE CONNECT ON DATABASE d FROM PUBLIC'],
+    ["ALTER DATABASE d SET work_mem = '8MB'"],
+    ["ALTER ROLE other IN DATABASE d SET work_mem = '8MB'"],
+    ['ALTER DATABASE d OWNER TO other'],
+    [`CREATE TABLE t (${key})`, 'ALTER TABLE t OWNER TO other'],
+    ['CREATE PUBLICATION p', 'ALTER PUBLICATION p OWNER TO other'],
+    ['SELECT lo_create(1)', 'ALTER LARGE OBJECT 1 OWNER TO other'],
+  ],
+  'owner-rights': [[`CREATE TABLE t (${key})`, 'ALTER TABLE t OWNER TO other', 'REVOKE INSERT ON t FROM other']],
+  'switched-off-constraints': [
+    [
+      `CREATE TABLE p (${key})`,
+      'CREATE TABLE t (id int PRIMARY KEY REFERENCES p)',
+      'ALTER TABLE t DISABLE TRIGGER ALL',
+    ],
+    [`CREATE TABLE t (${key}, a int UNIQUE DEFERRABLE)`, 'ALTER TABLE t DISABLE TRIGGER ALL'],
   ],
   'encoded-texts': [["ALTER DATABASE d SET client_encoding = 'LATIN1'", `CREATE TABLE "straße" (${key})`]],
   'event-triggers': [
@@ -338,6 +357,7 @@ test.each([14, 18] as const)(
     const server = await startPostgres({ version: major, direct: true, settings: { wal_level: 'logical' } });
     const [row] = await server.query("SELECT current_setting('server_version_num') AS version");
     const version = Number(row?.version);
+    await server.query('CREATE ROLE other');
     await server.query('CREATE DATABASE empty');
     const empty = await read(server, 'empty', version);
     const wrong: string[] = [];
