@@ -16,7 +16,7 @@ import {
 import { type CsvEncoder, csvEncoder, formatTable, jsonDocument, ndjsonLine } from './formats.ts';
 import { hyperlink } from './text.ts';
 
-/** The data to print, in the shapes that the output formats distinguish; JSON and YAML print `data`. */
+/** The data to print, in the shapes that the output formats distinguish; JSON and YAML print `data`, and need no cells. */
 export type PreparedOutput =
   | {
       readonly kind: 'rows';
@@ -55,7 +55,10 @@ export function prepareRows<T>(
     kind: 'rows',
     names: picked.map(({ name }) => name),
     traits: picked,
-    cells: rows.map((row) => picked.map(({ value }) => value(row))),
+    // JSON and YAML have no cells, and those of a long report take as much memory as its JSON.
+    get cells() {
+      return rows.map((row) => picked.map(({ value }) => value(row)));
+    },
     data: rows.map(rowMapper(picked, wanted)),
   };
 }
@@ -70,7 +73,9 @@ export function prepareObject<T>(
     kind: 'object',
     names: picked.map(({ name }) => name),
     traits: picked,
-    cells: picked.map(({ value }) => value(object)),
+    get cells() {
+      return picked.map(({ value }) => value(object));
+    },
     data: rowMapper(picked, wanted)(object),
   };
 }
@@ -249,14 +254,12 @@ export async function renderTable(
   // One object is shown vertically: a column name and its value on each line. The value is not cut, because users copy it, and
   // nothing stands after it.
   if (presented.kind === 'object') {
-    const lines = presented.cells.map((cell, at) => [
-      ...(header ? [presented.names[at] ?? ''] : []),
-      shown.text(cell, traits[at]),
-    ]);
+    const { cells, names } = presented;
+    const lines = cells.map((cell, at) => [...(header ? [names[at] ?? ''] : []), shown.text(cell, traits[at])]);
     return formatTable({
       rows: lines,
       style: (text, column, row = 0) =>
-        header && column === 0 ? shown.styleHeader(text) : shown.style(text, traits[row], presented.cells[row]),
+        header && column === 0 ? shown.styleHeader(text) : shown.style(text, traits[row], cells[row]),
     });
   }
   const rows = cellRows(presented);

@@ -21,6 +21,17 @@ describe('prepared output', () => {
     });
   });
 
+  test('without a table no cell is made', () => {
+    let made = 0;
+    const value = () => {
+      made += 1;
+      return made;
+    };
+    expect(prepareRows([row], { columns: [{ name: 'A', value }] }, undefined).data).toEqual([row]);
+    expect(prepareObject(row, { columns: [{ name: 'A', value }] }, undefined).data).toBe(row);
+    expect(made).toBe(0);
+  });
+
   test.each([
     [[row], 'rows', ['A']],
     [[{ a: 1, b: 'x' }], 'rows', ['a', 'b']],
