@@ -206,6 +206,36 @@ export const newerReleaseCases: readonly PostgresCase[] = [
     setup: ['CREATE VIEW v AS SELECT * FROM pg_stat_get_wal() w(a, b, c, d, e, f, g, h, i)'],
   },
   {
+    name: 'a newer release: a view of all columns of pg_hba_file_rules()',
+    verdict: 'continuous',
+    unproven: ['removed-types'],
+    from: 14,
+    to: 17,
+    setup: ['CREATE VIEW hba AS SELECT * FROM pg_hba_file_rules()'],
+    differs: {
+      truth: 'blocked',
+      why: 'a view has the columns of a function by their position, and the newer release has others between them; whether a name is then ambiguous depends on the columns that the view uses, and the report names the view',
+    },
+  },
+  {
+    name: 'a newer release: a view of a function of the server with new columns at its end',
+    verdict: 'continuous',
+    from: 16,
+    to: 17,
+    setup: [
+      'CREATE VIEW v AS SELECT * FROM pg_stat_get_subscription(NULL)',
+      'CREATE VIEW w AS SELECT pid, usesysid FROM pg_stat_get_activity(NULL)',
+    ],
+  },
+  {
+    name: 'a newer release: an aggregate with a function of avg(interval)',
+    verdict: 'blocked',
+    reasons: ['removed-types'],
+    setup: [
+      "CREATE AGGREGATE mean(interval) (SFUNC = interval_accum, STYPE = interval[], FINALFUNC = interval_avg, INITCOND = '{0 second,0 second}')",
+    ],
+  },
+  {
     name: 'a newer release: a view of information_schema.element_types',
     verdict: 'blocked',
     reasons: ['removed-types'],

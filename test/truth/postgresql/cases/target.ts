@@ -135,6 +135,19 @@ export const targetCases: readonly PostgresCase[] = [
     },
   },
   {
+    name: 'a target without a superuser: a publication FOR TABLES IN SCHEMA',
+    verdict: 'continuous',
+    unproven: ['superuser-objects'],
+    from: 15,
+    to: 17,
+    plainTarget: true,
+    setup: ['CREATE PUBLICATION cdc FOR TABLES IN SCHEMA public'],
+    differs: {
+      truth: 'blocked',
+      why: 'the engine of the sandbox leaves out what nothing else needs; whether the service does is not known, and the report says so',
+    },
+  },
+  {
     name: 'a target without a superuser: a release before pg_create_subscription',
     verdict: 'dump',
     reasons: ['target-login'],

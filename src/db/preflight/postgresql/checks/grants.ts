@@ -1,5 +1,5 @@
 import { countOf } from '../../../../base/text.ts';
-import { catalogOids, firstNormalOid } from '../../../../postgresql/catalog-oids.ts';
+import { catalogOids, firstNormalOid, schemaOids } from '../../../../postgresql/catalog-oids.ts';
 import { decodeNumber } from '../../../../postgresql/rows.ts';
 import { passOutcome, warnOutcome } from '../../finding.ts';
 import { declareDatabaseCheck } from '../check.ts';
@@ -25,22 +25,26 @@ const accessCountsQuery: PostgresqlQuery<AccessCounts> = {
     const shared = known(sharedAccessQuery);
     return hasPrivileges(known) || shared === undefined || shared.owned.has(dbname) || shared.configured.has(dbname);
   },
-  // What an extension grants on its members exists on the target too.
+  // What initdb and extensions grant exists on the target too: pg_init_privs.
   sql: () => `
     SELECT
       (
-        SELECT count(*)
+        SELECT count(DISTINCT (o.classid, o.objid))
         FROM (
-          SELECT '${catalogOids.pg_class}'::oid, oid FROM pg_class WHERE relacl IS NOT NULL
-          UNION SELECT '${catalogOids.pg_class}', attrelid FROM pg_attribute WHERE attacl IS NOT NULL
-          UNION SELECT '${catalogOids.pg_proc}', oid FROM pg_proc WHERE proacl IS NOT NULL
-          UNION SELECT '${catalogOids.pg_namespace}', oid FROM pg_namespace WHERE nspacl IS NOT NULL
-          UNION SELECT '${catalogOids.pg_type}', oid FROM pg_type WHERE typacl IS NOT NULL
-        ) o (classid, objid)
-        WHERE objid >= '${firstNormalOid}'
-          AND NOT EXISTS (
-            SELECT FROM pg_depend e
-            WHERE e.classid = o.classid AND e.objid = o.objid AND e.deptype = 'e'
+          SELECT '${catalogOids.pg_class}'::oid, oid, 0, relacl FROM pg_class WHERE relacl IS NOT NULL
+          UNION ALL
+          SELECT '${catalogOids.pg_class}', attrelid, attnum, attacl FROM pg_attribute WHERE attacl IS NOT NULL
+          UNION ALL SELECT '${catalogOids.pg_proc}', oid, 0, proacl FROM pg_proc WHERE proacl IS NOT NULL
+          UNION ALL SELECT '${catalogOids.pg_namespace}', oid, 0, nspacl FROM pg_namespace WHERE nspacl IS NOT NULL
+          UNION ALL SELECT '${catalogOids.pg_type}', oid, 0, typacl FROM pg_type WHERE typacl IS NOT NULL
+          UNION ALL SELECT '${catalogOids.pg_language}', oid, 0, lanacl FROM pg_language WHERE lanacl IS NOT NULL
+        ) o (classid, objid, objsubid, acl)
+        LEFT JOIN pg_init_privs i ON i.classoid = o.classid AND i.objoid = o.objid AND i.objsubid = o.objsubid
+        WHERE i.initprivs IS DISTINCT FROM o.acl
+          AND (
+            o.objid >= '${firstNormalOid}'
+              OR o.classid = '${catalogOids.pg_language}'
+              OR (o.classid = '${catalogOids.pg_namespace}' AND o.objid = '${schemaOids.public}')
           )
       ) + (SELECT count(*) FROM pg_database WHERE datname = current_database() AND datacl IS NOT NULL) AS grants,
       (

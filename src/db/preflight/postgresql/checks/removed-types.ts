@@ -17,12 +17,12 @@ import {
   incompatibleCallsQuery,
   incompatibleFunctionsQuery,
   incompatibleOperatorsQuery,
+  movedColumnsNeed,
   removedExtensionOperatorsQuery,
 } from '../queries/incompatible-calls.ts';
 import {
   incompatibleDefinitionsQuery,
   incompatibleViewsQuery,
-  movedColumnsNeed,
   takenNamesQuery,
 } from '../queries/incompatible-definitions.ts';
 import { type OverloadedCall, overloadedCallsQuery } from '../queries/overloaded-calls.ts';
@@ -168,13 +168,13 @@ function movedColumns(found: readonly IncompatibleObject[], database: string): C
     ...unknownOutcome(`${countOf(found.length, 'view')} of a function that has other columns on the target`),
     headline: 'A view of a function may show other columns',
     premise: 'the views show the same columns of the function on the target',
-    required: 'views of the system view, whose columns are found by name',
-    detail: `A view has the columns of a function by their position, and the newer version of the extension has others between them: the view is created without an error and shows them under the old names.${unlistedNote(found)}`,
+    required: 'views of system views, whose columns are found by name',
+    detail: `A view has the columns of a function by their position, and the newer version has others between them: the view is created and shows them under the old names, or is refused: "column reference … is ambiguous".${unlistedNote(found)}`,
     objects: limitObjects(found).map(({ object, needs, since }) => `${object} (${needs}, since ${since})`),
     fix: {
       database,
       by: 'the owner of the views',
-      text: 'Select from the view pg_stat_statements instead of the function, or create the views again on the target.',
+      text: 'Select from a system view such as pg_stat_activity or pg_stat_statements instead of its function, or create the views again on the target.',
     },
   };
 }

@@ -39,14 +39,18 @@ export const superuserObjectsCheck = declareDatabaseCheck({
 
 /** No object needs a publication, so the engine of the sandbox leaves it out; a restore that stops at an error does not. */
 function judgePublications(publications: readonly Publication[], { target }: PreflightOptions): CheckOutcome {
-  const found = publications.filter(({ name, allTables }) => allTables && !isMigrationPublication(name));
+  const found = publications.filter(
+    ({ name, allTables, inSchema }) => (allTables || inSchema === true) && !isMigrationPublication(name),
+  );
   if (found.length === 0 || target?.postgresql?.isSuperuser !== false) return passOutcome('none');
   return {
-    ...unknownOutcome(countOf(found.length, 'publication FOR ALL TABLES', 'publications FOR ALL TABLES')),
-    premise: 'the migration continues without the publications FOR ALL TABLES',
+    ...unknownOutcome(countOf(found.length, 'publication of all tables', 'publications of all tables')),
+    premise: 'the migration continues without the publications FOR ALL TABLES or FOR TABLES IN SCHEMA',
     settledBy: '--accept superuser-objects',
-    detail: `Only a superuser can create a publication FOR ALL TABLES, and ${target.postgresql.login} is none on the target: the migration stops, or continues without the publication.`,
-    objects: limitObjects(found.map(({ name }) => name)),
+    detail: `Only a superuser can create a publication FOR ALL TABLES or FOR TABLES IN SCHEMA, and ${target.postgresql.login} is none on the target: the migration stops, or continues without the publication.`,
+    objects: limitObjects(
+      found.map(({ name, allTables }) => `${name} (${allTables ? 'FOR ALL TABLES' : 'FOR TABLES IN SCHEMA'})`),
+    ),
     fix: { text: 'Drop the publications before the migration, and create them on the target later.' },
   };
 }

@@ -16,7 +16,9 @@ export const timeChecksCheck = declareDatabaseCheck({
     const found = clockChecks.filter((one) => demands.get(one) !== 'none');
     if (found.length === 0)
       return passOutcome(
-        clockChecks.length === 0 ? 'none' : 'constraints use the current time, but none stops being true as time passes',
+        clockChecks.length === 0
+          ? 'none'
+          : 'constraints use the current time, but none stops being true as time passes',
       );
     const certain = found.filter(
       (one) => one.rows === 'violate' || (one.rows !== 'fit' && demands.get(one) === 'certain'),

@@ -321,7 +321,15 @@ function catalogScans(
     {
       from: 'pg_namespace',
       features: {
-        privileges: `oid >= '${firstNormalOid}' AND nspacl IS NOT NULL`,
+        privileges: `
+          (oid >= '${firstNormalOid}' OR oid = '${schemaOids.public}') AND nspacl IS DISTINCT FROM (
+            SELECT i.initprivs
+            FROM pg_init_privs i
+            WHERE i.objoid = pg_namespace.oid
+              AND i.classoid = '${catalogOids.pg_namespace}'
+              AND i.objsubid = '0'
+          )
+        `,
         ...(all === undefined ? {} : { 'keyword-names': `nspname::text = ANY (${all})` }),
       },
     },
@@ -345,7 +353,7 @@ function databaseTests(version: number): FeatureTests {
     defaults: hasUser('pg_attrdef'),
     'other-expressions': `EXISTS (SELECT FROM pg_policy)${version < 100_000 ? '' : ' OR EXISTS (SELECT FROM pg_statistic_ext)'}`,
     labels: 'EXISTS (SELECT FROM pg_seclabel)',
-    privileges: 'EXISTS (SELECT FROM pg_default_acl)',
+    privileges: 'EXISTS (SELECT FROM pg_default_acl) OR EXISTS (SELECT FROM pg_language WHERE lanacl IS NOT NULL)',
     'any-bytes': "getdatabaseencoding() = 'SQL_ASCII'",
     'commit-times': "current_setting('track_commit_timestamp') = 'on'",
     'superuser-objects': ['pg_am', 'pg_foreign_data_wrapper', 'pg_opclass'].map(hasUser).join(' OR '),

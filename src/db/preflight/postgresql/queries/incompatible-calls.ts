@@ -36,41 +36,58 @@ export function decodeIncompatible(
 }
 
 /**
- * Operators and functions that later releases removed, as patterns of object ids: the factorial operators; containment
- * operators of geometric types and of aclitem; geometric functions that were never implemented; functions of exclusive
- * backups and of pg_stat_bgwriter.
+ * What later releases changed, as patterns of object ids. Removed: the factorial operators; containment operators of
+ * geometric types and of aclitem; geometric functions that were never implemented; functions of exclusive backups, of
+ * pg_stat_bgwriter, of the averages of intervals, and others. `fewer` and `other`: functions with fewer columns, or with
+ * new ones between the old.
  */
-const removedCalls = [
-  { operators: '388|389|28[67][0-9]', functions: '111', since: 14 },
-  { operators: '970|1524|1382|156[68]', functions: '2172|2173|2739|381[34]', since: 15 },
-  { operators: '0', functions: '2769|277[015]|3063|316[01]', since: 17 },
-  // The alias of a function is written with all columns that it returns: pg_stat_get_wal has fewer.
-  { operators: '0', functions: '1136', since: 18 },
+const changedCalls = [
+  { since: 13, fewer: '3444', other: '3083|3317' },
+  { since: 14, operators: '388|389|28[67][0-9]', functions: '111|1293', other: '1686|2022' },
+  {
+    since: 15,
+    operators: '970|1524|1382|156[68]',
+    functions: '226|703|726|96[23]|1533|2172|2173|2739|381[34]',
+  },
+  { since: 16, other: '2022|2510|3401|6118|6119|6250' },
+  { since: 17, functions: '1843|1844|2769|277[015]|3063|316[01]|3325|3549|4099|4100', other: '3781' },
+  { since: 18, functions: '2599', fewer: '1136', other: '2282|3781|6214|6231' },
 ];
 
-/** Stored expressions that call a removed operator or function, and that a dump writes out by name. */
+/** The beginning of `needs` of an object that a later release creates with other columns, or refuses. */
+export const movedColumnsNeed = 'the order of the columns of function ';
+
+/**
+ * Stored expressions that call a changed operator or function, and that a dump writes out by name. The alias of a
+ * function in FROM is written with the columns that it returns, by their position.
+ */
 export const incompatibleCallsQuery: PostgresqlQuery<readonly IncompatibleObject[]> = {
   id: 'incompatible-calls',
   scope: 'database',
   when: hasDumpedExpressions,
   sql: (version) => {
-    const parts = removedCalls
+    const calls = changedCalls
       .filter(({ since }) => since > version / 10_000)
-      .map(
-        ({ operators, functions, since }) => `
-          SELECT DISTINCT
-            o.object,
-            CASE m.found[1]
-              WHEN 'opno' THEN 'operator ' || m.found[2]::oid::regoperator
-              ${since === 18 ? "WHEN 'funcid' THEN 'columns of function ' || m.found[2]::oid::regprocedure" : ''}
-              ELSE 'function ' || m.found[2]::oid::regprocedure
-            END AS needs,
-            ${since} AS since
-          FROM o
-          CROSS JOIN LATERAL regexp_matches(o.tree, ':(opno|funcid) ([0-9]+) ', 'g') m(found)
-          WHERE m.found[2] ~ CASE m.found[1] WHEN 'opno' THEN '^(${operators})$' ELSE '^(${functions})$' END
-        `,
-      );
+      .flatMap(
+        ({ since, operators, functions, fewer, other }) =>
+          [
+            [since, 'opno', operators, "'operator ' || m.oid::regoperator"],
+            [since, 'funcid', functions, "'function ' || m.oid::regprocedure"],
+            [since, 'funcexpr {FUNCEXPR :funcid', fewer, "'columns of function ' || m.oid::regprocedure"],
+            [since, 'funcexpr {FUNCEXPR :funcid', other, `'${movedColumnsNeed}' || m.oid::regprocedure`],
+          ] as const,
+      )
+      .filter(([, , oids]) => oids !== undefined);
+    const parts = calls.map(
+      ([since, field, oids, needs]) => `
+        SELECT DISTINCT o.object, ${needs} AS needs, ${since} AS since
+        FROM o
+        CROSS JOIN LATERAL (
+          SELECT found[1]::oid AS oid
+          FROM regexp_matches(o.tree, ':${field.replace('{', '[{]')} (${oids}) ', 'g') found
+        ) m
+      `,
+    );
     return parts.length === 0
       ? undefined
       : `WITH o AS (${dumpedTreesSql(version)}) ${parts.join(' UNION ALL ')} ORDER BY 1, 2`;
@@ -417,47 +434,59 @@ const sharedPartnersSql = [
 const arrayFunctions = [functionOids.array_append, functionOids.array_prepend, functionOids.array_cat].join(', ');
 const polymorphicTypes = [typeOids.anyarray, typeOids.anyelement].join(', ');
 
+/** The functions of the averages of intervals that PostgreSQL 17 removed. */
+const intervalFunctions = '1843, 1844, 3325, 3549';
+
 /**
  * Operators and aggregates that PostgreSQL 14 cannot create: it has no postfix operators, and its array_append,
  * array_prepend and array_cat take anycompatible types instead of anyarray and anyelement. Since PostgreSQL 17 an
- * operator can be the negator or commutator of one operator only.
+ * operator can be the negator or commutator of one operator only, and an aggregate cannot use the functions of avg(interval).
  */
 export const incompatibleOperatorsQuery: PostgresqlQuery<readonly IncompatibleObject[]> = {
   id: 'incompatible-operators',
   scope: 'database',
-  sql: (version) =>
-    version >= 170_000
-      ? undefined
-      : version >= 140_000
-        ? `${sharedPartnersSql} ORDER BY 1, 2`
-        : `
-        ${sharedPartnersSql}
-        UNION ALL
-        SELECT
-          'operator ' || o.oid::regoperator AS object,
-          CASE o.oprkind
-            WHEN 'r' THEN 'an operand on the right'
-            ELSE 'anycompatible instead of ' || format_type(o.oprleft, NULL)
-          END AS needs,
-          14 AS since,
-          NULL
-        FROM pg_operator o
-        WHERE o.oid >= '${firstNormalOid}'
-          AND (o.oprkind = 'r' OR (o.oprcode IN (${arrayFunctions}) AND o.oprleft IN (${polymorphicTypes})))
-          AND ${isNotMemberSql('pg_operator', 'o.oid')}
-        UNION ALL
-        SELECT
-          'aggregate ' || a.aggfnoid::regprocedure,
-          'anycompatible instead of ' || format_type(a.aggtranstype, NULL),
-          14,
-          NULL
-        FROM pg_aggregate a
-        WHERE a.aggfnoid >= '${firstNormalOid}'
-          AND a.aggtransfn IN (${arrayFunctions})
-          AND a.aggtranstype IN (${polymorphicTypes})
-          AND ${isNotMemberSql('pg_proc', 'a.aggfnoid')}
-        ORDER BY 1
-      `,
+  sql: (version) => {
+    if (version >= 170_000) return undefined;
+    const intervals = `
+      SELECT
+        'aggregate ' || a.aggfnoid::regprocedure,
+        'function ' || f.oid::regprocedure,
+        17,
+        NULL
+      FROM pg_aggregate a
+      JOIN pg_proc f ON f.oid IN (${intervalFunctions})
+        AND f.oid IN (a.aggtransfn, a.aggfinalfn, a.aggcombinefn, a.aggmtransfn, a.aggminvtransfn, a.aggmfinalfn)
+      WHERE a.aggfnoid >= '${firstNormalOid}'
+        AND ${isNotMemberSql('pg_proc', 'a.aggfnoid')}
+    `;
+    const old = `
+      SELECT
+        'operator ' || o.oid::regoperator AS object,
+        CASE o.oprkind
+          WHEN 'r' THEN 'an operand on the right'
+          ELSE 'anycompatible instead of ' || format_type(o.oprleft, NULL)
+        END AS needs,
+        14 AS since,
+        NULL
+      FROM pg_operator o
+      WHERE o.oid >= '${firstNormalOid}'
+        AND (o.oprkind = 'r' OR (o.oprcode IN (${arrayFunctions}) AND o.oprleft IN (${polymorphicTypes})))
+        AND ${isNotMemberSql('pg_operator', 'o.oid')}
+      UNION ALL
+      SELECT
+        'aggregate ' || a.aggfnoid::regprocedure,
+        'anycompatible instead of ' || format_type(a.aggtranstype, NULL),
+        14,
+        NULL
+      FROM pg_aggregate a
+      WHERE a.aggfnoid >= '${firstNormalOid}'
+        AND a.aggtransfn IN (${arrayFunctions})
+        AND a.aggtranstype IN (${polymorphicTypes})
+        AND ${isNotMemberSql('pg_proc', 'a.aggfnoid')}
+    `;
+    const parts = [sharedPartnersSql, intervals, ...(version < 140_000 ? [old] : [])];
+    return `${parts.join(' UNION ALL ')} ORDER BY 1, 2`;
+  },
   decode: decodeIncompatible,
   absent: [],
 };

@@ -2,7 +2,7 @@ import { catalogOids, firstNormalOid, typeOids } from '../../../../postgresql/ca
 import type { PostgresqlQuery } from '../query.ts';
 import { isMemberSql, isNotMemberSql } from './catalog-predicates.ts';
 import { featureCondition } from './database-overview.ts';
-import { decodeIncompatible, type IncompatibleObject } from './incompatible-calls.ts';
+import { decodeIncompatible, type IncompatibleObject, movedColumnsNeed } from './incompatible-calls.ts';
 
 /**
  * Definitions that this release accepts and a later release rejects; `says` is the error message of the later release.
@@ -225,12 +225,19 @@ export const incompatibleViewsQuery: PostgresqlQuery<readonly IncompatibleObject
   absent: [],
 };
 
-/** The alias of a function has all its columns by position, and a later version of the extension has others between them. */
+/** Functions of extensions that have new columns between the old in these releases. */
+const movedColumns: Readonly<Record<string, readonly number[]>> = {
+  brin_page_items: [17],
+  pg_stat_statements: [13, 14, 15, 17, 18],
+  postgres_fdw_get_connections: [18],
+};
+
+/** The alias of a function has all its columns by position. */
 function movedColumnsSql(version: number): readonly string[] {
-  const since = [13, 14, 15, 17, 18].find((one) => one > version / 10_000);
-  if (since === undefined) return [];
-  return [
-    `
+  return Object.entries(movedColumns).flatMap(([name, releases]) => {
+    const since = releases.find((one) => one > version / 10_000);
+    if (since === undefined) return [];
+    return `
       SELECT DISTINCT
         CASE c.relkind WHEN 'm' THEN 'materialized view ' ELSE 'view ' END || c.oid::regclass,
         '${movedColumnsNeed}' || p.oid::regprocedure,
@@ -241,11 +248,11 @@ function movedColumnsSql(version: number): readonly string[] {
       JOIN pg_depend d ON d.classid = '${catalogOids.pg_rewrite}'
         AND d.objid = r.oid
         AND d.refclassid = '${catalogOids.pg_proc}'
-      JOIN pg_proc p ON p.oid = d.refobjid AND p.proname = 'pg_stat_statements'
+      JOIN pg_proc p ON p.oid = d.refobjid AND p.proname = '${name}'
       WHERE ${isMemberSql('pg_proc', 'p.oid')}
         AND ${isNotMemberSql('pg_class', 'c.oid')}
-    `,
-  ];
+    `;
+  });
 }
 
 /**
@@ -304,9 +311,6 @@ const memberTypes: readonly {
   { extension: 'seg', names: ['seg'] },
   { extension: 'tablefunc', names: ['tablefunc_crosstab_2', 'tablefunc_crosstab_3', 'tablefunc_crosstab_4'] },
 ];
-
-/** The beginning of `needs` of an object that a later release creates, with other columns. */
-export const movedColumnsNeed = 'the order of the columns of function ';
 
 /**
  * Before PostgreSQL 15 a view did not depend on the columns of a composite type that a function returns, and a column

@@ -11,6 +11,8 @@ import { featureCondition } from './database-overview.ts';
 export interface Publication {
   readonly name: string;
   readonly allTables: boolean;
+  /** Whether it is FOR TABLES IN SCHEMA (since PostgreSQL 15). */
+  readonly inSchema?: boolean;
 }
 
 export const publicationsQuery: PostgresqlQuery<readonly Publication[]> = {
@@ -18,11 +20,21 @@ export const publicationsQuery: PostgresqlQuery<readonly Publication[]> = {
   scope: 'database',
   when: featureCondition('publications'),
   sql: (version) =>
-    version < 100_000 ? undefined : 'SELECT pubname, puballtables FROM pg_publication ORDER BY pubname',
+    version < 100_000
+      ? undefined
+      : `
+        SELECT
+          pubname,
+          puballtables,
+          ${version < 150_000 ? 'false' : 'EXISTS (SELECT FROM pg_publication_namespace n WHERE n.pnpubid = p.oid)'} AS in_schema
+        FROM pg_publication p
+        ORDER BY pubname
+      `,
   decode: (rows) =>
     rows.map((row) => ({
       name: decodeText(row, 'pubname'),
       allTables: decodeBoolean(row, 'puballtables'),
+      inSchema: decodeBoolean(row, 'in_schema'),
     })),
   absent: [],
 };

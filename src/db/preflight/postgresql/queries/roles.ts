@@ -83,20 +83,29 @@ export const migrationRoleQuery: PostgresqlQuery<MigrationRole> = {
   },
 };
 
-/** A role of a user that can log in or is a superuser. */
+/** A role of a user that can log in, or has an attribute that the target does not give to it. */
 export interface UserRole {
   readonly name: string;
   readonly superuser: boolean;
   readonly canLogin: boolean;
+  /** REPLICATION and BYPASSRLS, as ALTER ROLE writes them. */
+  readonly attributes: readonly string[];
 }
 
 export const userRolesQuery: PostgresqlQuery<readonly UserRole[]> = {
   id: 'login-roles',
   scope: 'server',
   sql: () => `
-    SELECT rolname, rolsuper, rolcanlogin
+    SELECT
+      rolname,
+      rolsuper,
+      rolcanlogin,
+      array_remove(
+        ARRAY[CASE WHEN rolreplication THEN 'REPLICATION' END, CASE WHEN rolbypassrls THEN 'BYPASSRLS' END],
+        NULL
+      ) AS attributes
     FROM pg_roles
-    WHERE oid >= ${firstNormalOid} AND (rolsuper OR rolcanlogin)
+    WHERE oid >= ${firstNormalOid} AND (rolsuper OR rolcanlogin OR rolreplication OR rolbypassrls)
     ORDER BY rolname
   `,
   decode: (rows) =>
@@ -104,6 +113,7 @@ export const userRolesQuery: PostgresqlQuery<readonly UserRole[]> = {
       name: decodeText(row, 'rolname'),
       superuser: decodeBoolean(row, 'rolsuper'),
       canLogin: decodeBoolean(row, 'rolcanlogin'),
+      attributes: decodeTextArray(row, 'attributes'),
     })),
   absent: [],
 };

@@ -3,9 +3,9 @@ import { otherSupersCheck } from '../../../../../src/db/preflight/postgresql/che
 import { preflightOptions, short, sourceFacts } from '../facts.ts';
 
 const logins = [
-  { name: 'migrator', superuser: true, canLogin: true },
-  { name: 'app', superuser: false, canLogin: true },
-  { name: 'root', superuser: true, canLogin: false },
+  { name: 'migrator', superuser: true, canLogin: true, attributes: [] },
+  { name: 'app', superuser: false, canLogin: true, attributes: [] },
+  { name: 'root', superuser: true, canLogin: false, attributes: [] },
 ];
 
 test('superusers other than the migration role are named', () => {
