@@ -238,7 +238,7 @@ CREATE STATISTICS public.planned_statistics ON (evil.fire('extended statistics')
 INSERT INTO public.planned SELECT n, n, 'x' FROM generate_series(1, 200) n;
 ANALYZE public.planned;
 UPDATE public.planned SET t = 'y' WHERE id < 50;
--- No key and a hash index on a nullable column: the row scan of nullable-hash-index-columns.
+-- No key and a hash index on a nullable column: the row scan of columns-missed-by-index.
 CREATE TABLE public.hashed (n integer, m public.mood);
 CREATE INDEX hashed_n ON public.hashed USING hash (n);
 CREATE INDEX hashed_predicate ON public.hashed (m) WHERE evil.fire('predicate beside a hash index');

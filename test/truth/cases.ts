@@ -9,6 +9,7 @@ import { dumpOptionsCases } from './postgresql/cases/dump-options.ts';
 import { fixedCases } from './postgresql/cases/fixed.ts';
 import { newerReleaseCases } from './postgresql/cases/newer-release.ts';
 import { roleCases } from './postgresql/cases/role.ts';
+import { rowIdentityCases } from './postgresql/cases/row-identity.ts';
 import { serverCases } from './postgresql/cases/server.ts';
 import { serverHistoryCases } from './postgresql/cases/server-history.ts';
 import { settingsLostCases } from './postgresql/cases/settings-lost.ts';
@@ -27,6 +28,7 @@ export const cases = {
     ...roleCases,
     ...unusualServerCases,
     ...databaseCases,
+    ...rowIdentityCases,
     ...beyondDumpCases,
     ...newerReleaseCases,
     ...settingsLostCases,

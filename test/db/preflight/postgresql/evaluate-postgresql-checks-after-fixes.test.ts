@@ -26,8 +26,8 @@ import {
   unusualRelationsQuery,
 } from '../../../../src/db/preflight/postgresql/queries/relations.ts';
 import {
-  hashColumnsQuery,
   incomparableColumnsQuery,
+  missedColumnsQuery,
   type UnsafeIdentity,
   unsafeIdentitiesQuery,
 } from '../../../../src/db/preflight/postgresql/queries/replica-identities.ts';
@@ -70,8 +70,7 @@ const table: UnsafeIdentity = {
   writes: 3,
   olderThanCounters: false,
   parent: undefined,
-  followsKeys: false,
-  upserts: false,
+  perhaps: [],
 };
 const constraint = { name: 'c', owner: 'public.t', ofDomain: false, definition: 'CHECK ((a > 0))', inArrays: false };
 const plain = role({ superuser: false, replication: false, bypassRls: false });
@@ -202,7 +201,10 @@ const cases: readonly Case[] = [
     ],
   },
   { id: 'replica-identity', returned: [returns(unsafeIdentitiesQuery, [table])] },
-  { id: 'replica-identity', returned: [returns(unsafeIdentitiesQuery, [{ ...table, writes: 0, upserts: true }])] },
+  {
+    id: 'replica-identity',
+    returned: [returns(unsafeIdentitiesQuery, [{ ...table, writes: 0, perhaps: ['upsert'] }])],
+  },
   {
     id: 'full-without-eq',
     returned: [
@@ -423,7 +425,9 @@ test('WAL senders with wal_level minimal need the fix of wal_level too, without 
 });
 
 test('REPLICA IDENTITY FULL is not offered where a hash index would not find rows with NULL', () => {
-  const hashed = returns(hashColumnsQuery, [{ table: 'public.t', column: 'a', index: 'public.t_a', rows: 'violate' }]);
+  const hashed = returns(missedColumnsQuery, [
+    { table: 'public.t', column: 'a', index: 'public.t_a', why: 'null', rows: 'violate' },
+  ]);
   const { findings, after } = simulated([returns(unsafeIdentitiesQuery, [table]), hashed]);
   expect(findingOf(findings, 'replica-identity').fix?.sql).toEqual([]);
   expect(after).toBeUndefined();

@@ -3,12 +3,12 @@ import { type CheckOutcome, failOutcome, passOutcome, unknownOutcome, warnOutcom
 import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
 import { suggestQueriesForSimilarRows } from '../owner-queries.ts';
 import {
-  type HashColumn,
-  hashColumnsQuery,
   incomparableColumnsQuery,
   type LooselyEqualColumn,
   looselyEqualColumnsQuery,
-  targetHashColumns,
+  type MissedColumn,
+  missedColumnsQuery,
+  missedOnTarget,
   type UnsafeIdentity,
   unsafeIdentitiesQuery,
 } from '../queries/replica-identities.ts';
@@ -24,17 +24,17 @@ export const fullWithoutEqCheck = declareDatabaseCheck({
   queries: {
     identities: unsafeIdentitiesQuery,
     unequalColumns: incomparableColumnsQuery,
-    hashedNulls: hashColumnsQuery,
+    missedColumns: missedColumnsQuery,
     looseColumns: looselyEqualColumnsQuery,
   },
-  evaluate({ identities, unequalColumns, hashedNulls, looseColumns }, database, facts, options) {
+  evaluate({ identities, unequalColumns, missedColumns, looseColumns }, database, facts, options) {
     const unequal = groupIncomparable(unequalColumns);
     const full = identities.filter(({ identity, unlogged }) => identity === 'f' && !unlogged);
     const found = full.filter(({ keyed, name }) => !keyed && unequal.has(name));
     const missed =
       found.length > 0
         ? []
-        : targetHashColumns(hashedNulls, options).filter(({ table }) => full.some(({ name }) => name === table));
+        : missedOnTarget(missedColumns, options).filter(({ table }) => full.some(({ name }) => name === table));
     if (missed.length > 0) return missedRows(missed, database);
     const loose = looseColumns.filter(({ table }) =>
       full.some((one) => one.name === table && !one.keyed && one.usableIndex === undefined),
@@ -69,14 +69,30 @@ function similarRows(loose: readonly LooselyEqualColumn[], database: string): Ch
   };
 }
 
-function missedRows(missed: readonly HashColumn[], database: string): CheckOutcome {
+const missedTexts: Readonly<Record<MissedColumn['why'], Readonly<Record<'headline' | 'required' | 'detail', string>>>> =
+  {
+    null: {
+      headline: 'A hash index of the target does not find rows with NULL',
+      required: 'a primary key, or no hash index on a nullable column',
+      detail:
+        'PostgreSQL 17 and newer can use an index to find the changed row. A hash index contains no NULL values: a row with NULL in the indexed column is not found, and its UPDATE or DELETE is lost on the target without an error.',
+    },
+    generated: {
+      headline: 'An index of the target does not find rows by a generated column',
+      required: 'a primary key, or no index that contains a generated column after another column',
+      detail:
+        'PostgreSQL 16 and newer can use an index to find the changed row, and compare all columns of the index. Generated columns are not sent, so rows are not found, and each UPDATE or DELETE is lost on the target without an error.',
+    },
+  };
+
+function missedRows(missed: readonly MissedColumn[], database: string): CheckOutcome {
   const certain = missed.filter(({ rows }) => rows === 'violate');
   const named = certain.length > 0 ? certain : missed;
   const indexes = [...new Set(named.map(({ index }) => index))];
+  const texts = missedTexts[named.some(({ why }) => why === 'generated') ? 'generated' : 'null'];
   const more = {
-    headline: 'A hash index of the target does not find rows with NULL',
-    required: 'a primary key, or no hash index on a nullable column',
-    detail: `PostgreSQL 17 and newer can use an index to find the changed row. A hash index contains no NULL values: a row with NULL in the indexed column is not found, and its UPDATE or DELETE is lost on the target without an error.${unlistedNote(named)}`,
+    ...texts,
+    detail: `${texts.detail}${unlistedNote(named)}`,
     objects: limitObjects(named).map(({ table, column, index }) => `${table} (${column}, ${index})`),
     fix: {
       database,

@@ -6,9 +6,10 @@ import { type InstanceIdentity, laterInstanceQuery } from '../queries/cluster.ts
 
 import { featureCondition } from '../queries/database-overview.ts';
 import {
-  hashColumnsQuery,
+  describeMissed,
   incomparableColumnsQuery,
-  missedNulls,
+  missedColumnsQuery,
+  type PossibleWrite,
   type UnsafeIdentity,
   unsafeIdentitiesQuery,
 } from '../queries/replica-identities.ts';
@@ -95,11 +96,11 @@ export const replicaIdentityCheck = declareDatabaseCheck({
   queries: {
     identities: unsafeIdentitiesQuery,
     unequalColumns: incomparableColumnsQuery,
-    hashedNulls: hashColumnsQuery,
+    missedColumns: missedColumnsQuery,
     counters: countersStartQuery,
     server: laterInstanceQuery,
   },
-  evaluate({ identities, unequalColumns, hashedNulls, counters, server }, database, facts, options) {
+  evaluate({ identities, unequalColumns, missedColumns, counters, server }, database, facts, options) {
     const version = sourceVersionNumber(facts);
     const lacking = identities.filter((table) => !table.unlogged && identityProblem(table, version) !== undefined);
     if (lacking.length === 0) return passOutcome('all tables');
@@ -110,7 +111,7 @@ export const replicaIdentityCheck = declareDatabaseCheck({
     // With a generated column in the key, the source reports no error, but the whole replication stops. For such tables
     // past statistics do not reduce the severity.
     const silent = lacking.filter(({ generatedKey }) => generatedKey && version < generatedIdentitySince);
-    const open = lacking.filter(({ upserts, followsKeys }) => upserts || followsKeys);
+    const open = lacking.filter(({ perhaps }) => perhaps.length > 0);
     const rank = (table: UnsafeIdentity) => (written.includes(table) ? 2 : Number(open.includes(table)));
     const ordered = lacking.toSorted((a, b) => rank(b) - rank(a));
     const unsure = written.some(({ writes, parent }) => writes === 0 && parent === undefined)
@@ -123,7 +124,7 @@ export const replicaIdentityCheck = declareDatabaseCheck({
       objects: limitObjects(ordered).map((table) => `${table.name} (${identityProblem(table, version)})`),
       fix: identityFix(
         ordered,
-        groupIncomparable([...unequalColumns, ...missedNulls(hashedNulls, options)]),
+        groupIncomparable([...unequalColumns, ...describeMissed(missedColumns, options)]),
         database,
         version,
       ),
@@ -136,29 +137,39 @@ export const replicaIdentityCheck = declareDatabaseCheck({
   },
 });
 
-/** The counters of a table do not show an upsert that found no conflict, or the change of a key to which no row referred. */
+/** How the rows of a table may be changed without a count in its statistics, and why. */
+const means: Readonly<Record<PossibleWrite, readonly [how: string, why: string]>> = {
+  upsert: [
+    'by ON CONFLICT DO UPDATE or MERGE',
+    'INSERT … ON CONFLICT DO UPDATE and MERGE fail in the same way, also without a conflict; the statistics then count only an INSERT.',
+  ],
+  key: [
+    'through a foreign key with ON UPDATE',
+    'An UPDATE of a key that a foreign key with ON UPDATE CASCADE or SET follows fails in the same way, also if no row refers to the key.',
+  ],
+  chain: [
+    'through a chain of foreign keys',
+    'Rows were deleted from a table that it follows through another one with ON DELETE CASCADE: such a DELETE fails in the same way as soon as it deletes a row in between.',
+  ],
+  kin: [
+    'through a parent or partitioned table',
+    'Rows of a table with the same parent were changed: UPDATE and DELETE of the parent fail in the same way, also if no row of the table without a replica identity is changed.',
+  ],
+  rule: ['by a rule', 'A rule with UPDATE or DELETE fails in the same way, also if it finds no row.'],
+};
+
+/** The counters of a table do not show a statement that the server refuses although it would change no row. */
 function openOutcome(open: readonly UnsafeIdentity[], more: Omit<CheckOutcome, 'status' | 'blocks' | 'observed'>) {
-  const means: string[] = [];
-  const reasons: string[] = [];
-  if (open.some(({ upserts }) => upserts)) {
-    means.push('by ON CONFLICT DO UPDATE or MERGE');
-    reasons.push(
-      'INSERT … ON CONFLICT DO UPDATE and MERGE fail in the same way, also without a conflict; the statistics then count only an INSERT.',
-    );
-  }
-  if (open.some(({ followsKeys }) => followsKeys)) {
-    means.push('through a foreign key with ON UPDATE');
-    reasons.push(
-      'An UPDATE of a key that a foreign key with ON UPDATE CASCADE or SET follows fails in the same way, also if no row refers to the key.',
-    );
-  }
+  const found = Object.entries(means).filter(([write]) =>
+    open.some(({ perhaps }) => perhaps.some((one) => one === write)),
+  );
   return {
     ...unknownOutcome(`${countOf(open.length, 'table')} without, possibly with writes`),
     ...more,
     headline: 'UPDATE may fail without a replica identity',
-    premise: `no statement updates or deletes rows of tables without a replica identity, also not ${means.join(' or ')}`,
+    premise: `no statement updates or deletes rows of tables without a replica identity, also not ${found.map(([, [how]]) => how).join(' or ')}`,
     settledBy: 'REPLICA IDENTITY on the source',
-    detail: `${more.detail} ${reasons.join(' ')}`,
+    detail: [more.detail, ...found.map(([, [, why]]) => why)].join(' '),
   };
 }
 

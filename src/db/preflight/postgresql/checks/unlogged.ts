@@ -6,9 +6,9 @@ import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
 import { type UnloggedKey, unloggedKeysQuery } from '../queries/constraints.ts';
 import { unusualRelationsQuery } from '../queries/relations.ts';
 import {
-  hashColumnsQuery,
+  describeMissed,
   incomparableColumnsQuery,
-  missedNulls,
+  missedColumnsQuery,
   unsafeIdentitiesQuery,
 } from '../queries/replica-identities.ts';
 
@@ -32,9 +32,9 @@ export const unloggedCheck = declareDatabaseCheck({
     identities: unsafeIdentitiesQuery,
     unequalColumns: incomparableColumnsQuery,
     unloggedReferences: unloggedKeysQuery,
-    hashedNulls: hashColumnsQuery,
+    missedColumns: missedColumnsQuery,
   },
-  evaluate({ relations, identities, unequalColumns, unloggedReferences, hashedNulls }, database, facts, options) {
+  evaluate({ relations, identities, unequalColumns, unloggedReferences, missedColumns }, database, facts, options) {
     const tables = relations.unlogged;
     if (tables.length === 0) return passOutcome('none');
     const observed = countOf(tables.length, 'table');
@@ -45,7 +45,7 @@ export const unloggedCheck = declareDatabaseCheck({
       });
     }
     const version = sourceVersionNumber(facts);
-    const unequal = groupIncomparable([...unequalColumns, ...missedNulls(hashedNulls, options)]);
+    const unequal = groupIncomparable([...unequalColumns, ...describeMissed(missedColumns, options)]);
     // A table that is changed to LOGGED is published, so it needs a replica identity like every table.
     const lacking = identities.filter((table) => table.unlogged && identityProblem(table, version) !== undefined);
     const keys = lacking.flatMap((table) => {

@@ -1,4 +1,4 @@
-import { firstNormalOid, typeOids } from '../../../../postgresql/catalog-oids.ts';
+import { catalogOids, firstNormalOid, typeOids } from '../../../../postgresql/catalog-oids.ts';
 import {
   decodeBoolean,
   decodeNumber,
@@ -49,11 +49,25 @@ export interface UnsafeIdentity {
   readonly olderThanCounters: boolean;
   /** The table with the most deleted rows that a foreign key with ON DELETE CASCADE or SET follows; undefined if none. */
   readonly parent: { readonly name: string; readonly deletes: number } | undefined;
-  /** Whether a foreign key with ON UPDATE CASCADE or SET refers to a table in which an indexed column may have changed. */
-  readonly followsKeys: boolean;
-  /** Whether rows were inserted, and a unique index makes ON CONFLICT DO UPDATE possible. */
-  readonly upserts: boolean;
+  /** Statements that may change rows of the table although none of its own rows was changed. */
+  readonly perhaps: readonly PossibleWrite[];
 }
+
+/**
+ * `upsert`: rows were inserted, and a unique index makes ON CONFLICT DO UPDATE possible. `key`: foreign keys with ON
+ * UPDATE CASCADE or SET lead to a table in which an indexed column may have changed. `chain`: the table follows a table
+ * that follows deleted rows. `kin`: rows of a table with the same inheritance root were changed. `rule`: the action of a
+ * rule contains UPDATE, DELETE or MERGE.
+ */
+export type PossibleWrite = 'upsert' | 'key' | 'chain' | 'kin' | 'rule';
+
+const possibleWrites: readonly (readonly [flag: string, write: PossibleWrite])[] = [
+  ['U', 'upsert'],
+  ['m', 'key'],
+  ['c', 'chain'],
+  ['h', 'kin'],
+  ['r', 'rule'],
+];
 
 export const unsafeIdentitiesQuery: PostgresqlQuery<readonly UnsafeIdentity[]> = {
   id: 'replica-identities',
@@ -85,6 +99,9 @@ export const unsafeIdentitiesQuery: PostgresqlQuery<readonly UnsafeIdentity[]> =
       END`,
       "CASE WHEN f.older THEN 'o' END",
       "CASE WHEN f.moved THEN 'm' END",
+      "CASE WHEN f.chained THEN 'c' END",
+      "CASE WHEN c.oid IN (SELECT kin.rel FROM kin) THEN 'h' END",
+      `CASE WHEN EXISTS (${changingRules(version)}) THEN 'r' END`,
       `CASE
         WHEN pg_stat_get_tuples_inserted(c.oid) > 0
           AND EXISTS (
@@ -105,6 +122,7 @@ export const unsafeIdentitiesQuery: PostgresqlQuery<readonly UnsafeIdentity[]> =
       END`,
     ];
     return `
+      ${kinCte}
       SELECT
         c.oid::regclass AS name,
         concat(c.relreplident, ${flags.join(', ')}) AS flags,
@@ -145,42 +163,102 @@ export const unsafeIdentitiesQuery: PostgresqlQuery<readonly UnsafeIdentity[]> =
         writes: decodeOptionalNumber(row, 'writes'),
         olderThanCounters: flags.includes('o', 1),
         parent: decodeParent(row),
-        followsKeys: flags.includes('m', 1),
-        upserts: flags.includes('U', 1),
+        perhaps: possibleWrites.filter(([flag]) => flags.includes(flag, 1)).map(([, write]) => write),
       };
     }),
   absent: [],
 };
 
 /**
- * The tables that the foreign keys of the table `c` follow by an action. The server checks the replica identity for the
- * action of every deleted or changed row, also if no row refers to it. Foreign keys of a partition and of its
- * partitioned tables refer to different partitions. A HOT update changes no indexed column, so no referenced key.
+ * WITH clause: the tables of which a parent, a child or another child of the same root had changed rows (`kin`). The
+ * server checks the replica identity of all of them when a statement names their parent, and counts only changed rows.
+ */
+const kinCte = `
+  WITH RECURSIVE tree(rel, root) AS (
+    SELECT i.inhparent, i.inhparent
+    FROM pg_inherits i
+    WHERE NOT EXISTS (SELECT FROM pg_inherits u WHERE u.inhrelid = i.inhparent)
+    UNION
+    SELECT i.inhrelid, tree.root
+    FROM tree
+    JOIN pg_inherits i ON i.inhparent = tree.rel
+  ),
+  changed(root) AS (
+    SELECT tree.root
+    FROM tree
+    GROUP BY tree.root
+    HAVING sum(pg_stat_get_tuples_updated(tree.rel) + pg_stat_get_tuples_deleted(tree.rel)) > 0
+  ),
+  kin(rel) AS (
+    SELECT tree.rel
+    FROM tree
+    JOIN changed ON changed.root = tree.root
+  )
+`;
+
+/** Rules with an UPDATE, DELETE or MERGE (nodes/nodes.h: CmdType) that use the table `c`. */
+function changingRules(version: number): string {
+  return `
+    SELECT FROM pg_depend d
+    JOIN pg_rewrite w ON w.oid = d.objid
+    WHERE d.refclassid = '${catalogOids.pg_class}'
+      AND d.refobjid = c.oid
+      AND d.classid = '${catalogOids.pg_rewrite}'
+      AND w.ev_type <> '1'
+      AND w.ev_action::text ~ ':commandType [24${version < 150_000 ? '' : '5'}] '
+  `;
+}
+
+/**
+ * The tables that the foreign keys of the table `c` follow by an action, directly or through other tables. The server
+ * checks the replica identity for the action of every deleted or changed row, also if no row refers to it. Foreign keys
+ * of a partition and of its partitioned tables refer to different partitions. A HOT update changes no indexed column, so
+ * no referenced key.
  */
 function followedTables(version: number): string {
-  const owners =
-    version < 120_000
-      ? 'k.conrelid = c.oid'
-      : 'k.conrelid = ANY (ARRAY(SELECT c.oid UNION ALL SELECT a::oid FROM pg_partition_ancestors(c.oid) a))';
+  const keysOf = (table: string) => `
+    k.contype = 'f'${version < 180_000 ? '' : ' AND k.conenforced'}
+      AND ${
+        version < 120_000
+          ? `k.conrelid = ${table}`
+          : `k.conrelid = ANY (ARRAY(SELECT ${table} UNION ALL SELECT a::oid FROM pg_partition_ancestors(${table}) a))`
+      }
+  `;
+  const actions = 'CROSS JOIN LATERAL (VALUES (true, k.confdeltype), (false, k.confupdtype)) x(deletes, action)';
   return `
+    WITH RECURSIVE reached(rel, deletes, keys, direct) AS (
+      SELECT k.confrelid, x.deletes, CASE WHEN NOT x.deletes THEN k.confkey END, true
+      FROM pg_constraint k
+      ${actions}
+      WHERE ${keysOf('c.oid')}
+        AND x.action IN ('c', 'n', 'd')
+      UNION
+      SELECT k.confrelid, x.deletes, CASE WHEN NOT x.deletes THEN k.confkey END, false
+      FROM reached
+      JOIN pg_constraint k ON ${keysOf('reached.rel')}
+      ${actions}
+      WHERE CASE
+        WHEN reached.deletes THEN x.deletes AND x.action = 'c'
+        ELSE k.conkey && reached.keys AND (x.action IN ('n', 'd') OR (x.action = 'c' AND NOT x.deletes))
+      END
+    )
     SELECT
-      max(k.deleted) AS deleted,
-      (array_agg(k.confrelid::regclass::text ORDER BY k.deleted DESC NULLS LAST))[1] AS parent,
+      max(k.deleted) FILTER (WHERE k.direct) AS deleted,
+      (array_agg(k.rel::regclass::text ORDER BY k.deleted DESC NULLS LAST) FILTER (WHERE k.direct))[1] AS parent,
+      bool_or(k.deleted > 0 AND NOT k.direct) AS chained,
       bool_or(k.moved > 0) AS moved,
       bool_or(k.older) AS older
     FROM (
       SELECT
-        k.confrelid,
-        CASE WHEN k.confdeltype IN ('c', 'n', 'd') THEN pg_stat_get_tuples_deleted(k.confrelid) END AS deleted,
+        r.rel,
+        r.direct,
+        CASE WHEN r.deletes THEN pg_stat_get_tuples_deleted(r.rel) END AS deleted,
         CASE
-          WHEN k.confupdtype IN ('c', 'n', 'd')
-            THEN pg_stat_get_tuples_updated(k.confrelid) - pg_stat_get_tuples_hot_updated(k.confrelid)
+          WHEN NOT r.deletes THEN pg_stat_get_tuples_updated(r.rel) - pg_stat_get_tuples_hot_updated(r.rel)
         END AS moved,
-        k.confdeltype IN ('c', 'n', 'd') AND p.relpages > 0 AND pg_stat_get_tuples_inserted(p.oid) = 0 AS older
-      FROM pg_constraint k
-      JOIN pg_class p ON p.oid = k.confrelid AND p.relkind = 'r'
-      WHERE ${owners}
-        AND k.contype = 'f'${version < 180_000 ? '' : ' AND k.conenforced'}
+        r.direct AND r.deletes AND p.relpages > 0 AND pg_stat_get_tuples_inserted(p.oid) = 0 AS older
+      FROM reached r
+      JOIN pg_class p ON p.oid = r.rel AND p.relkind = 'r'
     ) k
   `;
 }
@@ -353,21 +431,23 @@ function keyColumns(version: number, index: string): string {
 }
 
 /**
- * A hash index on a nullable column of a table whose replica identity is the whole row. The target uses this index to
- * find rows, although a hash index does not find NULL. `violate`: at least one row has NULL in the column.
+ * A column of an index with which the target misses rows of a table whose replica identity is the whole row.
+ * `violate`: the index misses at least one row.
  */
-export interface HashColumn extends PreliminaryResult {
+export interface MissedColumn extends PreliminaryResult {
   readonly table: string;
   /** Quoted. */
   readonly column: string;
   readonly index: string;
+  /** `null`: a hash index does not find NULL. `generated`: the source does not send the value to search for. */
+  readonly why: 'null' | 'generated';
 }
 
 /**
- * When the target searches for a row, it uses the first index that is not partial and begins with a column. The target
- * creates the indexes of constraints first, then the other indexes in the order of their names.
+ * When the target searches for a row, it uses the first index that is not partial and begins with a column that is sent.
+ * The target creates the indexes of constraints first, then the other indexes in the order of their names.
  */
-const earlier = `
+const earlier = (version: number): string => `
   EXISTS (
     SELECT FROM pg_index y
     JOIN pg_class b ON b.oid = y.indexrelid
@@ -375,16 +455,37 @@ const earlier = `
     WHERE y.indrelid = c.oid
       AND t.amname = 'btree'
       AND y.indpred IS NULL
-      AND y.indkey[0] <> '0'
-      AND (
-        b.relname::text COLLATE "C" < n.relname::text COLLATE "C"
-          OR EXISTS (SELECT FROM pg_constraint k WHERE k.conindid = b.oid AND k.conrelid = c.oid)
-      )
+      AND ${beginsWithSent(version, 'y')}
+      AND (NOT ${ofConstraint('y')}, b.relname::text COLLATE "C") < (NOT ${ofConstraint('x')}, n.relname::text COLLATE "C")
   )
 `;
 
-export const hashColumnsQuery: PostgresqlQuery<readonly HashColumn[]> = {
-  id: 'nullable-hash-index-columns',
+function ofConstraint(index: string): string {
+  return `EXISTS (SELECT FROM pg_constraint k WHERE k.conindid = ${index}.indexrelid AND k.conrelid = c.oid)`;
+}
+
+/** Condition: the index of the table `c` begins with a column that is not generated. */
+function beginsWithSent(version: number, index: string): string {
+  const isColumn = `${index}.indkey[0] <> '0'`;
+  return version < 120_000
+    ? isColumn
+    : `
+      ${isColumn}
+        AND NOT EXISTS (
+          SELECT FROM pg_attribute a
+          WHERE a.attrelid = c.oid
+            AND a.attnum = ${index}.indkey[0]
+            AND a.attgenerated <> ''
+        )
+    `;
+}
+
+/**
+ * The target compares the columns of the index that it uses, also generated ones, for which it has no value then: it
+ * searches for NULL (execReplication.c: build_replindex_scan_key).
+ */
+export const missedColumnsQuery: PostgresqlQuery<readonly MissedColumn[]> = {
+  id: 'columns-missed-by-index',
   scope: 'database',
   when: featureCondition('relations'),
   sql: (version) => `
@@ -392,6 +493,7 @@ export const hashColumnsQuery: PostgresqlQuery<readonly HashColumn[]> = {
       c.oid::regclass AS name,
       quote_ident(a.attname) AS attname,
       x.indexrelid::regclass AS by_index,
+      m.amname = 'hash' AS hashed,
       ${filledTableSql} AS filled,
       ${searchedTableSql(version)}
     FROM pg_class c
@@ -399,14 +501,16 @@ export const hashColumnsQuery: PostgresqlQuery<readonly HashColumn[]> = {
     JOIN pg_index x ON x.indrelid = c.oid AND x.indisvalid AND x.indpred IS NULL
     JOIN pg_class n ON n.oid = x.indexrelid
     JOIN pg_am m ON m.oid = n.relam
-    JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = x.indkey[0]
+    JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = ANY (${keyColumns(version, 'x')})
     WHERE c.oid >= '${firstNormalOid}'
       AND c.relkind = 'r'
       AND c.relpersistence <> 't'
       AND i.indexrelid IS NULL
-      AND m.amname = 'hash'
-      AND NOT a.attnotnull
-      AND NOT ${earlier}
+      AND ${beginsWithSent(version, 'x')}
+      AND (
+        (m.amname = 'hash' AND NOT a.attnotnull)${version < 120_000 ? '' : " OR (m.amname = 'btree' AND a.attgenerated <> '')"}
+      )
+      AND NOT ${earlier(version)}
     ORDER BY 1, 2
   `,
   decode: (rows) =>
@@ -414,31 +518,35 @@ export const hashColumnsQuery: PostgresqlQuery<readonly HashColumn[]> = {
       table: decodeText(row, 'name'),
       column: decodeText(row, 'attname'),
       index: decodeText(row, 'by_index'),
-      ...(decodeBoolean(row, 'filled') ? { rows: 'unseen', searched: decodeSearchedTable(row) } : { rows: 'none' }),
+      ...(decodeBoolean(row, 'hashed')
+        ? {
+            why: 'null',
+            ...(decodeBoolean(row, 'filled')
+              ? { rows: 'unseen', searched: decodeSearchedTable(row) }
+              : { rows: 'none' }),
+          }
+        : { why: 'generated', rows: 'violate' }),
     })),
   searchRows: (found, search) => completeBySearch(found, search, isNullField),
   absent: [],
 };
 
-/** With REPLICA IDENTITY FULL, PostgreSQL 17 and newer can use a hash index on the target to find a row. */
-const hashIndexLookupSince = 170_000;
+/** The releases that use such an index for REPLICA IDENTITY FULL: a btree index since 16, a hash index since 17. */
+const usedSince = { generated: 160_000, null: 170_000 } as const;
 
-/**
- * Nullable columns with a hash index that the target uses to find rows; rows with NULL in such a column are not found.
- * Targets before PostgreSQL 17 use no hash index.
- */
-export function targetHashColumns(hashed: readonly HashColumn[], options: PreflightOptions): readonly HashColumn[] {
+/** Without the indexes that targets of an older release do not use. */
+export function missedOnTarget(missed: readonly MissedColumn[], options: PreflightOptions): readonly MissedColumn[] {
   const target = targetVersionNumber(options);
-  return target !== undefined && target < hashIndexLookupSince ? [] : hashed;
+  return missed.filter(({ why }) => target === undefined || target >= usedSince[why]);
 }
 
-/**
- * Columns for which REPLICA IDENTITY FULL is not sufficient, because the target finds rows with a hash index, which has
- * no entry for NULL.
- */
-export function missedNulls(hashed: readonly HashColumn[], options: PreflightOptions): readonly IncomparableColumn[] {
-  return targetHashColumns(hashed, options).map(({ table, column, index }) => ({
+/** Columns for which REPLICA IDENTITY FULL is not sufficient, because the target does not find rows with an index. */
+export function describeMissed(
+  missed: readonly MissedColumn[],
+  options: PreflightOptions,
+): readonly IncomparableColumn[] {
+  return missedOnTarget(missed, options).map(({ table, column, index, why }) => ({
     table,
-    column: `${column} (the hash index ${index} has no entry for NULL)`,
+    column: `${column} (${why === 'null' ? `the hash index ${index} has no entry for NULL` : `generated, in the index ${index}`})`,
   }));
 }

@@ -23,8 +23,7 @@ function identityOf(more: Partial<UnsafeIdentity> = {}): UnsafeIdentity {
     writes: 1,
     olderThanCounters: false,
     parent: undefined,
-    followsKeys: false,
-    upserts: false,
+    perhaps: [],
     ...more,
   };
 }
@@ -38,7 +37,7 @@ function evaluate(
   looseColumns: readonly IncomparableColumn[] = [],
 ) {
   const where = sourceFacts({ connection: connected({ version }) });
-  const facts = { identities: tables, unequalColumns, hashedNulls: [], looseColumns };
+  const facts = { identities: tables, unequalColumns, missedColumns: [], looseColumns };
   return fullWithoutEqCheck.evaluate(facts, 'd1', where, preflightOptions());
 }
 
@@ -65,6 +64,21 @@ test.each([
   const outcome = evaluate([identityOf(is)], 170_010, [], [{ table: 'public.t', column: 'n numeric' }]);
   expect(short(outcome)).toBe(verdict);
   if (verdict !== 'pass') expectText(outcome.detail);
+});
+
+test.each([
+  { target: '15', verdict: 'pass' },
+  { target: '16', verdict: 'fail continuous' },
+  { target: undefined, verdict: 'fail continuous' },
+])('an index with a generated column, for a target of version $target: $verdict', ({ target, verdict }) => {
+  const missedColumns = [
+    { table: 'public.t', column: 'g', index: 'public.t_ag', why: 'generated' as const, rows: 'violate' as const },
+  ];
+  const facts = { identities: [identityOf({ identity: 'f' })], unequalColumns: [], missedColumns, looseColumns: [] };
+  const options = preflightOptions(target === undefined ? {} : { targetVersion: target });
+  const outcome = fullWithoutEqCheck.evaluate(facts, 'd1', sourceFacts(), options);
+  expect(short(outcome)).toBe(verdict);
+  if (verdict !== 'pass') expectText(`${outcome.headline}: ${outcome.detail} ${outcome.fix?.text}`);
 });
 
 test.each([14, 18] as const)(

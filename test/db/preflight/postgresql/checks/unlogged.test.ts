@@ -20,7 +20,7 @@ test.each([
     relations: { ...unusualRelationsQuery.absent, unlogged: ['public.c'] },
     identities: [],
     unequalColumns: [],
-    hashedNulls: [],
+    missedColumns: [],
     unloggedReferences: [{ ...outward, ...is }],
   };
   const outcome = unloggedCheck.evaluate(
@@ -60,7 +60,7 @@ test('an unlogged table is made logged after those that it refers to, and given 
   const values = {
     ...relations({ unlogged: ['public.a', 'public.b', 'public.c'] }),
     unequalColumns: [],
-    hashedNulls: [],
+    missedColumns: [],
     unloggedReferences: [
       { from: 'public.a', to: 'public.b', logged: false, truncated: false },
       { from: 'public.b', to: 'public.c', logged: false, truncated: false },
@@ -79,8 +79,7 @@ test('an unlogged table is made logged after those that it refers to, and given 
         writes: 0,
         olderThanCounters: false,
         parent: undefined,
-        followsKeys: false,
-        upserts: false,
+        perhaps: [],
       },
     ],
   };
@@ -117,13 +116,14 @@ test('a table that can have no usable identity stays unlogged, and so does what 
     writes: 0,
     olderThanCounters: false,
     parent: undefined,
-    followsKeys: false,
-    upserts: false,
+    perhaps: [],
   };
   const values = {
     ...relations({ unlogged: ['public.a', 'public.b', 'public.c', 'public.d', 'public.e'] }),
     unequalColumns: [{ table: 'public.b', column: 'doc json' }],
-    hashedNulls: [{ table: 'public.c', column: 'n', index: 'public.c_n', rows: 'violate' as const }],
+    missedColumns: [
+      { table: 'public.c', column: 'n', index: 'public.c_n', why: 'null' as const, rows: 'violate' as const },
+    ],
     unloggedReferences: [{ from: 'public.a', to: 'public.b', logged: false, truncated: false }],
     identities: ['public.b', 'public.c', 'public.e'].map((name) => ({
       ...table,

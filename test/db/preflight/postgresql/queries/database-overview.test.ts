@@ -242,7 +242,10 @@ const databases: Readonly<Record<string, readonly (readonly string[])[]>> = {
   ],
   'columns-without-equality': [['CREATE TABLE t (a json)', "INSERT INTO t VALUES ('{}')"]],
   'loosely-equal-columns': [['CREATE TABLE t (a numeric)'], ['CREATE TABLE t (a numeric[])']],
-  'nullable-hash-index-columns': [['CREATE TABLE t (a int)', 'CREATE INDEX ON t USING hash (a)']],
+  'columns-missed-by-index': [
+    ['CREATE TABLE t (a int)', 'CREATE INDEX ON t USING hash (a)'],
+    ['CREATE TABLE t (a int, g int GENERATED ALWAYS AS (a) STORED)', 'CREATE INDEX ON t (a, g)'],
+  ],
   'partitioned-tables': [
     [
       `CREATE TABLE p (${key}) PARTITION BY HASH (id)`,
