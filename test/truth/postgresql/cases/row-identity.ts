@@ -6,6 +6,20 @@ const changesLater = {
   why: 'the statistics count changed rows, and the statement of the application has changed none of this table so far; the report says that no statement may, with the statement that gives the table a replica identity',
 } as const;
 
+/** The application uses a statement that nothing excludes. */
+const truncatesLater = {
+  truth: 'dump',
+  why: 'whether the application uses TRUNCATE during the migration is not known; the report says that it may not',
+} as const;
+
+const partitionedChild = [
+  'CREATE TABLE ref (id int PRIMARY KEY)',
+  'CREATE TABLE child (id int PRIMARY KEY, r int REFERENCES ref) PARTITION BY RANGE (id)',
+  'CREATE TABLE child1 PARTITION OF child FOR VALUES FROM (0) TO (1000)',
+  'INSERT INTO ref VALUES (1), (2)',
+  'INSERT INTO child VALUES (1, 1), (2, 2)',
+];
+
 /** Which statements need the replica identity of a table, and how the target finds the changed row. */
 export const rowIdentityCases: readonly PostgresCase[] = [
   {
@@ -163,5 +177,75 @@ export const rowIdentityCases: readonly PostgresCase[] = [
       `UPDATE ${table} SET b = 'z' WHERE a = 2`,
       `DELETE FROM ${table} WHERE a = 3`,
     ]),
+  },
+  {
+    name: 'without a key: a function merges rows into a table that has only got new ones so far',
+    verdict: 'continuous',
+    unproven: ['replica-identity'],
+    differs: changesLater,
+    setup: [
+      'CREATE TABLE log (k int, t text)',
+      `CREATE FUNCTION note(int, text) RETURNS void LANGUAGE plpgsql AS $$BEGIN
+        MERGE INTO public.log USING (VALUES ($1, $2)) v (k, t) ON log.k = v.k
+        WHEN MATCHED THEN UPDATE SET t = v.t WHEN NOT MATCHED THEN INSERT VALUES (v.k, v.t);
+      END$$`,
+      "SELECT note(1, 'a'), note(2, 'b')",
+    ],
+    quiet: ['log'],
+    app: ["SELECT note(3, 'c')"],
+  },
+  {
+    name: 'without a key: functions that add rows, lock rows of it, and change another table',
+    verdict: 'continuous',
+    setup: [
+      'CREATE TABLE log (k int, t text)',
+      'CREATE TABLE other (k int PRIMARY KEY, t text)',
+      `CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN
+        -- Not UPDATE log, nor DELETE FROM log
+        PERFORM FROM public.log WHERE k = NEW.k FOR UPDATE;
+        INSERT INTO public.log VALUES (NEW.k, NEW.t);
+        UPDATE public.other SET t = 'log' WHERE k = NEW.k - 1;
+        RETURN NEW;
+      END$$`,
+      'CREATE TRIGGER noting AFTER INSERT ON other FOR EACH ROW EXECUTE FUNCTION note()',
+      "INSERT INTO other VALUES (1, 'a'), (2, 'b')",
+    ],
+    quiet: ['log'],
+    app: ["INSERT INTO other VALUES (3, 'c')"],
+  },
+  {
+    name: 'a TRUNCATE by a function of what a partitioned table refers to',
+    verdict: 'continuous',
+    unproven: ['partitions'],
+    differs: truncatesLater,
+    setup: [
+      ...partitionedChild,
+      "CREATE FUNCTION empty() RETURNS void LANGUAGE plpgsql AS $$BEGIN EXECUTE 'TRUNCATE TABLE public.ref, public.child'; END$$",
+    ],
+    app: ['SELECT empty()', 'INSERT INTO ref VALUES (7)'],
+  },
+  {
+    name: 'an earlier TRUNCATE of what a partitioned table refers to',
+    verdict: 'continuous',
+    unproven: ['partitions'],
+    differs: truncatesLater,
+    from: 16,
+    to: 18,
+    setup: [...partitionedChild, 'TRUNCATE ref CASCADE', 'INSERT INTO ref VALUES (1)'],
+    app: ['TRUNCATE ref CASCADE', 'INSERT INTO ref VALUES (7)'],
+  },
+  {
+    name: 'a partitioned table refers to a table that is not truncated, and to one that was loaded once',
+    verdict: 'continuous',
+    setup: [
+      ...partitionedChild,
+      'CREATE TABLE loaded (id int PRIMARY KEY)',
+      'CREATE TABLE other (id int PRIMARY KEY, r int REFERENCES loaded) PARTITION BY HASH (id)',
+      'CREATE TABLE other1 PARTITION OF other FOR VALUES WITH (MODULUS 1, REMAINDER 0)',
+      'INSERT INTO loaded SELECT generate_series(1, 100)',
+      'VACUUM FULL loaded',
+      'CREATE FUNCTION empty() RETURNS void LANGUAGE plpgsql AS $$BEGIN TRUNCATE public.child; END$$',
+    ],
+    app: ['SELECT empty()', 'INSERT INTO child VALUES (5, 1)'],
   },
 ];

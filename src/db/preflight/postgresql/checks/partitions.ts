@@ -19,6 +19,8 @@ import {
   warnOutcome,
 } from '../../finding.ts';
 import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
+import { bodyStatementsQuery, namesTable } from '../queries/body-statements.ts';
+import { type PartitionedKey, partitionedKeysQuery } from '../queries/constraints.ts';
 import { featureCondition } from '../queries/database-overview.ts';
 import { maxScanBytes, partTypesSql, type ViolationResult } from '../queries/row-scan.ts';
 import type { PostgresqlQuery, RowSearcher } from '../query.ts';
@@ -251,8 +253,8 @@ export const partitionsCheck = declareDatabaseCheck({
   title: 'no partition is created during the migration, and each row belongs to the same partition on the target',
   headline: 'A partition created during the migration stops the replication',
   severity: { continuous: 'blocker', dump: 'blocker' },
-  queries: { partitions: partitionedTablesQuery },
-  evaluate({ partitions }, database, _ground, { method }) {
+  queries: { partitions: partitionedTablesQuery, keys: partitionedKeysQuery, bodies: bodyStatementsQuery },
+  evaluate({ partitions, keys, bodies }, database, _ground, { method }) {
     const unstable = partitions.filter(({ enumHashed }) => enumHashed);
     if (unstable.length > 0) return enumHashed(unstable, database);
     const moved = partitions.filter(({ numbered }) => numbered === 'violate');
@@ -270,10 +272,19 @@ export const partitionsCheck = declareDatabaseCheck({
     }
     const detaching = partitions.flatMap((one) => one.detaching.map((partition) => ({ table: one.name, partition })));
     if (detaching.length > 0) return interruptedDetach(detaching, database);
+    const emptied = keys.filter(
+      ({ to, truncated }) =>
+        truncated || bodies.some((statement) => statement.verb === 'truncate' && namesTable(statement, to)),
+    );
+    if (emptied.length > 0 && method !== 'dump') return truncatedReferences(emptied);
     const growing = partitions.filter(({ strategy, closed }) => strategy !== 'hash' && !closed);
     const objects = limitObjects(partitions).map(described);
     if (partitions.length === 0) return passOutcome('no partitioned table');
     const observed = countOf(partitions.length, 'partitioned table');
+    const kept = keys.length === 0 || method === 'dump' ? '' : ` ${truncateImpact(keys)}`;
+    if (growing.length === 0 && kept !== '') {
+      return warnOutcome(observed, { ...truncateTexts(keys), detail: `${truncateImpact(keys)}${unlistedNote(keys)}` });
+    }
     if (growing.length === 0) {
       const isHashed = partitions.every(({ strategy }) => strategy === 'hash');
       return passOutcome(`${observed}, by hash${isHashed ? '' : ' or a boolean'}`, { objects });
@@ -281,7 +292,7 @@ export const partitionsCheck = declareDatabaseCheck({
     if (method === 'dump') return infoOutcome(observed, { objects });
     return warnOutcome(observed, {
       required: 'all partitions for the next two weeks exist already',
-      detail: `A partition that is created during the migration is published immediately but missing on the target, which stops the replication of the whole database: "logical replication target relation "…" does not exist".${unlistedNote(partitions)}`,
+      detail: `A partition that is created during the migration is published immediately but missing on the target, which stops the replication of the whole database: "logical replication target relation "…" does not exist".${unlistedNote(partitions)}${kept}`,
       objects,
       fix: {
         by: 'the operator of the partitioning job',
@@ -290,6 +301,35 @@ export const partitionsCheck = declareDatabaseCheck({
     });
   },
 });
+
+/** The target gets the names of the partitions only, and its TRUNCATE does not cascade. */
+function truncateImpact(keys: readonly PartitionedKey[]): string {
+  const named = limitObjects([...new Set(keys.map(({ to }) => to))]);
+  return `Do not TRUNCATE ${named.join(', ')} during the migration: a foreign key of a partitioned table refers to ${named.length === 1 ? 'it' : 'them'}, and the target truncates the partitions but not the partitioned table, which stops the replication of the whole database: "cannot truncate a table referenced in a foreign key constraint".`;
+}
+
+function truncateTexts(keys: readonly PartitionedKey[]) {
+  return {
+    headline: 'A TRUNCATE during the migration stops the replication',
+    required: 'no TRUNCATE of a table to which a foreign key of a partitioned table refers',
+    objects: limitObjects(keys).map(({ from, to }) => `${from} references ${to}`),
+    fix: {
+      by: 'the operator of the application',
+      text: 'Use DELETE instead of TRUNCATE until the migration has finished, or drop the foreign key until then.',
+    },
+  };
+}
+
+function truncatedReferences(keys: readonly PartitionedKey[]): CheckOutcome {
+  const named = limitObjects([...new Set(keys.map(({ to }) => to))]);
+  return {
+    ...unknownOutcome(`${countOf(named.length, 'table')}, possibly with TRUNCATE`),
+    ...truncateTexts(keys),
+    premise: `no TRUNCATE of ${named.slice(0, 3).join(', ')} during the migration`,
+    settledBy: 'DELETE instead of TRUNCATE, then --accept partitions',
+    detail: `${truncateImpact(keys)} A function contains such a TRUNCATE, or files and statistics show an earlier one.${unlistedNote(keys)}`,
+  };
+}
 
 function interruptedDetach(
   found: readonly { readonly table: string; readonly partition: string }[],

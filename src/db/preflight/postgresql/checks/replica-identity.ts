@@ -2,6 +2,7 @@ import { countOf } from '../../../../base/text.ts';
 import { decodeBoolean, decodeOptionalNumber, decodeText } from '../../../../postgresql/rows.ts';
 import { type CheckOutcome, failOutcome, passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
 import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
+import { type BodyStatement, bodyStatementsQuery, namesTable } from '../queries/body-statements.ts';
 import { type InstanceIdentity, laterInstanceQuery } from '../queries/cluster.ts';
 
 import { featureCondition } from '../queries/database-overview.ts';
@@ -98,11 +99,15 @@ export const replicaIdentityCheck = declareDatabaseCheck({
     unequalColumns: incomparableColumnsQuery,
     missedColumns: missedColumnsQuery,
     counters: countersStartQuery,
+    bodies: bodyStatementsQuery,
     server: laterInstanceQuery,
   },
-  evaluate({ identities, unequalColumns, missedColumns, counters, server }, database, facts, options) {
+  evaluate({ identities, unequalColumns, missedColumns, counters, bodies, server }, database, facts, options) {
     const version = sourceVersionNumber(facts);
-    const lacking = identities.filter((table) => !table.unlogged && identityProblem(table, version) !== undefined);
+    const lacking = addBodies(
+      identities.filter((table) => !table.unlogged && identityProblem(table, version) !== undefined),
+      bodies,
+    );
     if (lacking.length === 0) return passOutcome('all tables');
     // Without statistics, or with statistics of only a few hours, the check assumes that the table is written to.
     const written = lacking.filter(
@@ -137,6 +142,16 @@ export const replicaIdentityCheck = declareDatabaseCheck({
   },
 });
 
+function addBodies(lacking: readonly UnsafeIdentity[], bodies: readonly BodyStatement[]): readonly UnsafeIdentity[] {
+  const changing = bodies.filter(({ verb }) => verb !== 'truncate');
+  if (changing.length === 0) return lacking;
+  return lacking.map((table) =>
+    changing.some((statement) => namesTable(statement, table.name))
+      ? { ...table, perhaps: [...table.perhaps, 'body'] }
+      : table,
+  );
+}
+
 /** How the rows of a table may be changed without a count in its statistics, and why. */
 const means: Readonly<Record<PossibleWrite, readonly [how: string, why: string]>> = {
   upsert: [
@@ -156,6 +171,7 @@ const means: Readonly<Record<PossibleWrite, readonly [how: string, why: string]>
     'Rows of a table with the same parent were changed: UPDATE and DELETE of the parent fail in the same way, also if no row of the table without a replica identity is changed.',
   ],
   rule: ['by a rule', 'A rule with UPDATE or DELETE fails in the same way, also if it finds no row.'],
+  body: ['by a function', 'A function contains an UPDATE, DELETE or MERGE of such a table, and fails in the same way.'],
 };
 
 /** The counters of a table do not show a statement that the server refuses although it would change no row. */

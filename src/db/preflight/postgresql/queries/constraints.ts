@@ -183,6 +183,16 @@ export interface UnloggedKey {
   readonly truncated: boolean;
 }
 
+/** Condition: the table has a new file, and most inserted rows are gone without a DELETE. */
+const truncatedSql = (table: string): string => `
+  ${table}.relfilenode <> ${table}.oid
+    AND (
+      current_setting('track_counts') <> 'on'
+        OR 2 * pg_stat_get_live_tuples(${table}.oid) < pg_stat_get_tuples_inserted(${table}.oid)
+          - pg_stat_get_tuples_deleted(${table}.oid)
+    )
+`;
+
 export const unloggedKeysQuery: PostgresqlQuery<readonly UnloggedKey[]> = {
   id: 'unlogged-references',
   scope: 'database',
@@ -192,15 +202,7 @@ export const unloggedKeysQuery: PostgresqlQuery<readonly UnloggedKey[]> = {
       k.conrelid::regclass AS from_table,
       k.confrelid::regclass AS to_table,
       b.relpersistence = 'p' AS logged,
-      b.relkind = 'r'
-        AND b.relfilenode <> b.oid
-        AND a.relfilenode <> a.oid
-        AND (
-          current_setting('track_counts') <> 'on'
-            OR 2 * pg_stat_get_live_tuples(b.oid) < pg_stat_get_tuples_inserted(b.oid) - pg_stat_get_tuples_deleted(
-              b.oid
-            )
-        ) AS truncated
+      b.relkind = 'r' AND a.relfilenode <> a.oid AND ${truncatedSql('b')} AS truncated
     FROM pg_constraint k
     JOIN pg_class a ON a.oid = k.conrelid
     JOIN pg_class b ON b.oid = k.confrelid
@@ -211,6 +213,50 @@ export const unloggedKeysQuery: PostgresqlQuery<readonly UnloggedKey[]> = {
       from: decodeText(row, 'from_table'),
       to: decodeText(row, 'to_table'),
       logged: decodeBoolean(row, 'logged'),
+      truncated: decodeBoolean(row, 'truncated'),
+    })),
+  absent: [],
+};
+
+/** A foreign key of a partitioned table. */
+export interface PartitionedKey {
+  readonly from: string;
+  readonly to: string;
+  /** Whether the referenced table, or a partition of it, has a new file, and most inserted rows are gone without a DELETE. */
+  readonly truncated: boolean;
+}
+
+export const partitionedKeysQuery: PostgresqlQuery<readonly PartitionedKey[]> = {
+  id: 'partitioned-references',
+  scope: 'database',
+  when: featureCondition('relations'),
+  sql: (version) =>
+    version < 110_000
+      ? undefined
+      : `
+        SELECT
+          k.conrelid::regclass AS from_table,
+          k.confrelid::regclass AS to_table,
+          EXISTS (
+            SELECT FROM pg_class b
+            WHERE b.relkind = 'r'
+              AND b.oid IN (
+                SELECT k.confrelid
+                ${version < 120_000 ? '' : 'UNION ALL SELECT p.relid::oid FROM pg_partition_tree(k.confrelid) p'}
+              )
+              AND ${truncatedSql('b')}
+          ) AS truncated
+        FROM pg_constraint k
+        JOIN pg_class a ON a.oid = k.conrelid
+        WHERE k.contype = 'f'
+          AND k.conparentid = '0'
+          AND a.relkind = 'p'
+        ORDER BY 1, 2
+      `,
+  decode: (rows) =>
+    rows.map((row) => ({
+      from: decodeText(row, 'from_table'),
+      to: decodeText(row, 'to_table'),
       truncated: decodeBoolean(row, 'truncated'),
     })),
   absent: [],

@@ -57,9 +57,9 @@ export interface UnsafeIdentity {
  * `upsert`: rows were inserted, and a unique index makes ON CONFLICT DO UPDATE possible. `key`: foreign keys with ON
  * UPDATE CASCADE or SET lead to a table in which an indexed column may have changed. `chain`: the table follows a table
  * that follows deleted rows. `kin`: rows of a table with the same inheritance root were changed. `rule`: the action of a
- * rule contains UPDATE, DELETE or MERGE.
+ * rule contains UPDATE, DELETE or MERGE. `body`: the body of a function does, which another query reads.
  */
-export type PossibleWrite = 'upsert' | 'key' | 'chain' | 'kin' | 'rule';
+export type PossibleWrite = 'upsert' | 'key' | 'chain' | 'kin' | 'rule' | 'body';
 
 const possibleWrites: readonly (readonly [flag: string, write: PossibleWrite])[] = [
   ['U', 'upsert'],

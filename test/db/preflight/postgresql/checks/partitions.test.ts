@@ -14,34 +14,84 @@ const range = {
   detaching: [],
 } as const;
 
+const key = { from: 'public.p', to: 'public.r', truncated: false };
+
 testDatabaseCases([
-  { what: 'no partitions', ...forBothMethods(partitionsCheck, { partitions: [] }), verdict: 'pass' },
+  {
+    what: 'no partitions',
+    ...forBothMethods(partitionsCheck, { keys: [], bodies: [], partitions: [] }),
+    verdict: 'pass',
+  },
   {
     what: 'partitions by range',
-    ...forBothMethods(partitionsCheck, { partitions: [range] }),
+    ...forBothMethods(partitionsCheck, { keys: [], bodies: [], partitions: [range] }),
     verdict: 'warn',
     dumped: 'info',
   },
   {
     what: 'partitions by hash',
-    ...forBothMethods(partitionsCheck, { partitions: [{ ...range, strategy: 'hash' as const }] }),
+    ...forBothMethods(partitionsCheck, { keys: [], bodies: [], partitions: [{ ...range, strategy: 'hash' as const }] }),
     verdict: 'pass',
   },
   {
     what: 'partitions of a table with an EXCLUDE constraint',
-    ...forBothMethods(partitionsCheck, { partitions: [{ ...range, excluding: 'bookings_excl' }] }),
+    ...forBothMethods(partitionsCheck, {
+      keys: [],
+      bodies: [],
+      partitions: [{ ...range, excluding: 'bookings_excl' }],
+    }),
     verdict: 'fail continuous+dump',
     dumped: 'fail continuous+dump',
   },
   {
     what: 'a table with an EXCLUDE constraint that has no partition yet',
-    ...forBothMethods(partitionsCheck, { partitions: [{ ...range, partitions: 0, excluding: 'bookings_excl' }] }),
+    ...forBothMethods(partitionsCheck, {
+      keys: [],
+      bodies: [],
+      partitions: [{ ...range, partitions: 0, excluding: 'bookings_excl' }],
+    }),
     verdict: 'warn',
     dumped: 'info',
   },
   {
     what: 'a partition whose detachment was interrupted',
-    ...forBothMethods(partitionsCheck, { partitions: [{ ...range, detaching: ['public."The part"'] }] }),
+    ...forBothMethods(partitionsCheck, {
+      keys: [],
+      bodies: [],
+      partitions: [{ ...range, detaching: ['public."The part"'] }],
+    }),
     verdict: 'warn',
+  },
+  {
+    what: 'a foreign key of a partitioned table',
+    ...forBothMethods(partitionsCheck, { partitions: [range], keys: [key], bodies: [] }),
+    verdict: 'warn',
+    dumped: 'info',
+  },
+  {
+    what: 'a foreign key of a table that is partitioned by hash',
+    ...forBothMethods(partitionsCheck, {
+      partitions: [{ ...range, strategy: 'hash' as const }],
+      keys: [key],
+      bodies: [],
+    }),
+    verdict: 'warn',
+    dumped: 'pass',
+  },
+  {
+    what: 'a foreign key of a partitioned table to a table that was truncated',
+    ...forBothMethods(partitionsCheck, { partitions: [range], keys: [{ ...key, truncated: true }], bodies: [] }),
+    verdict: 'unknown',
+    dumped: 'info',
+  },
+  {
+    what: 'a foreign key of a partitioned table to a table that a function truncates',
+    ...forBothMethods(partitionsCheck, {
+      partitions: [range],
+      keys: [key],
+      bodies: [{ by: 'public.f()', verb: 'truncate' as const, table: ['r'] }],
+    }),
+    verdict: 'unknown',
+    dumped: 'info',
   },
 ]);

@@ -3,6 +3,7 @@ import {
   type CountersStart,
   replicaIdentityCheck,
 } from '../../../../../src/db/preflight/postgresql/checks/replica-identity.ts';
+import type { BodyStatement } from '../../../../../src/db/preflight/postgresql/queries/body-statements.ts';
 import type { InstanceIdentity } from '../../../../../src/db/preflight/postgresql/queries/cluster.ts';
 import type {
   IncomparableColumn,
@@ -43,9 +44,10 @@ function evaluate(
   unequalColumns: readonly IncomparableColumn[] = [],
   counters: CountersStart = { seconds: 90_000, since: '2026-11-01 08:00:00', start: 0, sinceCreation: false },
   server?: InstanceIdentity,
+  bodies: readonly BodyStatement[] = [],
 ) {
   const where = sourceFacts({ connection: connected({ version }) });
-  const facts = { identities: tables, unequalColumns, missedColumns: [], counters, server };
+  const facts = { identities: tables, unequalColumns, missedColumns: [], counters, bodies, server };
   return replicaIdentityCheck.evaluate(facts, 'd1', where, preflightOptions());
 }
 
@@ -131,6 +133,15 @@ test.each(open)('no write of the table was counted, but $what: $verdict', ({ is,
   expect(short(outcome)).toBe(verdict);
   expect(outcome.objects?.[0]).toMatch(/^public\.t /);
   expectOutcomeText(outcome);
+});
+
+test('a function deletes rows of a table without a counted write: not proven', () => {
+  const bodies = [{ by: 'public.f()', verb: 'delete' as const, table: ['t'] }];
+  const outcome = evaluate([identityOf({ writes: 0 })], 170_010, [], undefined, undefined, bodies);
+  expect(short(outcome)).toBe('unknown');
+  expectOutcomeText(outcome);
+  const other = [{ by: 'public.f()', verb: 'truncate' as const, table: ['t'] }];
+  expect(short(evaluate([identityOf({ writes: 0 })], 170_010, [], undefined, undefined, other))).toBe('warn');
 });
 
 test('since 18 the source itself refuses, so that the counters tell', () => {
