@@ -19,7 +19,7 @@ import {
   warnOutcome,
 } from '../../finding.ts';
 import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
-import { bodyStatementsQuery, namesTable } from '../queries/body-statements.ts';
+import { bodyStatementsQuery, statementsByTable } from '../queries/body-statements.ts';
 import { type PartitionedKey, partitionedKeysQuery } from '../queries/constraints.ts';
 import { featureCondition } from '../queries/database-overview.ts';
 import { maxScanBytes, partTypesSql, type ViolationResult } from '../queries/row-scan.ts';
@@ -272,11 +272,14 @@ export const partitionsCheck = declareDatabaseCheck({
     }
     const detaching = partitions.flatMap((one) => one.detaching.map((partition) => ({ table: one.name, partition })));
     if (detaching.length > 0) return interruptedDetach(detaching, database);
-    const emptied = keys.filter(
-      ({ to, truncated }) =>
-        truncated || bodies.some((statement) => statement.verb === 'truncate' && namesTable(statement, to)),
-    );
-    if (emptied.length > 0 && method !== 'dump') return truncatedReferences(emptied);
+    const emptying = statementsByTable(bodies.filter(({ verb }) => verb === 'truncate'));
+    const emptied = keys.filter(({ to, truncated }) => truncated || emptying(to).length > 0);
+    if (emptied.length > 0 && method !== 'dump') {
+      return truncatedReferences(
+        emptied,
+        emptied.flatMap(({ to }) => emptying(to).map(({ by }) => by)),
+      );
+    }
     const growing = partitions.filter(({ strategy, closed }) => strategy !== 'hash' && !closed);
     const objects = limitObjects(partitions).map(described);
     if (partitions.length === 0) return passOutcome('no partitioned table');
@@ -320,14 +323,18 @@ function truncateTexts(keys: readonly PartitionedKey[]) {
   };
 }
 
-function truncatedReferences(keys: readonly PartitionedKey[]): CheckOutcome {
+function truncatedReferences(keys: readonly PartitionedKey[], functions: readonly string[]): CheckOutcome {
   const named = limitObjects([...new Set(keys.map(({ to }) => to))]);
+  const sign =
+    functions.length === 0
+      ? 'Files and statistics show an earlier TRUNCATE.'
+      : `Functions contain such a TRUNCATE: ${limitObjects([...new Set(functions)]).join(', ')}.`;
   return {
     ...unknownOutcome(`${countOf(named.length, 'table')}, possibly with TRUNCATE`),
     ...truncateTexts(keys),
     premise: `no TRUNCATE of ${named.slice(0, 3).join(', ')} during the migration`,
     settledBy: 'DELETE instead of TRUNCATE, then --accept partitions',
-    detail: `${truncateImpact(keys)} A function contains such a TRUNCATE, or files and statistics show an earlier one.${unlistedNote(keys)}`,
+    detail: `${truncateImpact(keys)} ${sign}${unlistedNote(keys)}`,
   };
 }
 

@@ -2,7 +2,7 @@ import { countOf } from '../../../../base/text.ts';
 import { decodeBoolean, decodeOptionalNumber, decodeText } from '../../../../postgresql/rows.ts';
 import { type CheckOutcome, failOutcome, passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
 import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
-import { type BodyStatement, bodyStatementsQuery, namesTable } from '../queries/body-statements.ts';
+import { bodyStatementsQuery, statementsByTable } from '../queries/body-statements.ts';
 import { type InstanceIdentity, laterInstanceQuery } from '../queries/cluster.ts';
 
 import { featureCondition } from '../queries/database-overview.ts';
@@ -104,10 +104,12 @@ export const replicaIdentityCheck = declareDatabaseCheck({
   },
   evaluate({ identities, unequalColumns, missedColumns, counters, bodies, server }, database, facts, options) {
     const version = sourceVersionNumber(facts);
-    const lacking = addBodies(
-      identities.filter((table) => !table.unlogged && identityProblem(table, version) !== undefined),
-      bodies,
-    );
+    const changing = statementsByTable(bodies.filter(({ verb }) => verb !== 'truncate'));
+    const lacking = identities
+      .filter((table) => !table.unlogged && identityProblem(table, version) !== undefined)
+      .map((table): UnsafeIdentity => {
+        return changing(table.name).length === 0 ? table : { ...table, perhaps: [...table.perhaps, 'body'] };
+      });
     if (lacking.length === 0) return passOutcome('all tables');
     // Without statistics, or with statistics of only a few hours, the check assumes that the table is written to.
     const written = lacking.filter(
@@ -135,22 +137,17 @@ export const replicaIdentityCheck = declareDatabaseCheck({
       ),
     };
     if (written.length + silent.length > 0) return failOutcome(['continuous'], observed, more);
-    if (open.length > 0) return openOutcome(open, more);
+    if (open.length > 0)
+      return openOutcome(
+        open,
+        open.flatMap(({ name }) => changing(name).map(({ by }) => by)),
+        more,
+      );
     // Short, because a terminal has one row for it; databases with other tables share the headline.
     const named = lacking.length === 1 ? '' : `${countOf(lacking.length, 'table')} such as `;
     return warnOutcome(`${named}${ordered[0]?.name}`, { ...more, headline: 'UPDATE fails on the source' });
   },
 });
-
-function addBodies(lacking: readonly UnsafeIdentity[], bodies: readonly BodyStatement[]): readonly UnsafeIdentity[] {
-  const changing = bodies.filter(({ verb }) => verb !== 'truncate');
-  if (changing.length === 0) return lacking;
-  return lacking.map((table) =>
-    changing.some((statement) => namesTable(statement, table.name))
-      ? { ...table, perhaps: [...table.perhaps, 'body'] }
-      : table,
-  );
-}
 
 /** How the rows of a table may be changed without a count in its statistics, and why. */
 const means: Readonly<Record<PossibleWrite, readonly [how: string, why: string]>> = {
@@ -171,21 +168,26 @@ const means: Readonly<Record<PossibleWrite, readonly [how: string, why: string]>
     'Rows of a table with the same parent were changed: UPDATE and DELETE of the parent fail in the same way, also if no row of the table without a replica identity is changed.',
   ],
   rule: ['by a rule', 'A rule with UPDATE or DELETE fails in the same way, also if it finds no row.'],
-  body: ['by a function', 'A function contains an UPDATE, DELETE or MERGE of such a table, and fails in the same way.'],
+  body: ['by a function', 'UPDATE, DELETE or MERGE in a function fails in the same way, also if it finds no row.'],
 };
 
 /** The counters of a table do not show a statement that the server refuses although it would change no row. */
-function openOutcome(open: readonly UnsafeIdentity[], more: Omit<CheckOutcome, 'status' | 'blocks' | 'observed'>) {
+function openOutcome(
+  open: readonly UnsafeIdentity[],
+  functions: readonly string[],
+  more: Omit<CheckOutcome, 'status' | 'blocks' | 'observed'>,
+) {
   const found = Object.entries(means).filter(([write]) =>
     open.some(({ perhaps }) => perhaps.some((one) => one === write)),
   );
+  const named = functions.length === 0 ? [] : [`Functions: ${limitObjects([...new Set(functions)]).join(', ')}.`];
   return {
     ...unknownOutcome(`${countOf(open.length, 'table')} without, possibly with writes`),
     ...more,
     headline: 'UPDATE may fail without a replica identity',
     premise: `no statement updates or deletes rows of tables without a replica identity, also not ${found.map(([, [how]]) => how).join(' or ')}`,
     settledBy: 'REPLICA IDENTITY on the source',
-    detail: [more.detail, ...found.map(([, [, why]]) => why)].join(' '),
+    detail: [more.detail, ...found.map(([, [, why]]) => why), ...named].join(' '),
   };
 }
 

@@ -42,10 +42,23 @@ export const bodyStatementsQuery: PostgresqlQuery<readonly BodyStatement[]> = {
   absent: [],
 };
 
-/** Whether the statement may name the table, whose name is quoted and qualified. */
-export function namesTable({ table }: BodyStatement, name: string): boolean {
-  const parts = qualifiedNameAt(tokenizeBody(name), 0);
-  return table.every((part, at) => part === parts[parts.length - table.length + at]);
+/**
+ * Returns a function that finds the statements that may name a table, whose name is quoted and qualified. A database may
+ * have a hundred thousand tables and as many functions, so statements are looked up by the last part of the name.
+ */
+export function statementsByTable(all: readonly BodyStatement[]): (name: string) => readonly BodyStatement[] {
+  const byName = new Map<string | undefined, BodyStatement[]>();
+  for (const one of all) {
+    const name = one.table.at(-1);
+    const known = byName.get(name);
+    if (known === undefined) byName.set(name, [one]);
+    else known.push(one);
+  }
+  return (name) => {
+    const parts = byName.size === 0 ? [] : qualifiedNameAt(tokenizeBody(name), 0);
+    const found = byName.get(parts.at(-1)) ?? [];
+    return found.filter(({ table }) => table.every((part, at) => part === parts[parts.length - table.length + at]));
+  };
 }
 
 type Statement = Omit<BodyStatement, 'by'>;

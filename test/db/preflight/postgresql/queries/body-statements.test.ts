@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest';
-import { bodyStatementsQuery, namesTable } from '../../../../../src/db/preflight/postgresql/queries/body-statements.ts';
+import {
+  bodyStatementsQuery,
+  statementsByTable,
+} from '../../../../../src/db/preflight/postgresql/queries/body-statements.ts';
 
 const read = (body: string) => bodyStatementsQuery.decode([{ signature: 'public.f()', body }]);
 const found = (body: string) => read(body).map(({ verb, table }) => `${verb} ${table.join('.')}`);
@@ -27,7 +30,7 @@ test.each([
   { body: 'DELETE FROM d1.public.t', name: 'public.t', isNamed: false },
   { body: 'DELETE FROM public', name: 'public.t', isNamed: false },
 ])('$body names $name: $isNamed', ({ body, name, isNamed }) => {
-  expect(read(body).some((statement) => namesTable(statement, name))).toBe(isNamed);
+  expect(statementsByTable(read(body))(name).length > 0).toBe(isNamed);
 });
 
 test('the function of a statement is named', () => {

@@ -246,6 +246,14 @@ const databases: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['CREATE TABLE t (a int)', 'CREATE INDEX ON t USING hash (a)'],
     ['CREATE TABLE t (a int, g int GENERATED ALWAYS AS (a) STORED)', 'CREATE INDEX ON t (a, g)'],
   ],
+  'partitioned-references': [
+    [
+      `CREATE TABLE r (${key})`,
+      `CREATE TABLE p (${key}, r int REFERENCES r) PARTITION BY HASH (id)`,
+      'CREATE TABLE c PARTITION OF p FOR VALUES WITH (MODULUS 2, REMAINDER 0)',
+    ],
+  ],
+  'body-statements': [[`CREATE TABLE t (${key})`, "CREATE FUNCTION f() RETURNS void LANGUAGE sql AS 'DELETE FROM t'"]],
   'partitioned-tables': [
     [
       `CREATE TABLE p (${key}) PARTITION BY HASH (id)`,
