@@ -333,6 +333,33 @@ export const databaseCases: readonly PostgresCase[] = [
     ],
   },
   {
+    name: 'triggers that always fire after a row or leave out redundant updates, and do nothing',
+    verdict: 'continuous',
+    setup: [
+      'CREATE TABLE t (id int PRIMARY KEY, a int)',
+      'CREATE FUNCTION done() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$',
+      'CREATE TRIGGER always AFTER INSERT OR UPDATE OR DELETE ON t FOR EACH ROW EXECUTE FUNCTION done()',
+      'CREATE TRIGGER applied AFTER INSERT ON t FOR EACH ROW EXECUTE FUNCTION done()',
+      'CREATE TRIGGER redundant BEFORE UPDATE ON t FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger()',
+      'ALTER TABLE t ENABLE ALWAYS TRIGGER always, ENABLE REPLICA TRIGGER applied, ENABLE ALWAYS TRIGGER redundant',
+      'INSERT INTO t VALUES (1, 1), (2, 2)',
+    ],
+    app: ['INSERT INTO t VALUES (10, 1)', 'UPDATE t SET a = 5 WHERE id = 1', 'UPDATE t SET a = a WHERE id = 2'],
+  },
+  {
+    name: 'a trigger that always fires before a row and returns NULL',
+    verdict: 'dump',
+    reasons: ['always-triggers'],
+    setup: [
+      'CREATE TABLE t (id int PRIMARY KEY)',
+      'INSERT INTO t VALUES (1), (2)',
+      'CREATE FUNCTION done() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$',
+      'CREATE TRIGGER frozen BEFORE DELETE ON t FOR EACH ROW EXECUTE FUNCTION done()',
+      'ALTER TABLE t ENABLE REPLICA TRIGGER frozen',
+    ],
+    app: ['DELETE FROM t WHERE id = 1'],
+  },
+  {
     name: 'a trigger for replicas that writes',
     verdict: 'dump',
     reasons: ['always-triggers'],

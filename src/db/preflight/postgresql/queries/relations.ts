@@ -197,8 +197,8 @@ export interface ApplyTrigger {
 /**
  * Applied changes fire row triggers, and the initial copy fires statement triggers of INSERT. Triggers on foreign
  * tables do not fire, because no changes are applied to them. Bits of pg_trigger.tgtype: 1 FOR EACH ROW, 2 BEFORE, 4
- * INSERT, 8 DELETE, 16 UPDATE, 32 TRUNCATE. In a BEFORE DELETE trigger NEW is NULL, so a trigger function that returns
- * NEW cancels the DELETE.
+ * INSERT, 8 DELETE, 16 UPDATE, 32 TRUNCATE, 64 INSTEAD OF. In a BEFORE DELETE trigger NEW is NULL, so a trigger function that returns
+ * NEW cancels the DELETE. suppress_redundant_updates_trigger leaves out only updates that change nothing.
  */
 export const applyTriggersQuery: PostgresqlQuery<readonly ApplyTrigger[]> = {
   id: 'apply-triggers',
@@ -210,8 +210,10 @@ export const applyTriggersQuery: PostgresqlQuery<readonly ApplyTrigger[]> = {
       t.tgname,
       t.tgenabled = 'A' AS always,
       c.relpersistence = 'u' AS unlogged,
-      (
-        p.prosrc !~* '${givesBack}'
+      CASE
+        WHEN t.tgtype & 66 = 0 AND p.prosrc ~* '${givesAny}' THEN false
+        WHEN p.prosrc = 'suppress_redundant_updates_trigger' AND p.oid < '${firstNormalOid}' THEN false
+        ELSE p.prosrc !~* '${givesBack}'
           OR (
             t.tgtype & 3 = 3
               AND (
@@ -222,7 +224,7 @@ export const applyTriggersQuery: PostgresqlQuery<readonly ApplyTrigger[]> = {
                   )
               )
           )
-      ) AS acts
+      END AS acts
     FROM pg_trigger t
     JOIN pg_proc p ON p.oid = t.tgfoid
     JOIN pg_class c ON c.oid = t.tgrelid
@@ -242,6 +244,9 @@ export const applyTriggersQuery: PostgresqlQuery<readonly ApplyTrigger[]> = {
     })),
   absent: [],
 };
+
+/** An AFTER trigger may return anything. */
+const givesAny = '^[[:space:]]*begin[[:space:]]+return[[:space:]]+(new|old|null)[^a-z0-9_"]*end[^a-z0-9_"]*$';
 
 /** The pattern contains no backslash, whose meaning depends on standard_conforming_strings. */
 const givesBack = '^[[:space:]]*begin[[:space:]]+return[[:space:]]+(new|old)[^a-z0-9_"]*end[^a-z0-9_"]*$';
