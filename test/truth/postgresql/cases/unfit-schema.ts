@@ -719,6 +719,22 @@ const lucky: readonly PostgresCase[] = [
       'INSERT INTO places VALUES (1, 48, 16, ll_to_earth(48, 16))',
     ],
   },
+  ...(['tr_leaf', 'tr'] as const).map(
+    (name): PostgresCase => ({
+      name: `a disabled trigger of a partition, with the name ${name} where the parent has tr`,
+      ...(name === 'tr' ? { verdict: 'continuous' } : { verdict: 'blocked', reasons: ['removed-types'] }),
+      from: 14,
+      setup: [
+        'CREATE TABLE p (id int PRIMARY KEY, t text) PARTITION BY RANGE (id)',
+        'CREATE TABLE p1 PARTITION OF p DEFAULT',
+        'CREATE FUNCTION tf() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NEW; END $$',
+        'CREATE TRIGGER tr AFTER INSERT ON p FOR EACH ROW EXECUTE FUNCTION tf()',
+        ...(name === 'tr' ? [] : [`ALTER TRIGGER tr ON p1 RENAME TO ${name}`]),
+        `ALTER TABLE p1 DISABLE TRIGGER ${name}`,
+        "INSERT INTO p VALUES (1, 'a')",
+      ],
+    }),
+  ),
   {
     name: 'a dictionary over a file that the target lacks',
     verdict: 'blocked',

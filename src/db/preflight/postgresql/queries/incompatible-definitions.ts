@@ -25,6 +25,26 @@ const column = "'column ' || a.attrelid::regclass || '.' || quote_ident(a.attnam
 
 const rejectedDefinitions: readonly { readonly since: number; readonly rows: string }[] = [
   {
+    // Before PostgreSQL 15 the trigger of a partition can have another name than that of the parent. The target creates
+    // it by the name of the parent; a dump switches it by its own.
+    since: 15,
+    rows: `
+      SELECT
+        'trigger ' || quote_ident(t.tgname) || ' on ' || t.tgrelid::regclass,
+        'the name of the trigger of the parent',
+        format('trigger "%s" for table "%s" does not exist', t.tgname, c.relname)
+      FROM pg_trigger t
+      JOIN pg_class c ON c.oid = t.tgrelid
+      JOIN pg_depend d ON d.classid = '${catalogOids.pg_trigger}'
+        AND d.objid = t.oid
+        AND d.refclassid = '${catalogOids.pg_trigger}'
+      JOIN pg_trigger p ON p.oid = d.refobjid
+      WHERE t.tgconstraint = '0'
+        AND t.tgname <> p.tgname
+        AND t.tgenabled <> p.tgenabled
+    `,
+  },
+  {
     since: 16,
     rows: `
       SELECT
