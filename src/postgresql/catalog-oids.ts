@@ -66,15 +66,20 @@ export const typeOids = {
   regproc: 24,
   text: 25,
   oid: 26,
+  xml: 142,
+  xmlArray: 143,
   pg_node_tree: 194,
   abstime: 702,
   reltime: 703,
   tinterval: 704,
+  circle: 718,
+  circleArray: 719,
   macaddr8: 774,
   money: 790,
   moneyArray: 791,
   macaddr: 829,
   inet: 869,
+  charArray: 1002,
   regprocArray: 1008,
   abstimeArray: 1023,
   reltimeArray: 1024,
@@ -88,6 +93,7 @@ export const typeOids = {
   timestamp: 1114,
   timestamptz: 1184,
   timetz: 1266,
+  timetzArray: 1270,
   bit: 1560,
   varbit: 1562,
   interval: 1186,
@@ -111,6 +117,8 @@ export const typeOids = {
   pg_ndistinct: 3361,
   pg_dependencies: 3402,
   anyenum: 3500,
+  tsvector: 3614,
+  tsvectorArray: 3643,
   regconfig: 3734,
   regdictionary: 3769,
   anyrange: 3831,
@@ -143,6 +151,21 @@ export const regprocTypes: readonly number[] = [
 
 /** Row types of pg_type, pg_attribute, pg_proc, pg_class and pg_database, and arrays of the first four. */
 export const catalogRowTypes: readonly number[] = [71, 75, 81, 83, 1248, 210, 270, 272, 273];
+
+/**
+ * Types whose functions write values that their input functions refuse, and arrays of them. PostgreSQL 14 and newer write
+ * no empty lexeme, and PostgreSQL 16 and newer write the byte of a "char" in ASCII.
+ * @param version server_version_num
+ */
+export function malformedTypes(version: number): readonly number[] {
+  const { xml, xmlArray, circle, circleArray, timetz, timetzArray, tsvector, tsvectorArray, char, charArray } =
+    typeOids;
+  return [
+    ...[xml, xmlArray, circle, circleArray, timetz, timetzArray],
+    ...(version < 140_000 ? [tsvector, tsvectorArray] : []),
+    ...(version < 160_000 ? [char, charArray] : []),
+  ];
+}
 
 /**
  * Types whose values another server may not accept: money depends on lc_monetary, aclitem on roles, regclass on object ids, and

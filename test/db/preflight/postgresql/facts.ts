@@ -178,6 +178,7 @@ export function scannedDatabase(more: Partial<DatabaseScan> = {}): DatabaseScan 
     ...{
       unread: [],
       invalid: [],
+      tested: [],
       comparedForeignKeys: 0,
       orphans: [],
       uncomparedForeignKeys: [],

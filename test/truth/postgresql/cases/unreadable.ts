@@ -1,4 +1,4 @@
-import { type PostgresCase, pgcopydbLimits } from '../case.ts';
+import { type PostgresCase, pgcopydbLimits, unevaluatedExpression } from '../case.ts';
 
 const asciiOnly = { d1: "ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0" };
 
@@ -9,6 +9,120 @@ function raw(...statements: readonly string[]): readonly string[] {
 
 /** What is written by the source, and cannot be read by a target. */
 export const unreadableCases: readonly PostgresCase[] = [
+  ...(
+    [
+      [
+        'a subquery',
+        'CREATE DOMAIN d AS text NOT NULL',
+        'v d',
+        ['INSERT INTO t SELECT 1, (SELECT v FROM t WHERE false)'],
+      ],
+      [
+        'an outer join',
+        'CREATE DOMAIN d AS text CHECK (VALUE IS NOT NULL AND length(VALUE) < 9)',
+        'v d',
+        [
+          "INSERT INTO t VALUES (1, 'a')",
+          'INSERT INTO t SELECT g, t.v FROM generate_series(2, 3) g LEFT JOIN t ON t.id = g',
+        ],
+      ],
+      [
+        'a window function',
+        'CREATE DOMAIN d AS text NOT NULL',
+        'v d',
+        ["INSERT INTO t VALUES (1, 'a'), (2, 'b')", 'INSERT INTO t SELECT id + 2, lag(v) OVER (ORDER BY id) FROM t'],
+      ],
+      [
+        'an assignment to another field of a composite',
+        'CREATE DOMAIN d AS int NOT NULL; CREATE TYPE pair AS (a d, b text)',
+        'v pair',
+        ['INSERT INTO t VALUES (1, NULL)', "UPDATE t SET v.b = 'x'"],
+      ],
+      [
+        'an assignment to an element of an array',
+        'CREATE DOMAIN d AS int NOT NULL',
+        'v d[]',
+        ["INSERT INTO t VALUES (1, '{1,2}')", 'UPDATE t SET v[5] = 7'],
+      ],
+    ] as const
+  ).map(
+    ([how, types, column, rows]): PostgresCase => ({
+      name: `NULL in a domain that refuses it, by ${how}`,
+      verdict: 'blocked',
+      reasons: ['not-valid'],
+      quiet: ['t'],
+      setup: [...types.split('; '), `CREATE TABLE t (id int PRIMARY KEY, ${column})`, ...rows],
+    }),
+  ),
+  {
+    name: 'NULL in a domain that may refuse it',
+    verdict: 'continuous',
+    unproven: ['not-valid'],
+    differs: unevaluatedExpression,
+    quiet: ['t'],
+    setup: [
+      "CREATE DOMAIN d AS text CHECK (COALESCE(VALUE, '') <> '')",
+      'CREATE TABLE t (id int PRIMARY KEY, v d)',
+      'INSERT INTO t SELECT 1, (SELECT v FROM t WHERE false)',
+    ],
+  },
+  {
+    name: 'domains that refuse NULL, in columns of all kinds without NULL, and one that accepts it',
+    verdict: 'continuous',
+    quiet: ['t'],
+    setup: [
+      'CREATE DOMAIN d AS text NOT NULL',
+      'CREATE DOMAIN e AS d CHECK (VALUE IS NOT NULL)',
+      "CREATE DOMAIN opt AS text CHECK (VALUE IS NULL OR NOT (VALUE = 'b'))",
+      'CREATE TYPE pair AS (a e, b text)',
+      'CREATE TABLE t (id int PRIMARY KEY, v d, w e NOT NULL, o opt, ds d[], p pair, ps pair[])',
+      "INSERT INTO t VALUES (1, 'NULL', 'x', NULL, ARRAY['NULL', '']::d[], ROW('a', NULL), NULL)",
+      "INSERT INTO t VALUES (2, '', 'y', 'a', NULL, NULL, ARRAY[ROW('', NULL)::pair, NULL])",
+    ],
+  },
+  ...(
+    [
+      ['xml with control characters', 'xml', "xmlelement(name a, E'x\\x01y')"],
+      ['a circle with a negative radius', 'circle', 'circle(point(0, 0), -1)'],
+      ['a circle with a negative radius in an array', 'circle[]', 'ARRAY[circle(point(0, 0), -1)]'],
+      ['an offset of 17 hours', 'timetz', "timetz '10:00+00' AT TIME ZONE interval '17 hours'"],
+      ['an empty lexeme', 'tsvector', 'array_to_tsvector(\'{"",a}\')', 13],
+      ['a byte above 127', '"char"', '(-56)::int::"char"', 14],
+    ] as const
+  ).map(
+    ([what, type, value, from]): PostgresCase => ({
+      name: `a value that its type refuses: ${what}`,
+      verdict: 'blocked',
+      reasons: ['system-values'],
+      quiet: ['t'],
+      ...(from === undefined ? {} : { from }),
+      setup: [`CREATE TABLE t (id int PRIMARY KEY, v ${type})`, `INSERT INTO t SELECT 1, ${value}`],
+    }),
+  ),
+  ...([257, 256] as const).map(
+    (depth): PostgresCase => ({
+      name: `a value that its type ${depth > 256 ? 'refuses' : 'accepts'}: xml of ${depth} nested elements`,
+      ...(depth > 256 ? { verdict: 'blocked', reasons: ['system-values'] } : { verdict: 'continuous' }),
+      quiet: ['t'],
+      setup: [
+        'CREATE TABLE t (id int PRIMARY KEY, v xml)',
+        `DO $$ DECLARE x xml := '<a/>'; BEGIN FOR i IN 2..${depth} LOOP x := xmlelement(name a, x); END LOOP; INSERT INTO t VALUES (1, x); END $$`,
+      ],
+    }),
+  ),
+  ...([13, 15, 16] as const).map(
+    (from): PostgresCase => ({
+      name: `values that their types accept: xml, circles, offsets, documents and bytes of ${from}`,
+      verdict: 'continuous',
+      quiet: ['t'],
+      from,
+      setup: [
+        'CREATE TABLE t (id int PRIMARY KEY, x xml, c circle, cs circle[], z timetz, v tsvector, b "char")',
+        `INSERT INTO t VALUES (1, E'<a b="1&gt;/>">\\t<!-- <b> --><c/><![CDATA[<d>]]>\\n</a>', '<(-1,-2),0>', '{"<(0,0),3>"}', '10:00-15:59', $$'it''s' 'a '''' b':2 '\\\\'$$, 'x')`,
+        ...(from < 16 ? [] : [`INSERT INTO t (id, b) VALUES (2, (-56)::int::"char")`]),
+      ],
+    }),
+  ),
   {
     name: 'functions with several meanings in rows',
     verdict: 'blocked',

@@ -13,6 +13,7 @@ import {
 } from '../../finding.ts';
 
 import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
+import { settleByScan } from '../deep/results.ts';
 import { alterPrefix, dropConstraintSql, dropConstraintsFix, quoteName } from '../owner-queries.ts';
 import {
   constraintColumnsSql,
@@ -20,10 +21,9 @@ import {
   type InheritedColumn,
   inheritedColumnsQuery,
   type NamedConstraint,
-  type ShortComposite,
-  shortCompositesQuery,
 } from '../queries/constraints.ts';
 import { featureCondition } from '../queries/database-overview.ts';
+import { type RefusedColumn, refusedNullsQuery } from '../queries/refused-values.ts';
 
 import {
   completeBySearch,
@@ -96,9 +96,10 @@ export const notValidCheck = declareDatabaseCheck({
   queries: {
     unvalidated: unvalidatedConstraintsQuery,
     looserColumns: inheritedColumnsQuery,
-    shortComposites: shortCompositesQuery,
+    refusedNulls: refusedNullsQuery,
   },
-  evaluate({ unvalidated, looserColumns, shortComposites }, database) {
+  readsRows: true,
+  evaluate({ unvalidated, looserColumns, refusedNulls }, database, { scans }) {
     const copied = unvalidated.filter(({ foreignKey }) => !foreignKey);
     const seen = (result: ViolationResult) => ({
       constraints: copied.filter(({ rows }) => rows === result),
@@ -107,7 +108,13 @@ export const notValidCheck = declareDatabaseCheck({
     const [violated, unseen] = [seen('violate'), seen('unseen')];
     if (violated.constraints.length > 0) return violatedOutcome(violated.constraints, unvalidated, database);
     if (violated.columns.length > 0) return nullableOutcome('violate', violated.columns, database);
-    if (shortComposites.length > 0) return shortOutcome(shortComposites, database);
+    const nulls = settleByScan(refusedNulls, scans?.get(database));
+    const found = nulls.filter(({ rows }) => rows === 'violate');
+    const certain = found.filter(({ isCertain }) => isCertain);
+    if (certain.length > 0) return nullOutcome('violate', certain, database);
+    if (found.length > 0) return nullOutcome('unseen', found, database);
+    const unreadNulls = nulls.filter(({ rows }) => rows === 'unseen');
+    if (unreadNulls.length > 0) return nullOutcome('unseen', unreadNulls, database);
     if (unseen.constraints.length > 0) return uncheckedOutcome(unseen.constraints, unvalidated, database);
     if (unseen.columns.length > 0) return nullableOutcome('unseen', unseen.columns, database);
     if (looserColumns.length > 0) return nullableOutcome('fit', looserColumns, database);
@@ -119,19 +126,27 @@ export const notValidCheck = declareDatabaseCheck({
   },
 });
 
-function shortOutcome(found: readonly ShortComposite[], database: string): CheckOutcome {
-  return {
-    ...unknownOutcome(`${countOf(found.length, 'column')} of a composite type that got an attribute later`),
-    headline: 'A composite type got an attribute that refuses NULL',
-    premise: 'no stored value lacks an attribute that refuses NULL',
-    required: 'composite types whose values have every attribute',
-    detail: `ALTER TYPE … ADD ATTRIBUTE does not look at stored values. A value that was stored before has NULL there, and makes the copy fail on every attempt: "domain … does not allow null values".${unlistedNote(found)}`,
-    objects: limitObjects(found).map(({ table, column, attribute }) => `${column} of ${table} (${attribute})`),
+/** PostgreSQL does not check a NULL that a subquery, an outer join, a window function or an assignment to a part returns. */
+function nullOutcome(rows: 'violate' | 'unseen', columns: readonly RefusedColumn[], database: string): CheckOutcome {
+  const observed = countOf(columns.length, 'column');
+  const more = {
+    headline: 'A column can contain NULL in a domain that refuses it',
+    required: 'no NULL in a domain that refuses it',
+    detail: `The source stores such a NULL without an error where a subquery, an outer join, a window function, ADD ATTRIBUTE or an assignment to a part of a value returns it. The target refuses it, so the copy fails on every attempt: "domain … does not allow null values".${unlistedNote(columns)}`,
+    objects: limitObjects(columns).map(({ table, column, type }) => `${column} of ${table} (${type})`),
     fix: {
       database,
       by: 'the owner of the tables',
-      text: 'Set the attribute in the rows where it is NULL, or drop the NOT NULL of the domain until the cut-over (ALTER DOMAIN … DROP NOT NULL). If no row has NULL there, use --accept not-valid.',
+      text: 'Set a value where the rows have NULL, or drop the NOT NULL or the CHECK constraint of the domain until the cut-over (ALTER DOMAIN … DROP NOT NULL).',
     },
+  };
+  if (rows === 'violate') return failOutcome(['continuous', 'dump'], `${observed} with NULL`, more);
+  const isRead = columns.every((one) => one.rows === 'violate');
+  return {
+    ...unknownOutcome(isRead ? `${observed} with NULL` : `${observed} whose rows were not read`),
+    ...more,
+    premise: 'the domains of these columns accept the NULL of their rows',
+    ...(isRead ? {} : { settledBy: '--deep' }),
   };
 }
 

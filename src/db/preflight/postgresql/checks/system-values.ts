@@ -19,9 +19,11 @@ import {
 
 import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
 
+import { settleByScan } from '../deep/results.ts';
 import { suggestValueQueries } from '../owner-queries.ts';
 import { isOneOfSql, lockedRelationsSql } from '../queries/catalog-predicates.ts';
 import { featureCondition } from '../queries/database-overview.ts';
+import { firstWord, malformedValuesQuery, type RefusedColumn } from '../queries/refused-values.ts';
 import { migrationRoleQuery } from '../queries/roles.ts';
 import {
   completeBySearch,
@@ -124,15 +126,29 @@ export const transactionIdsQuery: PostgresqlQuery<readonly string[]> = {
 
 export const systemValuesCheck = declareDatabaseCheck({
   id: 'system-values',
-  title: 'no column contains values that only this server can read',
-  headline: 'A column can contain values that only this server can read',
+  title: 'no column contains values that the target cannot read',
+  headline: 'A column can contain values that the target cannot read',
   severity: { continuous: 'blocker', dump: 'blocker' },
-  queries: { systemValues: serverSpecificQuery, transactionIds: transactionIdsQuery, role: migrationRoleQuery },
-  evaluate({ systemValues, transactionIds, role }, database) {
+  queries: {
+    systemValues: serverSpecificQuery,
+    malformedValues: malformedValuesQuery,
+    transactionIds: transactionIdsQuery,
+    role: migrationRoleQuery,
+  },
+  readsRows: true,
+  evaluate({ systemValues, malformedValues, transactionIds, role }, database, { scans }) {
+    const malformed = settleByScan(malformedValues, scans?.get(database));
+    const refused = malformed.filter(({ rows }) => rows === 'violate');
+    if (refused.length > 0) return malformedOutcome('violate', refused, database);
     const found = systemValues.filter(({ rows }) => rows === 'violate');
     const unseen = systemValues.filter(({ rows }) => rows === 'unseen');
     const named = found.length > 0 ? found : unseen;
-    if (named.length === 0) return oldTransactions(transactionIds, database);
+    // A text search document is common, and an empty lexeme in it is not.
+    const unread = malformed.filter(({ rows, type }) => rows === 'unseen' && !type.startsWith('tsvector'));
+    if (named.length === 0)
+      return unread.length > 0
+        ? malformedOutcome('unseen', unread, database)
+        : oldTransactions(transactionIds, database);
     const money = named.filter(isMoney);
     const observed = countOf(named.length, 'column');
     const kinds = [...new Set(named.map(kindOf))];
@@ -176,6 +192,42 @@ export const systemValuesCheck = declareDatabaseCheck({
     };
   },
 });
+
+function malformedOutcome(
+  rows: 'violate' | 'unseen',
+  columns: readonly RefusedColumn[],
+  database: string,
+): CheckOutcome {
+  const observed = countOf(columns.length, 'column');
+  const types = [...new Set(columns.map(({ type }) => firstWord(type)))];
+  const more = {
+    headline: 'A column can contain values that no server reads',
+    required: 'values that the input function of their type accepts',
+    detail: `Functions can write values that the input function of the type refuses: ${types.map((type) => malformedBy[type] ?? type).join('; ')}. The copy fails on the target on every attempt.${unlistedNote(columns)}`,
+    objects: limitObjects(columns).map(({ table, column, type }) => `${column} of ${table} (${type})`),
+    fix: {
+      database,
+      by: 'the owner of the tables',
+      text: 'Correct the values, or set them to NULL, before the migration.',
+    },
+  };
+  return rows === 'violate'
+    ? failOutcome(['continuous', 'dump'], observed, more)
+    : {
+        ...unknownOutcome(`${observed}, and their rows were not read`),
+        ...more,
+        premise: 'every value of these columns is accepted as input',
+        settledBy: '--deep',
+      };
+}
+
+const malformedBy: Readonly<Record<string, string>> = {
+  xml: 'XML with control characters or more than 256 nested elements ("invalid XML content")',
+  circle: 'a circle with a negative radius ("invalid input syntax for type circle")',
+  time: 'an offset of 16 hours and more ("time zone displacement out of range")',
+  tsvector: 'an empty lexeme ("syntax error in tsvector")',
+  '"char"': 'a byte above 127 ("invalid byte sequence for encoding")',
+};
 
 function oldTransactions(columns: readonly string[], database: string): CheckOutcome {
   if (columns.length === 0) return passOutcome('none');

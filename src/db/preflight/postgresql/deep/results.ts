@@ -1,5 +1,6 @@
 import { typeOids } from '../../../../postgresql/catalog-oids.ts';
 import type { ForeignKey, ForeignKeyColumn } from '../queries/constraints.ts';
+import type { RefusedColumn } from '../queries/refused-values.ts';
 import type { ScannedTable } from '../queries/tables.ts';
 import { createKeySet, type HashVisitor, type KeyHashes, type KeySet } from './key-hashes.ts';
 import {
@@ -26,6 +27,27 @@ export interface InvalidColumn {
   readonly rows: number;
 }
 
+/** A column whose values were all tested, or have at least one that is refused. */
+export interface TestedColumn {
+  readonly column: RefusedColumn;
+  readonly isRefused: boolean;
+}
+
+/** The columns with the result of reading all rows, where the search in small tables has none. */
+export function settleByScan(
+  columns: readonly RefusedColumn[],
+  scan: Pick<DatabaseScan, 'tested'> | undefined,
+): readonly RefusedColumn[] {
+  return columns.map((one) => {
+    if (one.rows !== 'unseen') return one;
+    const found = scan?.tested.find(
+      ({ column: { table, column, type, path } }) =>
+        table === one.table && column === one.column && type === one.type && path === one.path,
+    );
+    return found === undefined ? one : { ...one, rows: found.isRefused ? 'violate' : 'fit' };
+  });
+}
+
 /** Keys that occur in several rows although the index is unique. */
 export interface DuplicateKeys {
   readonly index: string;
@@ -47,6 +69,7 @@ export interface TableScan {
   readonly milliseconds: number;
   readonly unread: UnreadTable | undefined;
   readonly invalid: readonly InvalidColumn[];
+  readonly tested: readonly TestedColumn[];
   /** Unique indexes whose keys were compared. */
   readonly comparedKeys: number;
   readonly duplicates: readonly DuplicateKeys[];
@@ -66,6 +89,7 @@ export interface DatabaseScan extends OrphanSearch {
   readonly longestSnapshot: { readonly table: string; readonly milliseconds: number } | undefined;
   readonly unread: readonly UnreadTable[];
   readonly invalid: readonly InvalidColumn[];
+  readonly tested: readonly TestedColumn[];
   readonly comparedKeys: number;
   readonly duplicates: readonly DuplicateKeys[];
   readonly unchecked: readonly UncheckedIndex[];
@@ -91,6 +115,7 @@ export function combineScans(encoding: string, scans: readonly TableScan[], fore
     longestSnapshot: slowest === undefined ? undefined : { table: slowest.table, milliseconds: slowest.milliseconds },
     unread: scans.flatMap(({ unread }) => unread ?? []),
     invalid: scans.flatMap(({ invalid }) => invalid),
+    tested: scans.flatMap(({ tested }) => tested),
     comparedKeys: sum(({ comparedKeys }) => comparedKeys),
     duplicates: scans.flatMap(({ duplicates }) => duplicates),
     unchecked: scans.flatMap(({ unchecked }) => unchecked),

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { clientErrorCodes } from '../../../../platform/network-errors.ts';
 import { typeOids } from '../../../../postgresql/catalog-oids.ts';
-import { missingTableCodes } from '../../../../postgresql/table-rows.ts';
+import { missingTableCodes, splitTextRow } from '../../../../postgresql/table-rows.ts';
 import type { KeyColumn, UniqueIndex } from '../queries/constraints.ts';
 import type { ScannedTable } from '../queries/tables.ts';
 
@@ -208,6 +208,54 @@ export function createRowScanner({ keyColumns, keys, onKey, encoding, seeds }: S
     },
   };
 }
+
+export interface FieldTest {
+  /** The position of the column. */
+  readonly position: number;
+  readonly isFound: (field: string | null) => boolean;
+}
+
+/** Tests fields of rows that arrive in parts. A field above 64 MiB is left out. */
+export function createFieldTester(tests: readonly FieldTest[]): {
+  add(part: Uint8Array): void;
+  /** Undefined: no field was found, and not all were tested. */
+  result(test: FieldTest): boolean | undefined;
+} {
+  const positions = new Set(tests.map(({ position }) => position));
+  const found = new Set<FieldTest>();
+  const incomplete = new Set<number>();
+  let position = 0;
+  let pieces: Uint8Array[] = [];
+  let size = 0;
+  const endField = () => {
+    if (size > maxTested) incomplete.add(position);
+    else if (positions.has(position)) {
+      const [field = null] = splitTextRow(Buffer.concat(pieces));
+      for (const test of tests) if (test.position === position && test.isFound(field)) found.add(test);
+    }
+    pieces = [];
+    size = 0;
+  };
+  return {
+    add(part) {
+      let start = 0;
+      for (let at = 0; at <= part.length; at += 1) {
+        const byte = part[at];
+        if (byte !== undefined && byte !== tab && byte !== lineFeed) continue;
+        size += at - start;
+        // The bytes of each received part of a row are overwritten by the next part.
+        if (positions.has(position) && size <= maxTested) pieces.push(Uint8Array.from(part.subarray(start, at)));
+        start = at + 1;
+        if (byte === undefined) break;
+        endField();
+        position = byte === tab ? position + 1 : 0;
+      }
+    },
+    result: (test) => found.has(test) || (incomplete.has(test.position) ? undefined : false),
+  };
+}
+
+const maxTested = 64 * 2 ** 20;
 
 /**
  * Joins the parts of a row. A row above 16 MiB is left out. The row contains only the columns of an index, and an index

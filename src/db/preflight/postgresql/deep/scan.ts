@@ -13,6 +13,7 @@ import type { PostgresqlCheck } from '../check.ts';
 import { evaluateDatabaseChecks } from '../evaluate-checks.ts';
 import type { PostgresqlDatabase } from '../queries/cluster.ts';
 import { foreignKeysQuery, type UniqueIndex, uniqueIndexesQuery } from '../queries/constraints.ts';
+import { isRefused, malformedValuesQuery, type RefusedColumn, refusedNullsQuery } from '../queries/refused-values.ts';
 import { type ScannedTable, scannedTablesQuery } from '../queries/tables.ts';
 import { type DatabaseQueryOptions, isTransient, runInDatabase } from '../run-queries.ts';
 import type { PostgresqlFacts } from '../source-facts.ts';
@@ -31,6 +32,7 @@ import {
 } from './results.ts';
 import {
   byteClass,
+  createFieldTester,
   createRowScanner,
   joinParts,
   planScan,
@@ -49,6 +51,8 @@ interface TableScanOptions extends Pick<ReadOptions, 'version' | 'pace' | 'onSen
   readonly seeds: readonly [number, number];
   /** Milliseconds. */
   readonly now: () => number;
+  /** Columns of the table whose values are tested. */
+  readonly tested: readonly RefusedColumn[];
 }
 
 type ReadingSession = Pick<PostgresqlSession, 'query' | 'copyOut' | 'end'>;
@@ -92,10 +96,21 @@ async function scanTable(
   };
   const hashes = plan.keys.map(() => createKeyHashes(keyMemory / plan.keys.length));
   const { keyColumns, keys } = plan;
-  const found = await read(plan.columns, {
-    ...{ keyColumns, keys, encoding },
-    onKey: (key, high, low) => hashes[key]!.add(high, low),
-  });
+  const tests = options.tested.map((column) => ({
+    column,
+    position: plan.columns.indexOf(column.rawColumn),
+    isFound: (field: string | null) => isRefused(field, column),
+  }));
+  const tester = createFieldTester(tests);
+  const found = await read(
+    plan.columns,
+    { ...{ keyColumns, keys, encoding }, onKey: (key, high, low) => hashes[key]!.add(high, low) },
+    (add) => (part) => {
+      add(part);
+      if (tests.length > 0) tester.add(part);
+    },
+  );
+  const isRead = error === undefined;
   const readKeys: KeyRereader = async (onKey) => {
     await read(plan.columns.slice(0, keyColumns), { keyColumns, keys, onKey }, joinParts);
     return error === undefined;
@@ -118,6 +133,10 @@ async function scanTable(
         column: plan.columns[column] ?? '',
         rows,
       })),
+      tested: tests.flatMap((test) => {
+        const result = tester.result(test);
+        return result === undefined || !(isRead || result) ? [] : [{ column: test.column, isRefused: result }];
+      }),
       comparedKeys: keys.length - compared.unchecked.length,
       duplicates: compared.duplicates,
       unchecked: [...plan.unchecked, ...compared.unchecked],
@@ -176,7 +195,7 @@ interface DatabaseScanOptions extends Pick<TableScanOptions, 'seeds' | 'pace' | 
 async function scanDatabase(dbname: string, encoding: string, options: DatabaseScanOptions): Promise<DatabaseScan> {
   const { access, results } = await runInDatabase(
     dbname,
-    [scannedTablesQuery, uniqueIndexesQuery, foreignKeysQuery],
+    [scannedTablesQuery, uniqueIndexesQuery, foreignKeysQuery, refusedNullsQuery, malformedValuesQuery],
     options.query,
   );
   const tables = queryValue(results, scannedTablesQuery);
@@ -188,6 +207,7 @@ async function scanDatabase(dbname: string, encoding: string, options: DatabaseS
   }
   const indexesOf = new Map<number, UniqueIndex[]>();
   for (const index of indexes) indexesOf.set(index.table, [...(indexesOf.get(index.table) ?? []), index]);
+  const refusable = [refusedNullsQuery, malformedValuesQuery].flatMap((query) => queryValue(results, query) ?? []);
   const foreignKeys = queryValue(results, foreignKeysQuery) ?? [];
   let orphans: OrphanSearch | undefined;
   const scans: TableScan[] = [];
@@ -202,7 +222,10 @@ async function scanDatabase(dbname: string, encoding: string, options: DatabaseS
         scans.push(unreadScan(table, plan, aborted ? 'time_limit' : 'no_connection', session.message));
         continue;
       }
-      const { scan, isLost } = await scanTable(session, table, plan, tableOptions(dbname, encoding, options));
+      const { scan, isLost } = await scanTable(session, table, plan, {
+        ...tableOptions(dbname, encoding, options),
+        tested: refusable.filter((one) => one.table === table.table),
+      });
       scans.push(scan);
       if (isLost) await connection.close();
     }
@@ -229,6 +252,7 @@ function tableOptions(
     version: query.version,
     seeds,
     now,
+    tested: [],
     onSend: (text) => query.onSend(dbname, text),
     // A database with SQL_ASCII accepts any bytes, but a target with another encoding may reject them, so its rows are
     // checked as UTF-8.
@@ -245,6 +269,7 @@ function unreadScan(
 ): TableScan {
   return {
     ...{ table, rows: 0, bytes: 0, longestRow: 0, milliseconds: 0, invalid: [], comparedKeys: 0, duplicates: [] },
+    tested: [],
     unread: { table, reason, message },
     unchecked: [...unchecked, ...uncheckedIndexes(table, keys, 'table_not_read')],
   };

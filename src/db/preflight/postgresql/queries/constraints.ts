@@ -14,7 +14,6 @@ import { featureCondition } from './database-overview.ts';
 import {
   completeBySearch,
   constraintRowsSql,
-  containingTypesSql,
   decodeSearchedTable,
   filledTableSql,
   type PreliminaryResult,
@@ -505,70 +504,5 @@ export const uniqueIndexesQuery: PostgresqlQuery<readonly UniqueIndex[]> = {
         })),
       };
     }),
-  absent: [],
-};
-
-/** A column whose rows may have a composite value without the attribute that is a domain which refuses NULL. */
-export interface ShortComposite {
-  readonly table: string;
-  readonly column: string;
-  readonly attribute: string;
-}
-
-/**
- * ALTER TYPE … ADD ATTRIBUTE does not look at stored rows. An attribute that was there from the start was written by the
- * same command as the first one; pg_upgrade writes all of them together.
- */
-export const shortCompositesQuery: PostgresqlQuery<readonly ShortComposite[]> = {
-  id: 'short-composites',
-  scope: 'database',
-  when: featureCondition('domains'),
-  sql: (version) => `
-    WITH RECURSIVE d (oid) AS (
-      SELECT t.oid
-      FROM pg_type t
-      WHERE t.typtype = 'd'
-        AND t.oid >= '${firstNormalOid}'
-        AND (
-          t.typnotnull
-            OR EXISTS (SELECT FROM pg_constraint k WHERE k.contypid = t.oid AND k.conbin::text ~ 'NULLTEST')
-        )
-      UNION
-      SELECT t.oid FROM d JOIN pg_type t ON t.typbasetype = d.oid
-    ), h AS (${containingTypesSql(version)}), w (attribute, whole) AS (
-      SELECT c.oid::regclass || '.' || quote_ident(a.attname), c.reltype
-      FROM d
-      JOIN pg_attribute a ON a.atttypid = d.oid
-      JOIN pg_class c ON c.oid = a.attrelid
-      JOIN pg_attribute f ON f.attrelid = a.attrelid AND f.attnum = 1
-      WHERE c.reltype <> '0'
-        AND a.attnum > 0
-        AND NOT a.attisdropped
-        AND (
-          f.xmin <> a.xmin
-            OR f.cmin::text <> a.cmin::text
-            OR NOT EXISTS (
-              SELECT FROM pg_class
-              WHERE oid < '${firstNormalOid}'
-                AND relkind IN ('r', 'm', 't')
-                AND xmin::text::bigint <= 2
-            )
-        )
-      UNION
-      SELECT w.attribute, h.whole FROM w JOIN h ON h.part = w.whole
-    )
-    SELECT DISTINCT c.oid::regclass AS name, quote_ident(a.attname) AS attname, w.attribute
-    FROM w
-    JOIN pg_attribute a ON a.atttypid = w.whole AND NOT a.attisdropped
-    JOIN pg_class c ON c.oid = a.attrelid AND c.relkind = 'r'
-    WHERE ${filledTableSql}
-    ORDER BY 1, 2
-  `,
-  decode: (rows) =>
-    rows.map((row) => ({
-      table: decodeText(row, 'name'),
-      column: decodeText(row, 'attname'),
-      attribute: decodeText(row, 'attribute'),
-    })),
   absent: [],
 };

@@ -3,6 +3,7 @@ import {
   catalogRowTypes,
   firstGenbkiOid,
   firstNormalOid,
+  malformedTypes,
   regprocTypes,
   schemaOids,
   serverSpecificTypes,
@@ -166,6 +167,8 @@ const databaseFeatures = [
    * server can read. Every range, and every row type of a system catalog, may contain such a type.
    */
   'callables',
+  /** Whether columns may contain types that can store what their input functions refuse. */
+  'malformed-values',
   'labels',
   /** Whether objects of users have privileges, or default privileges exist. */
   'privileges',
@@ -197,14 +200,14 @@ type SchemaFeature = (typeof databaseFeatures)[number];
 
 type FeatureTests = Partial<Record<SchemaFeature, string>>;
 
-const featureTypes = [...regprocTypes, ...serverSpecificTypes, ...transactionIdTypes, ...catalogRowTypes];
+const featureTypes = [...regprocTypes, ...serverSpecificTypes, ...transactionIdTypes];
 
 /**
  * Condition: values of the type may contain one of the searched types. Row types of system catalogs and views, except
  * `catalogRowTypes`, have the ids that bootstrap and the scripts of initdb assigned.
  */
-const mayContainSql = (type: string) =>
-  `${isOneOfSql(featureTypes, type)} OR ${type} BETWEEN '${firstGenbkiOid}' AND '${firstNormalOid - 1}'`;
+const mayContainSql = (type: string, types: readonly number[] = featureTypes) =>
+  `${isOneOfSql([...types, ...catalogRowTypes], type)} OR ${type} BETWEEN '${firstGenbkiOid}' AND '${firstNormalOid - 1}'`;
 
 /** Condition for an object of a user in a schema that every database has from the start, except public and pg_toast. */
 const inSystemSchema = (schema: string) =>
@@ -246,6 +249,7 @@ function catalogScans(
         storage:
           "attlen = -1 AND attstorage IN ('e', 'p') AND attrelid IN (SELECT oid FROM pg_class WHERE relkind = 'r')",
         privileges: 'attacl IS NOT NULL',
+        'malformed-values': mayContainSql('atttypid', malformedTypes(version)),
         ...(version < 100_000
           ? {}
           : { columns: version < 120_000 ? "attidentity <> ''" : "attidentity <> '' OR attgenerated <> ''" }),
@@ -257,6 +261,7 @@ function catalogScans(
       where: `oid >= '${firstNormalOid}'`,
       features: {
         callables: `typtype = 'r' OR ${mayContainSql('typbasetype')}`,
+        'malformed-values': `typtype = 'r' OR ${mayContainSql('typbasetype', malformedTypes(version))}`,
         'system-objects': inSystemSchema('typnamespace'),
         privileges: 'typacl IS NOT NULL',
         defaults: 'typdefaultbin IS NOT NULL',

@@ -180,13 +180,17 @@ export const constraintRowsSql = (version: number): string => `(${holds} OR (${h
  * Table columns whose values contain certain types, directly or inside a domain, an array, a range or a composite type.
  * The result has the columns `relid`, `attname` and `type`, and the `path` from the table column to the value:
  * `domain`, `array`, `range` or the position of a field of a composite, each followed by a space.
+ * @param types their object ids, or a query for them
  */
-function columnsContainingSql(version: number, types: readonly number[]): string {
+function columnsContainingSql(version: number, types: readonly number[] | string): string {
+  const isSearchedSql = (column: string) =>
+    typeof types === 'string' ? `${column} IN (SELECT oid FROM searched)` : isOneOfSql(types, column);
   const whole = `
+    ${typeof types === 'string' ? `searched(oid) AS (${types}),` : ''}
     up(oid) AS (
       SELECT oid
       FROM pg_type
-      WHERE ${isOneOfSql(types, 'oid')}
+      WHERE ${isSearchedSql('oid')}
       UNION
       SELECT h.whole
       FROM up
@@ -235,7 +239,7 @@ function columnsContainingSql(version: number, types: readonly number[]): string
     FROM v
     JOIN pg_type t ON t.oid = v.type
     CROSS JOIN LATERAL (${parts.join(' UNION ALL ')}) s(type, step)
-    WHERE NOT ${isOneOfSql(types, 'v.type')}
+    WHERE NOT ${isSearchedSql('v.type')}
       AND s.type IN (SELECT oid FROM up)
   `;
   return `
@@ -243,7 +247,7 @@ function columnsContainingSql(version: number, types: readonly number[]): string
       WITH RECURSIVE ${whole}, v(relid, attname, type, path) AS (${columns} UNION ALL ${deeper})
       SELECT *
       FROM v
-      WHERE ${isOneOfSql(types, 'v.type')}
+      WHERE ${isSearchedSql('v.type')}
     )
   `;
 }
@@ -259,7 +263,7 @@ export interface NestedColumn {
 }
 
 /** A query for the columns that contain the types, with further columns about the table `c` and its column `a`. */
-export function nestedColumnsSql(version: number, types: readonly number[], more: readonly string[]): string {
+export function nestedColumnsSql(version: number, types: readonly number[] | string, more: readonly string[]): string {
   return `
     SELECT
       v.relid::regclass AS name,
@@ -287,13 +291,23 @@ export function decodeNestedColumn(row: PostgresqlRow): NestedColumn {
  * The values of the searched types in one row that COPY returned for the column, without NULL. Each element of an array
  * and each bound of a range is a separate value.
  */
-export function nestedValues(row: Uint8Array, { path, type }: Pick<NestedColumn, 'path' | 'type'>): readonly string[] {
+export function nestedValues(row: Uint8Array, column: Pick<NestedColumn, 'path' | 'type'>): readonly string[] {
+  return withoutNull(splitTextRow(row).flatMap((field) => valuesInside(field, column)));
+}
+
+/** The values of the searched types in a field, and NULL in their place; a NULL around that place has no value. */
+export function valuesInside(
+  field: string | null,
+  { path, type }: Pick<NestedColumn, 'path' | 'type'>,
+): readonly (string | null)[] {
   const steps = [...path.split(' ').filter((step) => step !== ''), ...(type.endsWith('[]') ? ['array'] : [])];
-  let values = withoutNull(splitTextRow(row));
+  let values: readonly (string | null)[] = [field];
   for (const step of steps) {
-    if (step === 'array') values = values.flatMap((value) => withoutNull(parseArray(value)));
-    else if (step === 'range') values = values.flatMap(parseRanges);
-    else if (step !== 'domain') values = withoutNull(values.map((value) => parseComposite(value)[Number(step)]));
+    if (step === 'domain') continue;
+    const filled = withoutNull(values);
+    if (step === 'array') values = filled.flatMap(parseArray);
+    else if (step === 'range') values = filled.flatMap(parseRanges);
+    else values = filled.map((value) => parseComposite(value)[Number(step)] ?? null);
   }
   return values;
 }

@@ -22,14 +22,14 @@ testDatabaseCases([
     what: `a column that takes NULL where its parent does not: ${rows}`,
     ...forBothMethods(notValidCheck, {
       unvalidated: [{ ...loud, rows: 'fit' }],
-      shortComposites: [],
+      refusedNulls: [],
       looserColumns: [{ table: 'public.c', column: 'a', rows }],
     }),
     verdict,
   })),
   {
     what: 'valid constraints',
-    ...forBothMethods(notValidCheck, { shortComposites: [], looserColumns: [], unvalidated: [] }),
+    ...forBothMethods(notValidCheck, { refusedNulls: [], looserColumns: [], unvalidated: [] }),
     verdict: 'pass',
   },
   ...(
@@ -41,22 +41,29 @@ testDatabaseCases([
     ] as const
   ).map(([rows, verdict]) => ({
     what: `a NOT VALID constraint and its rows: ${rows}`,
-    ...forBothMethods(notValidCheck, { shortComposites: [], looserColumns: [], unvalidated: [{ ...loud, rows }] }),
+    ...forBothMethods(notValidCheck, { refusedNulls: [], looserColumns: [], unvalidated: [{ ...loud, rows }] }),
     verdict,
   })),
-  {
-    what: 'an attribute that refuses NULL, added to a composite type',
+  ...(
+    [
+      ['violate', true, 'fail continuous+dump'],
+      ['violate', false, 'unknown'],
+      ['unseen', true, 'unknown'],
+      ['fit', true, 'pass'],
+    ] as const
+  ).map(([rows, isCertain, verdict]) => ({
+    what: `a domain that ${isCertain ? 'refuses' : 'may refuse'} NULL, and its rows: ${rows}`,
     ...forBothMethods(notValidCheck, {
       looserColumns: [],
       unvalidated: [],
-      shortComposites: [{ table: 'public.t', column: 'p', attribute: 'public.pair.b' }],
+      refusedNulls: [{ table: 'public.t', column: 'p', rawColumn: 'p', type: 'public.d', path: '', isCertain, rows }],
     }),
-    verdict: 'unknown',
-  },
+    verdict,
+  })),
   {
     what: 'a NOT VALID foreign key',
     ...forBothMethods(notValidCheck, {
-      shortComposites: [],
+      refusedNulls: [],
       looserColumns: [],
       unvalidated: [{ ...loud, rows: 'unseen', foreignKey: true }],
     }),

@@ -15,19 +15,32 @@ test.each([
   { values: [value('regclass', 'fit'), value('aclitem[]', 'unseen')], verdict: 'unknown' },
   { values: [value('aclitem[]', 'unseen'), value('pg_node_tree', 'violate')], verdict: 'fail continuous+dump' },
 ])('columns $values: $verdict', ({ values, verdict }) => {
-  const facts = { systemValues: values, transactionIds: [], role: role() };
+  const facts = { systemValues: values, malformedValues: [], transactionIds: [], role: role() };
   expect(short(systemValuesCheck.evaluate(facts, 'd1', sourceFacts(), preflightOptions()))).toBe(verdict);
 });
 
+test.each([
+  { type: 'xml', rows: 'violate', verdict: 'fail continuous+dump' },
+  { type: 'xml', rows: 'unseen', verdict: 'unknown' },
+  { type: 'tsvector', rows: 'unseen', verdict: 'pass' },
+  { type: 'circle', rows: 'fit', verdict: 'pass' },
+] as const)('values that $type may refuse, $rows: $verdict', ({ type, rows, verdict }) => {
+  const column = { table: 'public.t', column: 'v', rawColumn: 'v', type, path: '', isCertain: true, rows };
+  const facts = { systemValues: [], malformedValues: [column], transactionIds: [], role: role() };
+  const outcome = systemValuesCheck.evaluate(facts, 'd1', sourceFacts(), preflightOptions());
+  expect(short(outcome)).toBe(verdict);
+  expectOutcomeText(outcome);
+});
+
 test('transaction ids are a warning', () => {
-  const facts = { systemValues: [], transactionIds: ['tx of public.outbox (xid8)'], role: role() };
+  const facts = { systemValues: [], malformedValues: [], transactionIds: ['tx of public.outbox (xid8)'], role: role() };
   const outcome = systemValuesCheck.evaluate(facts, 'd1', sourceFacts(), preflightOptions());
   expect(short(outcome)).toBe('warn');
   expectOutcomeText(outcome);
 });
 
 test('lc_monetary of the role fixes money columns without a rewrite', () => {
-  const facts = { systemValues: [value('money', 'violate')], transactionIds: [], role: role() };
+  const facts = { systemValues: [value('money', 'violate')], malformedValues: [], transactionIds: [], role: role() };
   expect(systemValuesCheck.evaluate(facts, 'd1', sourceFacts(), preflightOptions())).toMatchObject({
     status: 'fail',
     fix: {

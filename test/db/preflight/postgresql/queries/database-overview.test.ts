@@ -313,14 +313,14 @@ const databases: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['CREATE CAST (int AS bytea) WITH INOUT'],
     ['CREATE DOMAIN t AS int NOT NULL CONSTRAINT t_not_null CHECK (VALUE > 0)'],
   ],
-  'short-composites': [
-    [
-      'CREATE TYPE c AS (a int)',
-      `CREATE TABLE t (${key}, r c)`,
-      'CREATE DOMAIN d AS int NOT NULL',
-      "INSERT INTO t VALUES (1, '(1)')",
-      'ALTER TYPE c ADD ATTRIBUTE b d',
-    ],
+  'refused-nulls': [
+    ['CREATE DOMAIN d AS int NOT NULL', `CREATE TABLE t (${key}, a d)`, 'INSERT INTO t VALUES (1, 1)'],
+    ['CREATE DOMAIN d AS int CHECK (VALUE IS NOT NULL)', `CREATE TABLE t (${key}, a d[])`, filled],
+  ],
+  'malformed-values': [
+    [`CREATE TABLE t (${key}, a xml)`, filled],
+    [`CREATE TABLE t (${key}, a circle[])`, filled],
+    ['CREATE DOMAIN d AS timetz', `CREATE TABLE t (${key}, a d)`, filled],
   ],
   'changed-casts': [["UPDATE pg_cast SET castcontext = 'i' WHERE castsource = 23 AND casttarget = 16"]],
   'invalid-indexes': [
