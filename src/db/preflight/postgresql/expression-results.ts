@@ -1,7 +1,7 @@
 import { limitObjects } from './check.ts';
 import { isSqlKeyword, isSqlSymbol, qualifiedNameAt, type SqlToken, tokenizeBody } from './function-body/tokenize.ts';
 import { suggestExpressionQueries } from './owner-queries.ts';
-import type { CallableObject, CallableObjects, RowVersion } from './queries/callables.ts';
+import type { AlteredDictionary, CallableObject, CallableObjects, RowVersion } from './queries/callables.ts';
 import type { ObjectBody } from './queries/function-bodies.ts';
 import { isRemovedOperator } from './queries/incompatible-calls.ts';
 import type { StoredExpression } from './queries/stored-expressions.ts';
@@ -38,6 +38,7 @@ export function findUnproven(
           ]
         : []),
       ...swayedResults(expression, library, servers.settings),
+      ...alteredDictionaries(expression, library, servers.alteredDictionaries),
       ...(callables.alteredSearch.length > 0 && classesOf(expression, library).has('search')
         ? [
             `text search objects of pg_catalog were altered (${callables.alteredSearch.join(', ')}), and are not migrated`,
@@ -56,6 +57,7 @@ interface Servers {
   readonly hasOtherLetters?: boolean;
   /** The settings of the source that a target does not have. */
   readonly settings: readonly SourceSetting[];
+  readonly alteredDictionaries: readonly AlteredDictionary[];
 }
 
 interface Library {
@@ -210,6 +212,22 @@ function removedOperators({ uses }: StoredExpression, library: Library): readonl
     .flatMap(({ on }) => library.reach(on))
     .filter(({ kind, name, extension }) => kind === 'operator' && isRemovedOperator(name, extension))
     .map((one) => `newer versions of ${one.extension} have no ${describe(one)}`);
+}
+
+/** A function of an extension, such as unaccent(text), finds the dictionary of the extension itself. */
+function alteredDictionaries(
+  { kind, uses }: StoredExpression,
+  library: Library,
+  altered: readonly AlteredDictionary[],
+): readonly string[] {
+  // An index that is not unique is rebuilt with the results of the target.
+  if (altered.length === 0 || kind === 'index') return [];
+  const reached = new Set(uses.flatMap(({ on }) => library.reach(on)).map(({ extension }) => extension));
+  return altered
+    .filter(({ extension }) => reached.has(extension))
+    .map(
+      ({ name, extension }) => `the options of ${name}, a dictionary of the extension ${extension}, are not migrated`,
+    );
 }
 
 /** `cmin` is the number of the command only if no transaction has locked or deleted the row. */

@@ -2,7 +2,7 @@ import { countOf } from '../../../../base/text.ts';
 import { passOutcome, unknownOutcome } from '../../finding.ts';
 import { declareDatabaseCheck, unlistedNote } from '../check.ts';
 import { describeUnproven, findUnproven } from '../expression-results.ts';
-import { callableObjectsQuery } from '../queries/callables.ts';
+import { alteredDictionariesQuery, callableObjectsQuery } from '../queries/callables.ts';
 import { bodiesQuery } from '../queries/function-bodies.ts';
 import { roleSettingsQuery } from '../queries/roles.ts';
 import { settingsQuery } from '../queries/settings.ts';
@@ -19,14 +19,21 @@ export const checkedAgainCheck = declareDatabaseCheck({
   queries: {
     expressions: storedExpressionsQuery,
     callables: callableObjectsQuery,
+    alteredDictionaries: alteredDictionariesQuery,
     functionBodies: bodiesQuery,
     settings: settingsQuery,
     roleSettings: roleSettingsQuery,
   },
-  evaluate({ expressions, callables, functionBodies, settings, roleSettings }, database, facts, options) {
+  evaluate(
+    { expressions, callables, alteredDictionaries, functionBodies, settings, roleSettings },
+    database,
+    facts,
+    options,
+  ) {
     const checked = expressions.filter(({ kind }) => kind !== 'generated');
     const found = findUnproven(checked, callables, functionBodies, {
       isOtherRelease: isOtherMajor(facts, options),
+      alteredDictionaries,
       settings: listSettingsOfSource(database, settings, roleSettings, facts),
     });
     if (found.length === 0) return passOutcome(checked.length === 0 ? 'none' : 'unchanged functions only');

@@ -2,7 +2,7 @@ import { countOf } from '../../../../base/text.ts';
 import { passOutcome, unknownOutcome } from '../../finding.ts';
 import { declareDatabaseCheck, unlistedNote } from '../check.ts';
 import { describeUnproven, findUnproven } from '../expression-results.ts';
-import { callableObjectsQuery } from '../queries/callables.ts';
+import { alteredDictionariesQuery, callableObjectsQuery } from '../queries/callables.ts';
 import { databasesQuery, findDatabase, type PostgresqlDatabase } from '../queries/cluster.ts';
 import { bodiesQuery } from '../queries/function-bodies.ts';
 import { roleSettingsQuery } from '../queries/roles.ts';
@@ -20,12 +20,18 @@ export const computedAgainCheck = declareDatabaseCheck({
   queries: {
     expressions: storedExpressionsQuery,
     callables: callableObjectsQuery,
+    alteredDictionaries: alteredDictionariesQuery,
     functionBodies: bodiesQuery,
     settings: settingsQuery,
     roleSettings: roleSettingsQuery,
     databases: databasesQuery,
   },
-  evaluate({ expressions, callables, functionBodies, settings, roleSettings, databases }, database, facts, options) {
+  evaluate(
+    { expressions, callables, alteredDictionaries, functionBodies, settings, roleSettings, databases },
+    database,
+    facts,
+    options,
+  ) {
     const generated = expressions.filter(({ kind }) => kind === 'generated');
     const found = findUnproven(generated, callables, functionBodies, {
       isOtherRelease: isOtherMajor(facts, options),
@@ -33,6 +39,7 @@ export const computedAgainCheck = declareDatabaseCheck({
         sourceVersionNumber(facts) < 180_000 &&
         (targetVersionNumber(options) ?? 180_000) >= 180_000 &&
         hasOtherLetters(findDatabase(databases, database)),
+      alteredDictionaries,
       settings: listSettingsOfSource(database, settings, roleSettings, facts),
     });
     if (found.length === 0) return passOutcome(generated.length === 0 ? 'none' : 'the same functions on both servers');

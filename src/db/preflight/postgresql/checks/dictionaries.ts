@@ -1,9 +1,10 @@
 import { countOf } from '../../../../base/text.ts';
 import { firstNormalOid } from '../../../../postgresql/catalog-oids.ts';
 import { decodeText } from '../../../../postgresql/rows.ts';
-import { failOutcome, passOutcome } from '../../finding.ts';
+import { type CheckOutcome, failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
 
+import { type AlteredDictionary, alteredDictionariesQuery } from '../queries/callables.ts';
 import { isNotMemberSql } from '../queries/catalog-predicates.ts';
 import { featureCondition } from '../queries/database-overview.ts';
 import type { PostgresqlQuery } from '../query.ts';
@@ -44,13 +45,14 @@ export const dictionariesCheck = declareDatabaseCheck({
   title: 'text search dictionaries use only files that PostgreSQL provides',
   headline: 'A text search dictionary uses a custom file',
   severity: { continuous: 'blocker', dump: 'blocker' },
-  queries: { dictionaries: dictionariesQuery },
-  evaluate({ dictionaries }) {
+  queries: { dictionaries: dictionariesQuery, alteredDictionaries: alteredDictionariesQuery },
+  evaluate({ dictionaries, alteredDictionaries }, database) {
     const found = dictionaries.flatMap((one) => {
       const files = customFiles(one);
       return files.length === 0 ? [] : [{ ...one, files }];
     });
     const [first] = found;
+    if (first === undefined && alteredDictionaries.length > 0) return alteredOutcome(alteredDictionaries, database);
     if (first === undefined)
       return passOutcome(dictionaries.length === 0 ? 'none with options' : 'standard files only');
     return failOutcome(['continuous', 'dump'], countOf(found.length, 'dictionary', 'dictionaries'), {
@@ -64,6 +66,23 @@ export const dictionariesCheck = declareDatabaseCheck({
     });
   },
 });
+
+/** CREATE EXTENSION creates the dictionaries of an extension with their first options. */
+function alteredOutcome(altered: readonly AlteredDictionary[], database: string): CheckOutcome {
+  const observed = countOf(altered.length, 'dictionary', 'dictionaries');
+  return warnOutcome(observed, {
+    headline: 'A text search dictionary of an extension was altered',
+    required: 'the options that the extension sets',
+    detail: `A dump has no members of extensions, so ALTER TEXT SEARCH DICTIONARY is lost without an error: indexes and queries of the target use the options of the extension.${unlistedNote(altered)}`,
+    objects: limitObjects(altered).map(({ name, extension, options }) => `${name} (${extension}; ${options})`),
+    dataLoss: `the options of ${observed}`,
+    fix: {
+      database,
+      by: 'the schema owner',
+      text: 'Run ALTER TEXT SEARCH DICTIONARY with the same options on the target after the cut-over, then REINDEX the indexes that use it; or create a dictionary of your own from its template.',
+    },
+  });
+}
 
 /** The files named in the options of a dictionary, except those that PostgreSQL itself installs. */
 export function customFiles({ template, options }: Pick<SearchDictionary, 'template' | 'options'>): readonly string[] {

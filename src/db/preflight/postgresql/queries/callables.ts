@@ -2,7 +2,7 @@ import { catalogOids, firstNormalOid, typeOids } from '../../../../postgresql/ca
 import { decodeBoolean, decodeText, decodeTextArray } from '../../../../postgresql/rows.ts';
 import type { PostgresqlQuery } from '../query.ts';
 import { isMemberSql } from './catalog-predicates.ts';
-import { hasStoredExpressions } from './database-overview.ts';
+import { featureCondition, hasStoredExpressions } from './database-overview.ts';
 
 /** When a catalog row was written: the transaction, the command in it, and the transaction that locked or deleted it. */
 export interface RowVersion {
@@ -93,6 +93,58 @@ export const callableObjectsQuery: PostgresqlQuery<CallableObjects> = {
   absent: { objects: [], isOrderKnown: true, alteredSearch: [] },
 };
 
+/** SQL condition: pg_upgrade wrote no catalogs, and no transaction id is so large that ids wrapped around. */
+const isOrderKnownSql = `
+  txid_snapshot_xmax(txid_current_snapshot()) < 2147483648
+    AND EXISTS (
+      SELECT FROM pg_class
+      WHERE oid < '${firstNormalOid}'
+        AND relkind IN ('r', 'm', 't')
+        AND xmin::text::bigint <= 2
+    )
+`;
+
+/** A text search dictionary whose options are not those that its extension creates: no dump has them. */
+export interface AlteredDictionary {
+  /** Qualified. */
+  readonly name: string;
+  readonly extension: string;
+  /** As pg_ts_dict has them; empty if there are none. */
+  readonly options: string;
+}
+
+/**
+ * The options that the extensions of PostgreSQL create are known, also after pg_upgrade. A dictionary of another extension
+ * was written with the row of pg_depend that makes it a member.
+ */
+export const alteredDictionariesQuery: PostgresqlQuery<readonly AlteredDictionary[]> = {
+  id: 'altered-dictionaries',
+  scope: 'database',
+  when: featureCondition('dictionaries'),
+  sql: () => `
+    SELECT o.oid::regdictionary AS name, x.extname, o.dictinitoption
+    FROM pg_ts_dict o
+    JOIN pg_depend m ON m.classid = '${catalogOids.pg_ts_dict}'
+      AND m.objid = o.oid
+      AND m.deptype = 'e'
+    JOIN pg_extension x ON x.oid = m.refobjid
+    WHERE CASE x.extname
+      WHEN 'dict_int' THEN o.dictinitoption IS NOT NULL
+      WHEN 'dict_xsyn' THEN o.dictinitoption IS NOT NULL
+      WHEN 'unaccent' THEN coalesce(replace(o.dictinitoption, '''', ''), '') <> 'rules = unaccent'
+      ELSE ${isOrderKnownSql} AND (o.xmin <> m.xmin OR o.cmin::text <> m.cmin::text)
+    END
+    ORDER BY 1
+  `,
+  decode: (rows) =>
+    rows.map((row) => ({
+      name: decodeText(row, 'name'),
+      extension: decodeText(row, 'extname'),
+      options: decodeText(row, 'dictinitoption'),
+    })),
+  absent: [],
+};
+
 const objectKinds: readonly CallableObject['kind'][] = [
   'function',
   'operator',
@@ -141,13 +193,7 @@ function callableObjectsSql(): string {
         '0'::oid AS oid,
         NULL::text AS schema,
         NULL::text AS name,
-        txid_snapshot_xmax(txid_current_snapshot()) < 2147483648
-          AND EXISTS (
-            SELECT FROM pg_class
-            WHERE oid < '${firstNormalOid}'
-              AND relkind IN ('r', 'm', 't')
-              AND xmin::text::bigint <= 2
-          ) AS is_builtin,
+        ${isOrderKnownSql} AS is_builtin,
         NULL::text AS path,
         NULL::text[] AS sets,
         NULL::text AS body,

@@ -10,7 +10,7 @@ function evaluate(version: { xmin: number; cmin: number; xmax: number }, isOrder
   const expressions = [storedExpression({ uses: [{ on: '1255:16400', since }], ...more })];
   const callables = { objects: [callable({ versions: [version] })], isOrderKnown, alteredSearch: [] };
   return checkedAgainCheck.evaluate(
-    { expressions, callables, functionBodies: [], settings: settings({}), roleSettings: [] },
+    { expressions, callables, alteredDictionaries: [], functionBodies: [], settings: settings({}), roleSettings: [] },
     'd1',
     sourceFacts(),
     preflightOptions({ targetVersion: '17' }),
@@ -52,6 +52,7 @@ test('a function that another language calls in a statement counts', () => {
       {
         expressions: [storedExpression({ texts: ['public.caller(v)'], uses: [{ on: caller.id, since }] })],
         callables: { objects: [{ ...caller, body }, called], isOrderKnown: true, alteredSearch: [] },
+        alteredDictionaries: [],
         functionBodies: [],
         settings: settings({}),
         roleSettings: [],

@@ -18,6 +18,7 @@ function evaluate(more: Partial<StoredExpression>, targetVersion?: string) {
         isOrderKnown: true,
         alteredSearch: [],
       },
+      alteredDictionaries: [],
       functionBodies: [],
       settings: settings({}),
       roleSettings: [],
@@ -64,6 +65,7 @@ test('the version of an extension that is not part of PostgreSQL is not that of 
     const values = {
       expressions,
       callables: { objects, isOrderKnown: true, alteredSearch: [] },
+      alteredDictionaries: [],
       functionBodies: [],
       settings: settings({}),
       roleSettings: [],

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { customFiles, dictionariesCheck } from '../../../../../src/db/preflight/postgresql/checks/dictionaries.ts';
+import { expectOutcomeText } from '../expect-text.ts';
 import { preflightOptions, short, sourceFacts } from '../facts.ts';
 
 test.each([
@@ -23,7 +24,7 @@ test.each([
 test('a dictionary with a custom file blocks both methods, and the file is listed', () => {
   const judge = (options: string) =>
     dictionariesCheck.evaluate(
-      { dictionaries: [{ name: 'public.shop', template: 'simple', options }] },
+      { dictionaries: [{ name: 'public.shop', template: 'simple', options }], alteredDictionaries: [] },
       'd1',
       sourceFacts(),
       preflightOptions(),
@@ -32,4 +33,16 @@ test('a dictionary with a custom file blocks both methods, and the file is liste
   const found = judge("stopwords = 'shop'");
   expect(short(found)).toBe('fail continuous+dump');
   expect(found).toMatchObject({ observed: '1 dictionary', objects: ['public.shop (simple; shop.stop)'] });
+});
+
+test('the options of a dictionary of an extension are lost', () => {
+  const altered = { name: 'public.intdict', extension: 'dict_int', options: "maxlen = '3'" };
+  const outcome = dictionariesCheck.evaluate(
+    { dictionaries: [], alteredDictionaries: [altered] },
+    'd1',
+    sourceFacts(),
+    preflightOptions(),
+  );
+  expect(short(outcome)).toBe('warn');
+  expectOutcomeText(outcome);
 });

@@ -105,6 +105,7 @@ const databases: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['CREATE AGGREGATE a (bigint) (SFUNC = int8_avg_accum, STYPE = internal, FINALFUNC = numeric_poly_avg)'],
   ],
   'restricted-functions': [["CREATE FUNCTION f() RETURNS int LANGUAGE sql SECURITY DEFINER AS 'SELECT 1'"]],
+  'altered-dictionaries': [['CREATE EXTENSION dict_int', 'ALTER TEXT SEARCH DICTIONARY intdict (MAXLEN = 3)']],
   'text-search-dictionaries': [["CREATE TEXT SEARCH DICTIONARY d (TEMPLATE = simple, STOPWORDS = 'english')"]],
   'unqualified-operators': [
     [
