@@ -96,6 +96,22 @@ describe.each([14, 17] as const)('PostgreSQL %i', (version) => {
     expect(found.bytes).toBeGreaterThan(800_000);
   });
 
+  test('values that the input function of their type refuses are found in every column, and only there', async () => {
+    await run(
+      'CREATE DOMAIN d AS text NOT NULL',
+      'CREATE SCHEMA "S.x"',
+      'CREATE TABLE "S.x"."T""t" (v d, "a b" d[], c circle, other circle, id int PRIMARY KEY)',
+      `INSERT INTO "S.x"."T""t" SELECT (SELECT v FROM "S.x"."T""t" WHERE false), '{a}', circle(point(0, 0), -1), circle(point(0, 0), 1), 7`,
+    );
+    const { tested } = await scan(server, database);
+    expect(tested.map(({ column, isRefused }) => [column.table, column.column, isRefused]).toSorted()).toEqual([
+      ['"S.x"."T""t"', '"a b"', false],
+      ['"S.x"."T""t"', 'c', true],
+      ['"S.x"."T""t"', 'other', false],
+      ['"S.x"."T""t"', 'v', true],
+    ]);
+  });
+
   test('equal keys are found in every kind of comparable key, and only there', async () => {
     await run(
       'CREATE TABLE t (a int, b text, n numeric(5,1), f float8)',
