@@ -113,6 +113,7 @@ const notFollowed: Readonly<Record<string, Readonly<Record<string, readonly stri
         'write the fixes into one script: run the same command with `--fix-sql fix.sql --undo-sql undo.sql`',
       ],
       'db/source/words.ts': [
+        'correct the password of the source in …; `…` shows whether it is right',
         'find the cause with `…`',
         'the source does not support SSL: add `--disable-ssl`, or enable SSL on the source',
         'the source does not support TLS: write its address with redis:// instead of rediss://',

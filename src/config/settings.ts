@@ -110,9 +110,8 @@ export function nameProfile(hint: string, profile: ProfileReference): string {
 
 /** The groups, and commands of a group, that act on a profile which they do not name as an argument. */
 const profileGroups: ReadonlySet<string> = new Set([
-  ...['actions', 'api', 'config', 'doctor', 'droplets', 'open'],
+  ...['actions', 'api', 'config', 'db', 'doctor', 'droplets', 'open'],
   ...['login', 'logout', 'refresh', 'setup', 'status', 'token', 'whoami'].map((word) => `auth ${word}`),
-  ...['cutover', 'list', 'migrate', 'status', 'stop'].map((word) => `db ${word}`),
 ]);
 
 export function profileReference(

@@ -217,6 +217,7 @@ describe('a hint names the profile', () => {
       '`cloudctl db list`, then `cloudctl auth login`',
       '`cloudctl db list --profile second`, then `cloudctl auth login --profile second`',
     ],
+    ['`cloudctl db preflight --source URL`', '`cloudctl db preflight --source URL --profile second`'],
     ['`cloudctl api GET /v2/x | head`', '`cloudctl --profile second api GET /v2/x | head`'],
     ['`cloudctl droplets delete -- -x`', '`cloudctl --profile second droplets delete -- -x`'],
   ])('%s', (hint, named) => {
@@ -229,7 +230,6 @@ describe('a hint names the profile', () => {
     '`cloudctl auth list`',
     '`cloudctl auth switch NAME`',
     '`cloudctl droplets list --profile other`',
-    '`cloudctl db preflight --source URL`',
     'set CLOUDCTL_STATE_DIR',
   ])('but not in %s', (hint) => {
     expect(nameProfile(hint, second)).toBe(hint);

@@ -92,6 +92,8 @@ function databaseArgument(name: string): string {
   return /^\w[\w-]*$/.test(name) ? name : (databaseUri(name) ?? name);
 }
 
+const passwordErrors: ReadonlySet<string> = new Set([clientErrorCodes.noPassword, '28P01', 'WRONGPASS', 'NOAUTH']);
+
 /**
  * What the user does about a source that cannot be connected to. The command has only options that preflight takes.
  * @param code the code of the failed connection, as in ConnectError
@@ -102,5 +104,9 @@ export function unreachableHint(source: DbSource, code: string | undefined, more
       ? 'the source does not support SSL: add `--disable-ssl`, or enable SSL on the source'
       : 'the source does not support TLS: write its address with redis:// instead of rediss://';
   }
-  return `find the cause with \`${['cloudctl db preflight', ...sourceWords(source, more)].join(' ')}\``;
+  const command = ['cloudctl db preflight', ...sourceWords(source, more)].join(' ');
+  const variable = source.engine === 'postgresql' ? 'PGPASSWORD or ~/.pgpass' : 'REDISCLI_AUTH';
+  return passwordErrors.has(code ?? '')
+    ? `correct the password of the source in ${variable}; \`${command}\` shows whether it is right`
+    : `find the cause with \`${command}\``;
 }

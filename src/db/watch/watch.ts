@@ -117,7 +117,7 @@ export async function watchMigration(
   let isCaughtUp = false;
   let shown: StatusSample | undefined;
   const record = readRecord(path);
-  let wasReached = record !== undefined;
+  let hasLoggedIn = false;
   let failedPolls = 0;
   const warned = new Set<string>();
   const { fetchStatus } = options;
@@ -150,10 +150,11 @@ export async function watchMigration(
       },
     };
     for await (const result of watch(source, options.interval, watchOptions)) {
-      // The watch fails if the source was never reached, because its address is more likely wrong than that it has an
-      // outage.
-      if (!wasReached && !result.reached) throw sourceUnreachableError(result, options);
-      wasReached = true;
+      hasLoggedIn ||= result.reached;
+      // The watch fails if no watch ever reached the source, because its address is more likely wrong than that it has an
+      // outage, and if its own first login is refused, because its password is more likely wrong than the one of the service.
+      if (!hasLoggedIn && (record === undefined || isLoginRefused(result)))
+        throw sourceUnreachableError(result, options);
       const isIdle = options.untilIdle && result.caughtUpPolls >= watchLimits.idlePolls;
       poller?.latest();
       // The end of the watch needs the last word of the service; one that does not answer has none.
@@ -347,8 +348,15 @@ function sourceUnreachableError(
   if (answer !== undefined)
     return new CliError('source_unreachable', `could not read the source: ${outage}`, { hint: answer.hint });
   return new CliError('source_unreachable', `could not connect to the source: ${outage}`, {
+    ...(isLoginRefused({ sample })
+      ? { detail: 'this is the login of the watch: it says nothing about a migration, which has its own connections' }
+      : {}),
     hint: unreachableHint(source, outageCode, { ignoreDbs, caFile }),
   });
+}
+
+function isLoginRefused({ sample }: Pick<PollResult, 'sample'>): boolean {
+  return sample.violations.some(({ rule }) => rule === 'login-refused');
 }
 
 /** The text that tells the user what to do when the target has caught up. */

@@ -3,6 +3,7 @@ import { closedPort } from '../../../scripts/free-port.mjs';
 import { formatSourceName, pathOfRecord, type WatchRecord, writeRecord } from '../../../src/db/watch/record.ts';
 import { reply, serverFor } from '../../fixtures/fake-server.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
+import { ready, startPostgres } from '../../fixtures/postgres.ts';
 import { type RedisServer, startRedis } from '../../fixtures/redis.ts';
 import { startCloudctl } from '../run-cloudctl.ts';
 import { dbTestHost } from './test-source.ts';
@@ -34,6 +35,20 @@ it.each(['redis', 'postgres'])('the first look at a %s source that cannot be ent
   const ran = await startCloudctl(dbTestHost(), ['db', 'watch', '--source', address, '--disable-ssl']).ended;
   expect(ran).toMatchObject({ code: 3, out: '' });
   expectGolden('db-watch', ran.err.replace(/127\.0\.0\.1:\d+/g, '127.0.0.1:PORT'));
+});
+
+it('a typo in the own password ends the watch of a migration that is recorded, and blames nothing else', async () => {
+  const source = await startPostgres({ version: 17, settings: ready });
+  onTestFinished(() => source.stop());
+  const host = dbTestHost({ PGPASSWORD: 'wrong' });
+  const address = { engine: 'postgresql', host: source.host, port: source.port, dbname: 'postgres' } as const;
+  const slots = [{ name: 'cloudctl_m_1', database: 'postgres' }];
+  const record = { engine: 'postgresql', source: formatSourceName(address), slots } as const;
+  writeRecord(pathOfRecord(host.folders.state, address), record);
+  const url = `postgres://postgres@${source.host}:${source.port}/postgres`;
+  const ran = await startCloudctl(host, ['db', 'watch', '--source', url, '--disable-ssl', '--until-idle']).ended;
+  expect([ran.code, ran.out]).toEqual([3, '']);
+  expectGolden('db-watch', ran.err.replaceAll(`${source.host}:${source.port}`, 'SOURCE'));
 });
 
 const words = (source: RedisServer, ...more: readonly string[]) => [

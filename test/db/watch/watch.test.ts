@@ -231,6 +231,22 @@ describe('the watch ends', () => {
     expect(await follow(host, polling([unreachable, idle]).watch, { untilIdle: true })).toBe(0);
   });
 
+  it('when its first login is refused, whatever an earlier watch saw, and blames no migration', async () => {
+    const host = testHost();
+    writeRecord(recordPath(host), { engine: 'redis', source: 'redis.example.com:6379' });
+    const violations = [{ rule: 'login-refused', observed: 'E_REFUSED', hint: 'E_BLAME' }];
+    const sample = makeStatusSample({ phase: 'stalled', violations });
+    const refused = poll({ sample, reached: false, outage: 'WRONGPASS', outageCode: 'WRONGPASS' });
+    const { watch, taken } = polling([refused, idle]);
+    await expect(follow(host, watch, { untilIdle: true })).rejects.toMatchObject({
+      ...{ code: 'source_unreachable', exitCode: 3 },
+      hint: expect.stringMatching(/REDISCLI_AUTH.*db preflight/),
+    });
+    expect([taken(), host.out()]).toEqual([1, '']);
+    // After a login that worked it can be the password that was changed.
+    expect(await follow(host, polling([poll(), refused, idle]).watch, { untilIdle: true })).toBe(0);
+  });
+
   it('when the target has caught up, if that was requested', async () => {
     const host = testHost();
     const { watch, taken } = polling([poll(), idle, poll()]);
