@@ -30,8 +30,6 @@ const notFollowed: Readonly<Record<string, Readonly<Record<string, readonly stri
       'db/watch/migration.ts': ['follow the other migration with `cloudctl db status … --watch`'],
       'db/cutover/stop.ts': [
         'remove the objects, then run the same command again with `--source`, which checks that nothing is left',
-        'wait a minute, and run the same command again',
-        'wait a minute, and run the same command again; if they are still there, run on the source: …',
         'wait for the end with `…`: it sends the stop again, which changes nothing',
       ],
       'db/cutover/check.ts': ['raise maxmemory of the target, or choose a larger cluster'],

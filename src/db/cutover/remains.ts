@@ -4,7 +4,7 @@ import type { Clock } from '../../platform/host.ts';
 import { ConnectError, clientErrorCodes } from '../../platform/network-errors.ts';
 import { connectPostgresql } from '../../postgresql/connection.ts';
 import type { PostgresqlEndpoint } from '../../postgresql/endpoint.ts';
-import { searchPathStatement } from '../../postgresql/psql-script.ts';
+import { formatPsqlConnect, searchPathStatement } from '../../postgresql/psql-script.ts';
 import { quoteLiteral } from '../../postgresql/quote.ts';
 import { connectRedis } from '../../redis/connection.ts';
 import { parseInfo } from '../../redis/info.ts';
@@ -27,8 +27,8 @@ export interface MigrationMarks {
 interface SourceRemains {
   /** Objects of the migration, such as `replication slot cloudctl_… (active)`. */
   readonly own: readonly string[];
-  /** A statement for each object of `own`. */
-  readonly statements: readonly string[];
+  /** Lines for psql that remove the objects of `own`, in whichever database it starts. */
+  readonly script: readonly string[];
   /** Objects that may belong to another consumer, or to the migration, and what could not be read. */
   readonly doubtful: readonly string[];
 }
@@ -127,7 +127,7 @@ function sortByOwner(found: readonly FoundObject[], unread: readonly string[], m
   );
   return {
     own: own.map(describe),
-    statements: own.flatMap(removalOf),
+    script: removalScript(own),
     doubtful: [...doubtful.map(describe), ...unread],
   };
 }
@@ -135,6 +135,15 @@ function sortByOwner(found: readonly FoundObject[], unread: readonly string[], m
 function describe({ kind, name, database, isActive }: FoundObject): string {
   const where = database === '' ? '' : ` in database ${database}`;
   return sanitizeReportLine(`${kind} ${name}${where}${isActive ? ' (active)' : ''}`, 300);
+}
+
+/** A publication is dropped in its own database only, and the manual asks the same for a logical slot. */
+function removalScript(own: readonly FoundObject[]): readonly string[] {
+  return [...new Set(own.map(({ database }) => database))].flatMap((database) => {
+    const connect = formatPsqlConnect(database);
+    const statements = own.filter((one) => one.database === database).flatMap(removalOf);
+    return connect === undefined || statements.length === 0 ? [] : [connect, ...statements];
+  });
 }
 
 function removalOf({ kind, name }: FoundObject): readonly string[] {

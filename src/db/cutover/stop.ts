@@ -129,24 +129,32 @@ async function reportRemains(
       detail: leftovers.join('; '),
       hint: 'remove the objects, then run the same command again with `--source`, which checks that nothing is left',
     });
-  await output.note(leftovers, maxTextLength);
+  // What is left on a source is read below.
+  await output.note(leftoverLines(raw, ['target']), maxTextLength);
   if (source === undefined) {
     await output.note(describeRemainsQuery(marks), maxTextLength);
     return;
   }
-  const { own, statements, doubtful } = await runUntilSignal(
+  const { own, script, doubtful } = await runUntilSignal(
     host.signals,
     'the check of the source was interrupted; the migration was stopped',
     (signal) => findSourceRemains(source, marks, { clock: host.clock, signal, ignoreDbs }),
   );
-  if (own.length > 0)
+  if (own.length > 0) {
+    const retained =
+      source.engine === 'redis' ? [] : ['an unused slot retains WAL until the disk of the source is full'];
+    // A service that lists what it could not remove does not try again.
+    const wait =
+      leftoverLines(raw, ['source']).length > 0 ? undefined : 'wait a minute, and run the same command again';
+    const remove = [
+      `${wait === undefined ? '' : `${wait}; if they are still there, `}run these lines in psql on the source, then the same command again:`,
+      ...script,
+    ].join('\n');
     throw new CliError('api_error', 'the migration is not removed from the source', {
-      detail: own.join('; '),
-      hint:
-        statements.length === 0
-          ? 'wait a minute, and run the same command again'
-          : `wait a minute, and run the same command again; if they are still there, run on the source: ${statements.join(' ')}`,
+      detail: [...own, ...retained].join('; '),
+      hint: script.length === 0 ? (wait ?? 'remove the objects, and run the same command again') : remove,
     });
+  }
   if (doubtful.length > 0)
     await output.note(
       `Not proven that nothing is left on the source: ${doubtful.join('; ')}. Drop what nothing else uses.`,

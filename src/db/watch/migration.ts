@@ -192,9 +192,10 @@ function hasKeys({ tables }: JsonRecord): boolean {
 }
 
 /** One line for each object that the service created and could not remove, with the statement that it names. */
-export function leftoverLines(raw: JsonRecord): readonly string[] {
-  const leftovers = Array.isArray(raw.leftovers) ? raw.leftovers : [];
-  return leftovers.filter(isJsonRecord).map((one) => {
+export function leftoverLines(raw: JsonRecord, sides?: readonly string[]): readonly string[] {
+  const leftovers = Array.isArray(raw.leftovers) ? raw.leftovers.filter(isJsonRecord) : [];
+  const shown = leftovers.filter(({ side }) => sides === undefined || sides.includes(String(side)));
+  return shown.map((one) => {
     const text = (key: string): string => sanitizeLine(readStringField(one, key) ?? '');
     const where = text('database') === '' ? '' : `, database ${text('database')}`;
     return `the service could not remove ${text('object')} from the ${text('side')}${where}: ${text('reason')}; it names this statement: ${text('statement')}`;
