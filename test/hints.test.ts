@@ -22,12 +22,12 @@ const notFollowed: Readonly<Record<string, Readonly<Record<string, readonly stri
       ],
       'db/cutover/run.ts': ['add `--follow`', 'run it without `--apply` to only look'],
       'db/cutover/scripts.ts': ['skip a database with `--ignore-dbs`, or run the command again'],
-      'db/watch/migrate.ts': ['show the earlier migration with …; stop it with …'],
+      'db/watch/migrate.ts': ['follow it with `…`', 'show the earlier migration with …; stop it with …'],
       'db/cutover/rehearse/rehearse.ts': [
         'check that both servers accept connections, and …',
         'run the same command again to remove the remaining objects',
       ],
-      'db/watch/migration.ts': ['follow the other migration with `cloudctl db status … --watch`'],
+      'db/watch/migration.ts': ['follow the other migration with `…`'],
       'db/cutover/stop.ts': [
         'remove the objects, then run the same command again with `--source`, which checks that nothing is left',
         'wait for the end with `…`: it sends the stop again, which changes nothing',
@@ -204,7 +204,7 @@ const notFollowed: Readonly<Record<string, Readonly<Record<string, readonly stri
         'remove the timeout of the role, and end the session that holds the lock',
         'restore the host rule, and run SELECT pg_catalog.pg_reload_conf()',
         'restore the password and the role: the target logs in with the same credentials',
-        'run `cloudctl db status …` for the state of each database',
+        'run `…` for the state of each database',
         'see the log of the target',
         'start the target, or check its status at the service',
         'stop the migration, empty the target, and start it again',
@@ -217,7 +217,8 @@ const notFollowed: Readonly<Record<string, Readonly<Record<string, readonly stri
       'db/watch/watch.ts': [
         'find out at the target which … it uses, and add its `--slot` to `…`',
         'if it belongs to the migration, run `…`',
-        'run `cloudctl db status …` for what is left to do',
+        'check that nothing of it is left on the source: run `…`, which sends nothing for a migration that has ended',
+        'correct `--slot`, or leave it out',
         '…watch again with `…`; see what is left to do before the cut-over with `…`',
       ],
     },

@@ -53,6 +53,6 @@ export const dbWatch: CommandSpec<CommandContext> = {
     const source = await readSource(context, args);
     const actor = actorOf(context);
     await settleInterruptedOf(context, actor, source);
-    return watchMigration(context, { ...readWatchOptions(args, source), fetchStatus: statusReader(actor) });
+    return watchMigration(context, { ...readWatchOptions(args, source, actor), fetchStatus: statusReader(actor) });
   },
 };

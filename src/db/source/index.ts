@@ -14,5 +14,6 @@ export {
   sourceUrlText,
   sourceWords,
   targetUrlText,
+  targetWords,
   unreachableHint,
 } from './words.ts';

@@ -1,4 +1,6 @@
 import { quoteShellArg } from '../../base/text.ts';
+import { variableValue } from '../../config/settings.ts';
+import type { ProcessEnvironment } from '../../platform/host.ts';
 import { clientErrorCodes } from '../../platform/network-errors.ts';
 import { databaseUri } from '../../postgresql/psql-script.ts';
 import type { DbSource } from './options.ts';
@@ -18,6 +20,14 @@ export function sourceUrlText(server: DbSource): string {
 export function targetUrlText(server: DbSource): string {
   const isUnencrypted = server.engine === 'postgresql' && server.source.ssl === 'disable';
   return buildUrl(server, isUnencrypted ? { sslmode: 'disable' } : verificationParameters(server));
+}
+
+/**
+ * The option that names the target in a suggested command: none if CLOUDCTL_TARGET names it.
+ * @param url without the password; undefined: not known, so the user replaces the word
+ */
+export function targetWords(env: ProcessEnvironment, url = 'TARGET_URL'): readonly string[] {
+  return variableValue(env.CLOUDCTL_TARGET) === undefined ? ['--target', quoteShellArg(url)] : [];
 }
 
 function buildUrl({ engine, source }: DbSource, parameters: Readonly<Record<string, string>>): string {

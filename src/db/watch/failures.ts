@@ -1,3 +1,4 @@
+import type { Actor } from '../../api/actor.ts';
 import { describeFailures, type MigrationFailure } from '../../api/online-migration.ts';
 
 /** Commands of this source and cluster that can be pasted; they contain no password. */
@@ -5,6 +6,19 @@ export interface FailureCommands {
   readonly preflight: string;
   readonly stop: string;
   readonly migrate: string;
+}
+
+/** @param from the options that name the source, quoted for a shell */
+export function failureCommands(
+  { command }: Pick<Actor, 'command'>,
+  cluster: string,
+  from: readonly string[],
+): FailureCommands {
+  return {
+    preflight: command('db preflight', ...from),
+    stop: command('db stop', cluster),
+    migrate: command('db migrate', cluster, ...from),
+  };
 }
 
 /**

@@ -1,5 +1,12 @@
 import type { Actor } from '../../api/actor.ts';
-import { describeFailures, describeMigration, type MigrationFailure } from '../../api/online-migration.ts';
+import {
+  describeFailures,
+  describeMigration,
+  fetchMigration,
+  isMigrationActive,
+  listFailures,
+  type MigrationFailure,
+} from '../../api/online-migration.ts';
 import { mayHaveArrived, type StartedMigration } from '../../api/start-online-migration.ts';
 import { CliError, type ExitCode } from '../../base/errors.ts';
 import { maxTextLength } from '../../base/sanitize.ts';
@@ -7,9 +14,9 @@ import type { ListView } from '../../cli/columns.ts';
 import type { ParsedArgs } from '../../cli/command.ts';
 import type { CommandIo } from '../../cli/command-io.ts';
 import { type DbSource, sourceArgs, sourceWords } from '../source/index.ts';
-import { helpWithFailures } from './failures.ts';
+import { failureCommands, helpWithFailures } from './failures.ts';
 import { restrictionLines, settleInterrupted, statusReader } from './migration.ts';
-import { formatSourceName } from './record.ts';
+import { formatSourceName, pathOfRecord, readRecord } from './record.ts';
 import { migrationTimeLimit } from './sample.ts';
 import { readBefore, recordNewSlots, type SourceBefore, sourceAddress } from './source.ts';
 import { isSameSource, plausibleStart, startMigration } from './start.ts';
@@ -45,6 +52,38 @@ export async function findInterrupted(
 }
 
 /**
+ * Throws `api_error` if this machine has started a migration of this source into the cluster, and it still runs. After a
+ * terminal that was closed, the same command must not invite to stop it.
+ */
+export async function requireNotStarted(
+  { host }: CommandIo,
+  actor: Actor,
+  args: ParsedArgs,
+  { cluster, source }: { readonly cluster: string; readonly source: DbSource },
+): Promise<void> {
+  const started = readRecord(pathOfRecord(host.folders.state, sourceAddress(source)))?.started;
+  if (started === undefined || started.id === '' || started.cluster !== cluster) return;
+  // A service that cannot be read refuses a second start itself.
+  const shown = await fetchMigration(await actor.api(), cluster).catch((error: unknown) => {
+    if (error instanceof CliError) return undefined;
+    throw error;
+  });
+  if (shown?.id !== started.id || !isMigrationActive(shown)) return;
+  const at = new Date(started.at).toISOString().slice(0, 19);
+  const failures = listFailures(shown);
+  const from = sourceWords(source, moreOf(args));
+  throw new CliError('api_error', `the migration that you started at ${at}Z is running; nothing was sent`, {
+    detail: [describeMigration(shown), ...(failures.length === 0 ? [] : [describeFailures(failures)])].join('; '),
+    hint:
+      failures.length === 0
+        ? `follow it with \`${actor.command('db watch', ...from, '--until-idle')}\``
+        : helpWithFailures(failures, true, failureCommands(actor, cluster, from)),
+    // The status with which the service refuses a second start.
+    status: 409,
+  });
+}
+
+/**
  * Throws what the service would report after the start.
  * @param contents databases of the target that have tables, or Redis keys, as far as it was read
  */
@@ -59,11 +98,7 @@ export function requireEmpty(
   const from = sourceWords(source, moreOf(args));
   throw new CliError('preflight_blocked', 'cannot start the migration: the target is not empty; nothing was sent', {
     detail: describeFailures(contents),
-    hint: helpWithFailures(contents, false, {
-      preflight: actor.command('db preflight', ...from),
-      stop: actor.command('db stop', cluster),
-      migrate: actor.command('db migrate', cluster, ...from),
-    }),
+    hint: helpWithFailures(contents, false, failureCommands(actor, cluster, from)),
   });
 }
 
@@ -176,7 +211,11 @@ export async function reportBegun(
         ]),
   ]);
   if (args.has('watch'))
-    return watchMigration(io, { ...readWatchOptions(args, source), isNew: true, fetchStatus: statusReader(actor) });
+    return watchMigration(io, {
+      ...readWatchOptions(args, source, actor),
+      isNew: true,
+      fetchStatus: statusReader(actor),
+    });
   const more = moreOf(args);
   if (before?.baseline !== undefined) await recordNewSlots(host, source, more.ignoreDbs);
   const next = actor.command('db watch', ...sourceWords(source, more), '--until-idle');

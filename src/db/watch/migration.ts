@@ -24,8 +24,8 @@ import { countOf, formatBytes, quoteShellArg } from '../../base/text.ts';
 import type { CellValue, ListView } from '../../cli/columns.ts';
 import type { CommandIo } from '../../cli/command-io.ts';
 import { runUntilSignal } from '../../platform/waiting.ts';
-import type { DbSource } from '../source/index.ts';
-import { failureHeadline, helpWithFailures } from './failures.ts';
+import { type DbSource, targetWords } from '../source/index.ts';
+import { failureCommands, failureHeadline, helpWithFailures } from './failures.ts';
 import { formatIdentity } from './identity.ts';
 import { listStarted, type StartedRecord } from './record.ts';
 import { sourceAddress } from './source.ts';
@@ -129,7 +129,7 @@ export async function followMigration(
       await host.clock.sleep(interval, signal);
       try {
         const next = await requireMigration(api, cluster);
-        if (next.id !== last.id) throw replacedError(cluster, last, next);
+        if (next.id !== last.id) throw replacedError(actor, cluster, last, next);
         last = next;
         failed.succeed();
       } catch (error) {
@@ -152,10 +152,10 @@ export async function followMigration(
   return 0;
 }
 
-function replacedError(cluster: string, last: FetchedMigration, next: FetchedMigration): CliError {
+function replacedError({ command }: Actor, cluster: string, last: FetchedMigration, next: FetchedMigration): CliError {
   return new CliError('not_found', `the service shows another migration into cluster ${cluster}`, {
     detail: `${describeMigration(last)}; then ${describeMigration(next)}`,
-    hint: `follow the other migration with \`cloudctl db status ${cluster} --watch\``,
+    hint: `follow the other migration with \`${command('db status', cluster, '--watch')}\``,
   });
 }
 
@@ -232,10 +232,10 @@ export function nextSteps(io: CommandIo, actor: Actor, cluster: string, migratio
       `Next, ${help.next}`,
       ...(isMigrationActive(migration) ? [] : [undoNote]),
     ];
-  const { from, target, identity } = recorded(io, cluster, migration);
+  const { from, to, identity } = recorded(io, cluster, migration);
   if (isMigrationStopping(migration))
     return [`The migration is stopping. Next, wait for its end: ${actor.command('db status', cluster, '--watch')}`];
-  const cutover = actor.command('db cutover', cluster, ...from, '--target', target);
+  const cutover = actor.command('db cutover', cluster, ...from, ...to);
   if (!isMigrationActive(migration))
     return [
       `Next, compare the contents of source and target, and see what is left of the cut-over: ${cutover}`,
@@ -261,11 +261,7 @@ function helpWith(
   return {
     headline: failureHeadline(failures),
     reasons: describeFailures(failures),
-    next: helpWithFailures(failures, isMigrationActive(migration), {
-      preflight: actor.command('db preflight', ...from),
-      stop: actor.command('db stop', cluster),
-      migrate: actor.command('db migrate', cluster, ...from),
-    }),
+    next: helpWithFailures(failures, isMigrationActive(migration), failureCommands(actor, cluster, from)),
   };
 }
 
@@ -275,7 +271,7 @@ function recorded({ host }: Pick<CommandIo, 'host'>, cluster: string, { id }: Pi
   // What is recorded of another migration says nothing about this one.
   const record = latest?.started.id === id ? latest : undefined;
   const from = (record?.sourceOptions ?? ['--source', 'URL']).map(quoteShellArg);
-  return { from, target: recordedTarget(record), identity: identityLines(latest, record) };
+  return { from, to: targetWords(host.env, record?.target), identity: identityLines(latest, record) };
 }
 
 /** How the slots of the migration were identified on this machine; that another migration is recorded, if so. */
@@ -289,13 +285,6 @@ function identityLines(latest: StartedRecord | undefined, record: StartedRecord 
     const place = database === '' ? '' : `${sanitizeLine(database, 80)}: `;
     return [`  ${place}${sanitizeLine(name, 80)}, ${formatIdentity({ grade, by: sanitizeLine(by, 200) })}`];
   });
-}
-
-/** The target is known after `db cutover` has connected to it. */
-function recordedTarget(record: StartedRecord | undefined): string {
-  if (record === undefined) return 'URL';
-  if (record.target !== undefined) return quoteShellArg(record.target);
-  return record.engine === 'redis' ? 'rediss://HOST' : 'postgres://USER@HOST:PORT/DBNAME';
 }
 
 /** Determines and prints the result of a request to migrate into this cluster whose run was interrupted. Throws a CliError. */
@@ -326,7 +315,7 @@ export async function settleInterruptedOf(io: CommandIo, actor: Actor, source: D
     } catch (error) {
       if (!(error instanceof CliError)) throw error;
       await io.output.note(
-        `A run that was interrupted after ${new Date(at).toISOString()} may have started a migration of this source; the status of the migration could not be read: ${error.message}. Next: cloudctl db status ${cluster}`,
+        `A run that was interrupted after ${new Date(at).toISOString()} may have started a migration of this source; the status of the migration could not be read: ${error.message}. Next: ${actor.command('db status', cluster)}`,
       );
     }
   }

@@ -98,11 +98,12 @@ export function hasFailedAtService(status: ServiceStatus | undefined): boolean {
 /**
  * Adds the status at the service to a sample: a failure or end that the service reports overrides the state of the
  * source.
+ * @param command shows the migration, as the service reports it
  */
 export function addServiceStatus(
   sample: StatusSample,
   status: ServiceStatus | undefined,
-  cluster: string,
+  command: string,
   id?: string,
 ): StatusSample {
   if (status === undefined) return sample;
@@ -111,7 +112,7 @@ export function addServiceStatus(
       ...sample,
       notes: [...(sample.notes ?? []), `the status could not be read from the service: ${status.reason}`],
     };
-  const violation = violationOf(status, cluster, id);
+  const violation = violationOf(status, command, id);
   const server = status.kind === 'known' ? status.migration.status : undefined;
   const broken =
     status.kind === 'known' && violation === undefined
@@ -121,8 +122,8 @@ export function addServiceStatus(
     status.kind === 'known' ? narrowStopCauseByServiceMessages(sample, messagesOf(status.migration), broken) : sample;
   const told =
     broken.length > 0 || status.kind !== 'known'
-      ? broken.flatMap((one) => brokenViolation(narrowed, one, hintOf(cluster)))
-      : targetViolation(narrowed, messagesOf(status.migration), hintOf(cluster));
+      ? broken.flatMap((one) => brokenViolation(narrowed, one, hintOf(command)))
+      : targetViolation(narrowed, messagesOf(status.migration), hintOf(command));
   return {
     ...narrowed,
     ...(server === undefined ? {} : { server_status: server }),
@@ -132,10 +133,10 @@ export function addServiceStatus(
 
 function violationOf(
   status: Exclude<ServiceStatus, { readonly kind: 'unavailable' }>,
-  cluster: string,
+  command: string,
   id: string | undefined,
 ): Violation | undefined {
-  const hint = hintOf(cluster);
+  const hint = hintOf(command);
   if (status.kind === 'none')
     return { rule: 'server-status', observed: 'the service shows no migration into the cluster', hint };
   const { migration } = status;
@@ -151,8 +152,8 @@ function violationOf(
   return { rule: 'server-status', observed: `the service reports the status ${migration.status}${because}`, hint };
 }
 
-function hintOf(cluster: string): string {
-  return `run \`cloudctl db status ${cluster}\` for the state of each database`;
+function hintOf(command: string): string {
+  return `run \`${command}\` for the state of each database`;
 }
 
 /** Rules of a Redis source that cannot tell what is wrong with the target. */

@@ -1,3 +1,4 @@
+import type { Actor } from '../../api/actor.ts';
 import {
   describeFailures,
   isMigrationActive,
@@ -14,8 +15,8 @@ import type { CommandIo } from '../../cli/command-io.ts';
 import { requireDuration } from '../../cli/values.ts';
 import type { SignalName } from '../../platform/host.ts';
 import { interruptedError } from '../../platform/signals.ts';
-import { type DbSource, sourceWords, unreachableHint } from '../source/index.ts';
-import { helpWithFailures } from './failures.ts';
+import { type DbSource, sourceWords, targetWords, unreachableHint } from '../source/index.ts';
+import { failureCommands, helpWithFailures } from './failures.ts';
 import { confirmIdentity, readServiceWord, type ServiceWord, silentService } from './identity.ts';
 import { watchLimits } from './limits.ts';
 import {
@@ -62,6 +63,8 @@ export interface WatchOptions {
   readonly slots: readonly string[];
   readonly showQueries: boolean;
   readonly caFile: string | undefined;
+  /** A command for the same profile and servers, whose words are quoted for a shell. */
+  readonly command: Actor['command'];
   /** Whether this run started the migration, so that the service has just named its id. */
   readonly isNew?: boolean;
   /**
@@ -78,9 +81,14 @@ export function requireWatchFlag(args: ParsedArgs): void {
   if (unused !== undefined) throw usageError(`cannot use --${unused.name} without --watch`, 'add `--watch`');
 }
 
-export function readWatchOptions(args: ParsedArgs, source: DbSource): WatchOptions {
+export function readWatchOptions(
+  args: ParsedArgs,
+  source: DbSource,
+  { command }: Pick<Actor, 'command'>,
+): WatchOptions {
   return {
     source,
+    command,
     interval: requireDuration(args.value('interval') ?? '2s', '--interval', 1000),
     untilIdle: args.has('until-idle'),
     ignoreDbs: args.values('ignore-dbs'),
@@ -142,6 +150,7 @@ export async function watchMigration(
       clock: host.clock,
       signal: stopping.signal,
       ignoreDbs: options.ignoreDbs,
+      command: options.command,
       slots: options.slots,
       record,
       baseline,
@@ -150,6 +159,7 @@ export async function watchMigration(
       },
     };
     for await (const result of watch(source, options.interval, watchOptions)) {
+      if (!hasLoggedIn) requireNamedSlots(options, result, record?.slots);
       hasLoggedIn ||= result.reached;
       // The watch fails if no watch ever reached the source, because its address is more likely wrong than that it has an
       // outage, and if its own first login is refused, because its password is more likely wrong than the one of the service.
@@ -163,7 +173,9 @@ export async function watchMigration(
       const server = poller?.latest();
       word = readServiceWord(started?.id, shownMigration(server), word, options.ignoreDbs);
       const sample = confirmSample(
-        cluster === undefined ? result.sample : addServiceStatus(result.sample, server, cluster, started?.id),
+        cluster === undefined
+          ? result.sample
+          : addServiceStatus(result.sample, server, options.command('db status', cluster), started?.id),
         word,
       );
       shown = sample;
@@ -182,18 +194,21 @@ export async function watchMigration(
       failedPolls = hasFailedAtService(server) && !isReplicating(sample) ? failedPolls + 1 : 0;
       const failures = listFailedDatabases(server, options.ignoreDbs);
       if (options.untilIdle && (failures.length > 0 || failedPolls >= maxFailedPolls) && server?.kind === 'known')
-        throw failedAtServerError(io, options, { migration: server.migration, failures, cluster: cluster ?? '' });
+        throw failedAtServerError(options, { migration: server.migration, failures, cluster: cluster ?? '' });
+      // What has ended replicates nothing any more; its slots, which may be left, would show a stop that can be repaired.
+      if (word.ended && !word.failed && word.denied === undefined && !isReplicating(sample))
+        throw endedAtServerError(word, options, cluster ?? '');
       if (options.untilIdle) requireSlots(sample);
       if (result.ending !== undefined) lastPoll = result;
       if (result.ending === undefined && options.untilIdle && isTargetReplaced(sample, result))
-        throw notProvenError(io, options, sample);
+        throw notProvenError(options, sample);
       if (!isIdle) continue;
       if (word.failed && server?.kind === 'known')
-        throw failedAtServerError(io, options, { migration: server.migration, failures, cluster: cluster ?? '' });
-      if (word.ended) throw endedAtServerError(word, cluster ?? '');
-      if (sample.identified_by?.grade === 'assumed') throw notProvenError(io, options, sample);
+        throw failedAtServerError(options, { migration: server.migration, failures, cluster: cluster ?? '' });
+      if (word.ended) throw endedAtServerError(word, options, cluster ?? '');
+      if (sample.identified_by?.grade === 'assumed') throw notProvenError(options, sample);
       if (word.denied !== undefined && sample.identified_by?.by !== '--slot')
-        throw notProvenError(io, options, sample, word.denied);
+        throw notProvenError(options, sample, word.denied);
       // A link that is down may come back.
       isCaughtUp = word.broken === undefined;
       if (isCaughtUp) break;
@@ -217,7 +232,7 @@ export async function watchMigration(
   const cause = shown?.cause;
   throw new CliError('cancelled', `the watch was interrupted${continues}`, {
     ...(cause === undefined ? {} : { detail: `${cause.rule}: ${cause.observed}` }),
-    hint: `${cause === undefined ? '' : `${helpWithViolation(cause)}; then `}watch again with \`${watchAgainCommand(io, options)}\`; see what is left to do before the cut-over with \`${cutoverCommand(io, options, cluster)}\``,
+    hint: `${cause === undefined ? '' : `${helpWithViolation(cause)}; then `}watch again with \`${watchAgainCommand(options)}\`; see what is left to do before the cut-over with \`${cutoverCommand(io, options, cluster)}\``,
     exitCode: interruptedError(signal).exitCode,
   });
 }
@@ -263,12 +278,7 @@ function isKnownToRun(sample: StatusSample | undefined, { confirmed, denied, bro
 }
 
 /** The error for a target that may have caught up, but of which nothing proves that it is the one of the migration. */
-function notProvenError(
-  io: Pick<CommandIo, 'globals'>,
-  options: WatchOptions,
-  { databases }: StatusSample,
-  reason?: string,
-): CliError {
+function notProvenError(options: WatchOptions, { databases }: StatusSample, reason?: string): CliError {
   const isRedis = options.source.engine === 'redis';
   const noun = isRedis ? 'replica' : 'slot';
   const unsure = databases.filter(({ identified_by: identity }) => identity?.grade === 'assumed');
@@ -281,7 +291,7 @@ function notProvenError(
   const parts = [...(reason === undefined ? [] : [reason]), ...listed.map(({ text }) => text)];
   const isClear = listed.every(({ candidates }) => candidates.length === 1);
   const named = isClear ? listed.flatMap(({ candidates }) => candidates) : [];
-  const command = watchAgainCommand(io, { ...options, slots: [...options.slots, ...named] });
+  const command = watchAgainCommand({ ...options, slots: [...options.slots, ...named] });
   const choose = isClear
     ? `if it belongs to the migration, run \`${command}\``
     : `find out at the target which ${noun} it uses, and add its \`--slot\` to \`${command}\``;
@@ -308,8 +318,7 @@ function isReplicating({ phase }: StatusSample): boolean {
 }
 
 function failedAtServerError(
-  io: Pick<CommandIo, 'globals'>,
-  { source, ignoreDbs, caFile }: WatchOptions,
+  { source, ignoreDbs, caFile, command }: WatchOptions,
   failed: {
     readonly migration: Migration;
     readonly failures: readonly MigrationFailure[];
@@ -319,23 +328,38 @@ function failedAtServerError(
   const failures = failed.failures.length > 0 ? failed.failures : listFailures(failed.migration);
   const isActive = isMigrationActive(failed.migration);
   const from = sourceWords(source, { ignoreDbs, caFile });
-  const command = (...words: readonly string[]): string =>
-    ['cloudctl db', ...words, ...serviceOptionArgs(io)].join(' ');
-  const commands = {
-    preflight: command('preflight', ...from),
-    stop: command('stop', failed.cluster),
-    migrate: command('migrate', failed.cluster, ...from),
-  };
   return new CliError('api_error', isActive ? 'a part of the migration has failed' : 'the migration has failed', {
     detail: describeFailures(failures),
-    hint: helpWithFailures(failures, isActive, commands),
+    hint: helpWithFailures(failures, isActive, failureCommands({ command }, failed.cluster, from)),
   });
 }
 
-function endedAtServerError({ broken }: ServiceWord, cluster: string): CliError {
-  return new CliError('not_found', 'the migration has ended at the service', {
+function endedAtServerError(
+  { broken }: ServiceWord,
+  { command, source, ignoreDbs, caFile }: WatchOptions,
+  cluster: string,
+): CliError {
+  const stop = command('db stop', cluster, ...sourceWords(source, { ignoreDbs, caFile }));
+  return new CliError('not_found', 'the migration has ended', {
     detail: broken,
-    hint: `run \`cloudctl db status ${cluster}\` for what is left to do`,
+    hint: `check that nothing of it is left on the source: run \`${stop}\`, which sends nothing for a migration that has ended`,
+  });
+}
+
+/** A slot, or replica, that `--slot` names must exist, unless an earlier watch has seen it: then it was dropped since. */
+function requireNamedSlots(
+  { source, slots, isNew }: WatchOptions,
+  { consumers, reached }: PollResult,
+  known: readonly RecordedSlot[] = [],
+): void {
+  if (!reached || consumers === undefined || isNew === true) return;
+  const missing = slots.filter((slot) => !consumers.includes(slot) && !known.some(({ name }) => name === slot));
+  if (missing.length === 0) return;
+  const noun = source.engine === 'redis' ? 'replica' : 'logical replication slot';
+  const names = (all: readonly string[]): string => all.map((name) => sanitizeLine(name, 80)).join(', ');
+  throw new CliError('not_found', `the source has no ${noun} ${names(missing)}`, {
+    detail: consumers.length === 0 ? `it has no ${noun} at all` : `it has: ${names(consumers)}`,
+    hint: 'correct `--slot`, or leave it out',
   });
 }
 
@@ -361,7 +385,7 @@ function isLoginRefused({ sample }: Pick<PollResult, 'sample'>): boolean {
 
 /** The text that tells the user what to do when the target has caught up. */
 function caughtUpText(
-  io: Pick<CommandIo, 'globals'>,
+  io: Pick<CommandIo, 'host'>,
   options: WatchOptions,
   cluster: string | undefined,
 ): readonly string[] {
@@ -372,31 +396,16 @@ function caughtUpText(
 }
 
 function cutoverCommand(
-  io: Pick<CommandIo, 'globals'>,
-  { source, ignoreDbs, caFile }: WatchOptions,
+  { host }: Pick<CommandIo, 'host'>,
+  { source, ignoreDbs, caFile, command }: WatchOptions,
   cluster: string | undefined,
 ): string {
-  const target = source.engine === 'redis' ? 'rediss://HOST' : 'postgres://USER@HOST:PORT/DBNAME';
   const from = sourceWords(source, { ignoreDbs, caFile });
-  return ['cloudctl db cutover', cluster ?? 'CLUSTER_UUID', ...from, '--target', target, ...serviceOptionArgs(io)].join(
-    ' ',
-  );
+  return command('db cutover', cluster ?? 'CLUSTER_UUID', ...from, ...targetWords(host.env));
 }
 
 /** The command line of this watch, without the password. */
-function watchAgainCommand(
-  io: Pick<CommandIo, 'globals'>,
-  { source, untilIdle, ignoreDbs, slots, caFile }: WatchOptions,
-): string {
+function watchAgainCommand({ source, untilIdle, ignoreDbs, slots, caFile, command }: WatchOptions): string {
   const options = [...slots.flatMap((slot) => ['--slot', quoteShellArg(slot)]), ...(untilIdle ? ['--until-idle'] : [])];
-  const from = sourceWords(source, { ignoreDbs, caFile });
-  return ['cloudctl db watch', ...from, ...options, ...serviceOptionArgs(io)].join(' ');
-}
-
-/** The options of the command line that select the service. */
-function serviceOptionArgs({ globals }: Pick<CommandIo, 'globals'>): readonly string[] {
-  return ['profile', 'auth-url', 'base-url'].flatMap((option) => {
-    const value = globals.value(option);
-    return value === undefined ? [] : [`--${option}`, quoteShellArg(value)];
-  });
+  return command('db watch', ...sourceWords(source, { ignoreDbs, caFile }), ...options);
 }

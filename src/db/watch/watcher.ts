@@ -1,3 +1,4 @@
+import type { Actor } from '../../api/actor.ts';
 import type { Clock } from '../../platform/host.ts';
 import type { TargetWord } from './identity.ts';
 import type { WatchLimits } from './limits.ts';
@@ -20,6 +21,8 @@ export interface WatcherOptions {
   readonly record?: WatchRecord | undefined;
   /** The source as it was when the migration started (PostgreSQL). */
   readonly baseline?: SourceBaseline | undefined;
+  /** A command for the profile of this run, for the fixes that it suggests (PostgreSQL). */
+  readonly command?: Actor['command'];
   /** Called with every message before it is sent. */
   readonly onSent?: (place: string, text: string) => void;
 }
@@ -48,6 +51,8 @@ export interface PollResult {
   readonly missingMs?: number;
   /** Replication slots, or replicas, of the migration that exist now. */
   readonly activeSlots: readonly RecordedSlot[];
+  /** The names of all logical slots, or replicas, that the source has now; absent if it could not be read. */
+  readonly consumers?: readonly string[];
   /** Why the migration cannot continue; present only in the last poll. */
   readonly ending?: MigrationEnd;
   /** The baseline with the changes that the target has too, if this poll found one (PostgreSQL). */

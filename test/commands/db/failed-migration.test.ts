@@ -130,7 +130,7 @@ it('a second start names the running migration, and the script of a preflight le
   expect([second.code, second.out, puts()]).toEqual([1, '', 1]);
   expect(second.error()).toMatchObject({ code: 'api_error', status: 409 });
   expect(second.error().detail).toContain('status syncing');
-  expect(second.error().hint).toMatch(/db status .*db stop /);
+  expect(second.error().hint).toMatch(/^follow .*db watch /);
 
   // While the apply worker retries, the slot has no consumer.
   await target.query('ALTER TABLE t DROP COLUMN id', 'again');
@@ -244,8 +244,8 @@ it('the stop waits for a slow materialized view, and the printed query proves th
   expect((await source.query(sql, 'slow')).map((row) => row.object)).toEqual(['replication slot', 'publication']);
   const left = await db('stop', cluster, '--yes', ...from, '-o', 'json');
   expect([left.code, left.error().detail]).toEqual([1, expect.stringContaining(`publication ${name}`)]);
-  const statements = /run on the source: (.*)$/.exec(left.error().hint ?? '')?.[1] ?? '';
-  for (const statement of statements.split('; ')) await source.query(statement, 'slow');
+  const [, ...lines] = left.error().hint?.split('\n') ?? [];
+  expect(runPsql(source, lines.join('\n'))).toMatchObject({ code: 0, stderr: '' });
   expect(await objectsOn(source)).toEqual([]);
 
   // A slot that was not there before is not called clean, and not called one of the migration either.

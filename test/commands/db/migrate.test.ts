@@ -127,14 +127,22 @@ describe('in the sandbox', () => {
     const { sandbox, token, host, pg } = await sandboxed();
     const first = await runCloudctl(host, ['db', 'migrate', pg, ...source, ...unseen]);
     expect(first.code).toBe(0);
-    expectGolden(
-      'db-migrate',
-      first.err.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME').replace(/\(E[A-Z_]+\)/, '(CODE)'),
-    );
     const second = await runCloudctl(host, ['db', 'migrate', pg, ...source, ...unseen]);
     expect(second).toMatchObject({ code: 1, out: '' });
     expect(second.error()).toMatchObject({ code: 'api_error', status: 409 });
-    expect(second.err).toContain('already running');
+    expect(second.error().hint).toContain('cloudctl db watch --source postgres://u@db.example.com:5432/shop');
+    expect(second.err).not.toContain('db stop');
+    expectGolden(
+      'db-migrate',
+      `${first.err}${second.err}`
+        .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
+        .replace(/\(E[A-Z_]+\)/, '(CODE)')
+        .replace(/[\da-f-]{36}/, 'ID'),
+    );
+    // From another machine, or of another source, it may be one of somebody else.
+    const elsewhere = dbTestHost({ ...sandboxEnvironment(sandbox), CLOUDCTL_ACCESS_TOKEN: token });
+    const other = await runCloudctl(elsewhere, ['db', 'migrate', pg, ...source, ...unseen]);
+    expect(other.error()).toMatchObject({ code: 'api_error', status: 409, hint: expect.stringContaining('db stop') });
 
     const cookie = await signIn(sandbox, MAYA);
     const page = await send(sandbox.ready.auth_url, '/panel/migrations', { headers: { cookie } });

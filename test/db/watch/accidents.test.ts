@@ -94,7 +94,11 @@ const isCause = (cause: StopCause | undefined, { rule, object }: ExpectedCause, 
 
 /** The sample with what the service tells about the migration at that moment. */
 const joined = (sample: StatusSample, state: EngineState): StatusSample =>
-  addServiceStatus(sample, { kind: 'known', migration: { status: state.status, raw: { ...state } } }, cluster);
+  addServiceStatus(
+    sample,
+    { kind: 'known', migration: { status: state.status, raw: { ...state } } },
+    `cloudctl db status ${cluster}`,
+  );
 
 const isCi = !['', '0', 'false'].includes(process.env.CI ?? '');
 /** Only root can mount the small disk. In CI nothing is left out. */

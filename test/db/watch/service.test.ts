@@ -54,11 +54,11 @@ test('an error is a note, and the next answer replaces it', async () => {
   poller.latest();
   await settled();
   const sample = makeStatusSample({ notes: ['one'] });
-  expectGolden('db-watch', (addServiceStatus(sample, poller.latest(), 'c').notes ?? []).join('\n'));
+  expectGolden('db-watch', (addServiceStatus(sample, poller.latest(), 'cloudctl db status c').notes ?? []).join('\n'));
   now = 10_000;
   poller.latest();
   await settled();
-  expect(addServiceStatus(sample, poller.latest(), 'c')).toEqual({
+  expect(addServiceStatus(sample, poller.latest(), 'cloudctl db status c')).toEqual({
     ...sample,
     server_status: 'running',
   });
@@ -95,30 +95,40 @@ test.each([
   ['a target that does not answer', 'could not reach the target: no answer within 10 s', 'target-stopped'],
 ])('what the service says now of a stopped database is its cause: %s', (_what, reason, rule) => {
   const sample = makeStatusSample({ cause: groupCause, violations: [groupCause] });
-  const shown = addServiceStatus(sample, stoppedAtService('apply_stopped', reason), 'c');
+  const shown = addServiceStatus(sample, stoppedAtService('apply_stopped', reason), 'cloudctl db status c');
   expect(shown.cause).toMatchObject({ rule, observed: expect.stringContaining(reason) });
   expect(shown.violations).toEqual([shown.cause]);
 });
 
 test('what the service says of a stopped database is shown before the source shows a stop, and when no rule knows it', () => {
-  const early = addServiceStatus(makeStatusSample(), stoppedAtService('link_down', 'the link is down'), 'c');
+  const early = addServiceStatus(
+    makeStatusSample(),
+    stoppedAtService('link_down', 'the link is down'),
+    'cloudctl db status c',
+  );
   expect(early.violations.map(({ rule }) => rule)).toEqual(['service-reported']);
   expectGolden('db-watch', `${early.violations[0]?.observed}\n${early.violations[0]?.hint}`);
   const sample = makeStatusSample({ cause: groupCause, violations: [groupCause] });
-  const unknown = addServiceStatus(sample, stoppedAtService('apply_stopped', 'ERROR:  audit is full'), 'c');
+  const unknown = addServiceStatus(
+    sample,
+    stoppedAtService('apply_stopped', 'ERROR:  audit is full'),
+    'cloudctl db status c',
+  );
   expect(unknown.violations.map(({ rule }) => rule)).toEqual(['service-reported', 'target-disconnected']);
-  expect(addServiceStatus(sample, stoppedAtService('streaming', 'old'), 'c').violations).toEqual([groupCause]);
+  expect(addServiceStatus(sample, stoppedAtService('streaming', 'old'), 'cloudctl db status c').violations).toEqual([
+    groupCause,
+  ]);
 });
 
 test('a status that has ended is the first violation, with reasons that act on no terminal', () => {
   const raw = { reason: 'a\u001b[31m', databases: [{ name: 'd', error: 'b' }, { name: 'e' }, 7] };
   const status = { kind: 'known', migration: { status: 'error', raw } } as const;
-  const [first] = addServiceStatus(makeStatusSample(), status, 'c').violations;
+  const [first] = addServiceStatus(makeStatusSample(), status, 'cloudctl db status c').violations;
   expect(first?.rule).toBe('server-status');
   expectGolden('db-watch', `${first?.observed}\n${first?.hint}`);
   expect(hasFailedAtService(status)).toBe(true);
   expect(hasFailedAtService({ kind: 'known', migration: { status: 'canceled', raw: {} } })).toBe(false);
-  const [none] = addServiceStatus(makeStatusSample(), { kind: 'none' }, 'c').violations;
+  const [none] = addServiceStatus(makeStatusSample(), { kind: 'none' }, 'cloudctl db status c').violations;
   expect(none?.hint).toContain('cloudctl db status c');
 });
 

@@ -47,7 +47,16 @@ function poll(more: Partial<PollResult> = {}): PollResult {
 }
 
 function follow(host: TestHost, watch: typeof pollSource, more: Partial<WatchOptions> = {}) {
-  const options = { interval: 1000, untilIdle: false, ignoreDbs: [], slots: [], showQueries: false, caFile: undefined };
+  const command = (...words: readonly string[]) => ['cloudctl', ...words].join(' ');
+  const options = {
+    command,
+    interval: 1000,
+    untilIdle: false,
+    ignoreDbs: [],
+    slots: [],
+    showQueries: false,
+    caFile: undefined,
+  };
   return watchMigration(commandIo(host, 'ndjson'), { source, ...options, ...more }, watch);
 }
 
@@ -146,6 +155,23 @@ describe('the status at the service', () => {
     expect(host.err()).not.toContain('db cutover');
   });
 
+  it.each([true, false])('of a migration that was stopped ends the watch: --until-idle %s', async (untilIdle) => {
+    const host = testHost();
+    writeRecord(recordPath(host), record);
+    const fetchStatus = async () => ({ id: 'm', status: 'canceled', raw: { status: 'canceled' } });
+    const cause: StopCause = {
+      ...{ rule: 'target-disconnected', observed: 'E', hint: 'E', object: 's', basis: 'group' },
+      fix: { run_on: 'target', statement: 'SELECT 1;' },
+    };
+    const left = poll({ sample: makeStatusSample({ phase: 'stalled', cause, violations: [cause] }) });
+    const { watch } = polling([left, left, left]);
+    const command = (...words: readonly string[]) => [...words, '--profile', 'work'].join(' ');
+    await expect(follow(host, watch, { untilIdle, fetchStatus, command })).rejects.toMatchObject({
+      ...{ code: 'not_found', exitCode: 1 },
+      hint: expect.stringContaining(`db stop ${cluster} --source redis://mover@redis.example.com:6379 --profile work`),
+    });
+  });
+
   it('of a link that is down is waited for', async () => {
     const host = testHost();
     writeRecord(recordPath(host), record);
@@ -229,6 +255,31 @@ describe('the watch ends', () => {
     const host = testHost();
     writeRecord(recordPath(host), { engine: 'redis', source: 'redis.example.com:6379' });
     expect(await follow(host, polling([unreachable, idle]).watch, { untilIdle: true })).toBe(0);
+  });
+
+  it('when --slot names nothing that exists, and says what does', async () => {
+    const host = testHost();
+    const seen = poll({ consumers: ['s1', 's2'] });
+    await expect(follow(host, polling([seen, idle]).watch, { slots: ['s1', 'typo'] })).rejects.toMatchObject({
+      ...{ code: 'not_found', detail: expect.stringContaining('s1, s2') },
+      message: expect.stringContaining('typo'),
+    });
+    expect(await follow(host, polling([seen, idle]).watch, { untilIdle: true, slots: ['s1'] })).toBe(0);
+    // One that an earlier watch saw was dropped, and one of a new migration is still to come.
+    expect(await follow(host, polling([seen, idle]).watch, { untilIdle: true, slots: ['s9'], isNew: true })).toBe(0);
+    const slots = [{ name: 's9', database: '' }];
+    writeRecord(recordPath(host), { engine: 'redis', source: 'redis.example.com:6379', slots });
+    expect(await follow(host, polling([seen, idle]).watch, { untilIdle: true, slots: ['s9'] })).toBe(0);
+  });
+
+  it.each([
+    [{}, ' --target TARGET_URL'],
+    [{ CLOUDCTL_TARGET: 'rediss://cluster.example.com' }, ''],
+  ])('with a cut-over that names a target that is not known: %j', async (env, words) => {
+    const host = testHost({ env });
+    expect(await follow(host, polling([idle]).watch, { untilIdle: true })).toBe(0);
+    expect(host.err()).toContain(`--source redis://mover@redis.example.com:6379${words}\n`);
+    expect(/--target (\S+)/.exec(host.err())?.[1]).toBe(words === '' ? undefined : 'TARGET_URL');
   });
 
   it('when its first login is refused, whatever an earlier watch saw, and blames no migration', async () => {

@@ -1,3 +1,4 @@
+import type { Actor } from '../../../api/actor.ts';
 import { formatBytes, formatDuration } from '../../../base/text.ts';
 import { type IdentityHints, identifyConsumer, weakestIdentity } from '../identity.ts';
 import { retentionMs, type WatchLimits } from '../limits.ts';
@@ -43,6 +44,8 @@ export interface FoldOptions {
   readonly cluster: string | undefined;
   /** The options that name the source in a command, quoted for a shell. */
   readonly from?: readonly string[];
+  /** A command for the profile of this run; undefined: for the default one. */
+  readonly command?: Actor['command'] | undefined;
   /** When `db migrate` started the migration; undefined: not known. */
   readonly startedAt: number | undefined;
   readonly baseline: SourceBaseline | undefined;
@@ -108,6 +111,7 @@ function trackFacts(
     warned: tracking.preflightWarnings,
     cluster: tracking.cluster,
     from: tracking.from ?? [],
+    command: tracking.command,
     startedAt: tracking.startedAt,
     ...buildSlotAndDatabaseRuleInput(databases, server),
   };

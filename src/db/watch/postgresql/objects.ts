@@ -2,7 +2,7 @@ import { quoteShellArg } from '../../../base/text.ts';
 import { quoteLiteral } from '../../../postgresql/quote.ts';
 import { type CauseFix, quoteReported, type Violation } from '../sample.ts';
 import type { RoleFacts, StoredTimeout } from './facts.ts';
-import type { RuleDatabase, WatchRule } from './rule.ts';
+import type { RuleDatabase, RuleInput, WatchRule } from './rule.ts';
 
 /** Number of consecutive polls without a slot after which the slot counts as dropped. */
 export const droppedAfterPolls = 2;
@@ -10,7 +10,7 @@ export const droppedAfterPolls = 2;
 /** A start is refused while the target holds rows, or the source objects of the migration. */
 const startAgainHint = 'stop the migration, then empty the target and start it again: all rows are copied again';
 
-export const slotRule: WatchRule = ({ slots: seenSlot, cluster, from }) =>
+export const slotRule: WatchRule = ({ slots: seenSlot, ...input }) =>
   seenSlot.flatMap(({ name, database, slot, missedPolls }): readonly Violation[] => {
     const part = { database, object: name };
     if (slot === undefined) {
@@ -21,7 +21,7 @@ export const slotRule: WatchRule = ({ slots: seenSlot, cluster, from }) =>
           rule: 'slot-dropped',
           observed: `the replication slot ${name} does not exist any more`,
           hint: `if nobody has stopped the migration: ${startAgainHint}`,
-          fix: serviceFix('stop', cluster, from),
+          fix: serviceFix('stop', input),
         },
       ];
     }
@@ -33,13 +33,13 @@ export const slotRule: WatchRule = ({ slots: seenSlot, cluster, from }) =>
         rule: 'slot-lost',
         observed: `the replication slot ${name} is lost (${why})`,
         hint: `raise max_slot_wal_keep_size on the source; ${startAgainHint}`,
-        fix: serviceFix('stop', cluster, from),
+        fix: serviceFix('stop', input),
       },
     ];
   });
 
 /** A migration that was started long ago and has no slot in any database. */
-export const missingSlotRule: WatchRule = ({ slots, now, startedAt, limits, cluster }) => {
+export const missingSlotRule: WatchRule = ({ slots, now, startedAt, limits, cluster, command }) => {
   if (startedAt === undefined || slots.length > 0 || now.at - startedAt < limits.missingSlot) return [];
   if (now.inRecovery || now.dumps.length > 0) return [];
   return [
@@ -47,12 +47,12 @@ export const missingSlotRule: WatchRule = ({ slots, now, startedAt, limits, clus
       rule: 'slot-missing',
       observed: 'the source has no replication slot of the migration',
       hint: 'the slot was dropped, the migration has ended, or the service is still copying the schema: check its status',
-      fix: serviceFix('status', cluster),
+      fix: serviceFix('status', { cluster, command }),
     },
   ];
 };
 
-export const publicationRule: WatchRule = ({ databases, slots, cluster, from }) =>
+export const publicationRule: WatchRule = ({ databases, slots, ...input }) =>
   databases.flatMap((database) => {
     const { now, name, publications: first } = database;
     if (now === undefined) return [];
@@ -62,7 +62,7 @@ export const publicationRule: WatchRule = ({ databases, slots, cluster, from }) 
     return names.flatMap((publication): readonly Violation[] => {
       const after = now.publications.get(publication);
       if (after !== undefined && after === first.get(publication)) return [];
-      const part = { database: name, object: publication, fix: serviceFix('stop', cluster, from) };
+      const part = { database: name, object: publication, fix: serviceFix('stop', input) };
       return [
         after === undefined
           ? {
@@ -106,13 +106,17 @@ function missingPublications(
   return present.every((name) => otherPublications.includes(name)) ? [slot] : [];
 }
 
-/**
- * The command for the next step at the service.
- * @param from the options that name the source, quoted for a shell
- */
-function serviceFix(command: 'status' | 'stop', cluster: string | undefined, from: readonly string[] = []): CauseFix {
+/** The command for the next step at the service. */
+function serviceFix(
+  word: 'status' | 'stop',
+  { cluster, from = [], command = plainCommand }: Pick<RuleInput, 'cluster' | 'from' | 'command'>,
+): CauseFix {
   const name = cluster === undefined ? 'CLUSTER_UUID' : quoteShellArg(cluster);
-  return { run_on: 'shell', statement: ['cloudctl db', command, name, ...from].join(' ') };
+  return { run_on: 'shell', statement: command(`db ${word}`, name, ...from) };
+}
+
+function plainCommand(...words: readonly string[]): string {
+  return ['cloudctl', ...words].join(' ');
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { Actor } from '../../../api/actor.ts';
 import type { WatchLimits } from '../limits.ts';
 import type { Violation } from '../sample.ts';
 import type { DatabaseFacts, ServerFacts, SlotFacts } from './facts.ts';
@@ -18,6 +19,8 @@ export interface RuleInput {
   readonly cluster: string | undefined;
   /** The options that name the source in a command, quoted for a shell. */
   readonly from?: readonly string[];
+  /** A command for the profile of this run; undefined: for the default one. */
+  readonly command?: Actor['command'] | undefined;
   /** When `db migrate` started the migration, in milliseconds since the epoch; undefined: not known. */
   readonly startedAt: number | undefined;
 }

@@ -2,8 +2,10 @@ import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
 import { sourceWords } from '../../source/index.ts';
 import { knownStart, toRecordedSlot } from '../record.ts';
 import type { SourceWatcher, WatcherOptions } from '../watcher.ts';
+import type { ServerFacts } from './facts.ts';
 import { foldPostgresPoll } from './fold.ts';
 import { createPostgresObserver } from './observe.ts';
+import { isTableSyncSlot } from './slots.ts';
 import { createPostgresState, settleBaseline } from './state.ts';
 import { changedTables } from './tables.ts';
 
@@ -28,6 +30,7 @@ export function createPostgresWatcher(source: PostgresqlEndpoint, options: Watch
     preflightWarnings: record?.warned ?? [],
     cluster: record?.started?.cluster,
     from: sourceWords({ engine: 'postgresql', source }, { ignoreDbs }),
+    command: options.command,
     startedAt: record?.started?.at,
     baseline,
     role: source.username,
@@ -61,10 +64,17 @@ export function createPostgresWatcher(source: PostgresqlEndpoint, options: Watch
         reached: state.outage === undefined,
         ...(state.outage === undefined ? {} : { outage: state.outage.last.reason, outageCode: state.outage.last.code }),
         activeSlots,
+        ...(state.outage === undefined ? { consumers: listLogicalSlots(state.window.at(-1)) } : {}),
         ...(ending === undefined ? {} : { ending }),
         ...(settled === undefined ? {} : { settled }),
       };
     },
     close: () => observer.close(),
   };
+}
+
+function listLogicalSlots(server: ServerFacts | undefined): readonly string[] {
+  return (server?.slots ?? [])
+    .filter((slot) => slot.database !== undefined && !slot.temporary && !isTableSyncSlot(slot))
+    .map(({ name }) => name);
 }

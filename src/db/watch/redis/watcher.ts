@@ -58,6 +58,9 @@ export function createRedisWatcher(source: RedisEndpoint, options: WatcherOption
           knownReplica === undefined || lastConnectedAt !== window.at(-1)?.at
             ? []
             : [toRecordedSlot({ name: knownReplica, database: '' }, identity)],
+        ...(state.outage === undefined && window.length > 0
+          ? { consumers: window.at(-1)?.replicas.map(({ name }) => name) ?? [] }
+          : {}),
         ...(ending === undefined ? {} : { ending }),
       };
     },

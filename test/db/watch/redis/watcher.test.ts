@@ -110,7 +110,7 @@ it('a target that cannot write the copy is no fault of the source', async () => 
   expect(loop?.hint).toMatch(/full disk.*repl-timeout/);
   expect(loop?.hint).not.toContain('CONFIG SET');
   const told = { status: 'syncing', raw: { databases: [{ name: 'all', reason: 'No space left on device' }] } };
-  const joined = addServiceStatus(found, { kind: 'known', migration: told }, 'uuid');
+  const joined = addServiceStatus(found, { kind: 'known', migration: told }, 'cloudctl db status uuid');
   expect(joined.violations[0]).toMatchObject({ rule: 'target-disk-full' });
 });
 
