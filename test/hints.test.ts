@@ -121,7 +121,7 @@ const notFollowed: Readonly<Record<string, Readonly<Record<string, readonly stri
         'one of these: …',
         '… (preflight warning …)',
         '…; search the log of the source for refused logins',
-        '…; the log of the target has the error',
+        '…; the log of the target has the error; if you cannot read it, ask its operator for it',
         '…; the source retains WAL until the target reconnects',
       ],
       'db/watch/postgresql/fold.ts': [

@@ -198,14 +198,28 @@ export function isMigrationStopping(migration: Pick<Migration, 'status' | 'raw'>
   return isEnding || ['stopped_by_user', 'max_duration'].includes(readStringField(raw, 'reason') ?? '');
 }
 
-/** The warnings of a migration and of its databases, each once. */
-export function listWarnings({ raw }: Pick<Migration, 'raw'>): readonly string[] {
+/** A warning of the service; `database` is undefined for the whole migration. */
+export interface MigrationWarning {
+  readonly database: string | undefined;
+  readonly text: string;
+}
+
+export function readWarnings({ raw }: Pick<Migration, 'raw'>): readonly MigrationWarning[] {
   const databases = Array.isArray(raw.databases) ? raw.databases.filter(isJsonRecord) : [];
-  const texts = [raw, ...databases].flatMap((one) => {
-    const name = one === raw ? undefined : readStringField(one, 'name');
-    return readStringList(one.warnings).map((text) => (name === undefined ? text : `${name}: ${text}`));
-  });
-  return [...new Set(texts.map((text) => sanitizeLine(text, 1000)))].slice(0, 1000);
+  return [raw, ...databases]
+    .flatMap((one) => {
+      const database = one === raw ? undefined : readStringField(one, 'name');
+      return readStringList(one.warnings).map((text) => ({ database, text: sanitizeLine(text, 1000) }));
+    })
+    .slice(0, 1000);
+}
+
+/** The warnings of a migration and of its databases, each once. */
+export function listWarnings(migration: Pick<Migration, 'raw'>): readonly string[] {
+  const texts = readWarnings(migration).map(({ database, text }) =>
+    database === undefined ? text : `${sanitizeLine(database, 300)}: ${text}`,
+  );
+  return [...new Set(texts)];
 }
 
 /** Describes a migration in a message, such as `migration m-1, status running, started 2026-01-01T00:00:00Z`. */

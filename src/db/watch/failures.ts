@@ -1,5 +1,6 @@
 import type { Actor } from '../../api/actor.ts';
-import { describeFailures, type MigrationFailure } from '../../api/online-migration.ts';
+import { describeFailures, type Migration, type MigrationFailure, readWarnings } from '../../api/online-migration.ts';
+import { sanitizeLine } from '../../base/sanitize.ts';
 
 /** Commands of this source and cluster that can be pasted; they contain no password. */
 export interface FailureCommands {
@@ -131,4 +132,44 @@ export function failureHeadline(failures: readonly MigrationFailure[]): string {
         : `${failures.length} databases have failed`;
   const reasons = failures.length === 1 && first !== undefined ? first.reason : describeFailures(failures);
   return `${what}: ${reasons}`;
+}
+
+/** A warning in one line; `key` is the same when it concerns another database too. */
+export interface WarningLine {
+  readonly key: string;
+  readonly text: string;
+}
+
+/** What the copy leaves out, and the cut-over restores. */
+const restored = /^(owners|privileges) (?:\(GRANT\) )?are not copied\b/;
+
+/** The warnings of the service now: equal ones of several databases in one line, and one for what the cut-over restores. */
+export function warningLines(migration: Pick<Migration, 'raw'>): readonly WarningLine[] {
+  const groups = new Map<string, Set<string>>();
+  const missing = { kinds: new Set<string>(), databases: new Set<string>() };
+  for (const { database, text } of readWarnings(migration)) {
+    const kind = restored.exec(text)?.[1];
+    if (kind === undefined) groups.set(text, (groups.get(text) ?? new Set()).add(database ?? ''));
+    else {
+      missing.kinds.add(kind);
+      if (database !== undefined) missing.databases.add(database);
+    }
+  }
+  const lines = [...groups].flatMap(([text, databases]) => {
+    const named = [...databases].filter((name) => name !== '');
+    return [
+      ...(databases.has('') ? [{ key: text, text }] : []),
+      ...(named.length === 0 ? [] : [{ key: `database: ${text}`, text: `${listNames(named)}: ${text}` }]),
+    ];
+  });
+  if (missing.kinds.size === 0) return lines;
+  const place = missing.databases.size === 0 ? '' : ` (${listNames([...missing.databases])})`;
+  const text = `${[...missing.kinds].sort().join(' and ')} are not copied${place}: the cut-over restores them`;
+  return [...lines, { key: 'restored', text }];
+}
+
+/** At most five names. */
+function listNames(names: readonly string[]): string {
+  const shown = names.slice(0, 5).map((name) => sanitizeLine(name, 80));
+  return `${shown.join(', ')}${names.length > 5 ? ` and ${names.length - 5} more` : ''}`;
 }

@@ -181,9 +181,13 @@ export function readServiceWord(
 const brokenPhases =
   /^(error(ed)?|failed|stopped|cancell?ed|source_unreachable|target_unreachable|publication_missing|apply_stopped|link_down)$/;
 
+export function isBrokenPhase(phase: string): boolean {
+  return brokenPhases.test(phase);
+}
+
 /** The databases that receive nothing, by the last word of the service. */
 export function listBrokenDatabases(migration: Migration): readonly MigratedDatabase[] {
-  return readMigratedDatabases(migration).filter(({ phase }) => brokenPhases.test(phase ?? ''));
+  return readMigratedDatabases(migration).filter(({ phase }) => isBrokenPhase(phase ?? ''));
 }
 
 export function describeBroken({ name, phase, failure, reason = failure }: MigratedDatabase): string {

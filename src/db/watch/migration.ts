@@ -9,7 +9,6 @@ import {
   isMigrationActive,
   isMigrationStopping,
   listFailures,
-  listWarnings,
   type Migration,
   migrationPath,
   readMigratedDatabases,
@@ -25,9 +24,10 @@ import type { CellValue, ListView } from '../../cli/columns.ts';
 import type { CommandIo } from '../../cli/command-io.ts';
 import { runUntilSignal } from '../../platform/waiting.ts';
 import { type DbSource, targetWords } from '../source/index.ts';
-import { failureCommands, failureHeadline, helpWithFailures } from './failures.ts';
-import { formatIdentity } from './identity.ts';
+import { failureCommands, failureHeadline, helpWithFailures, warningLines } from './failures.ts';
+import { describeBroken, formatIdentity, isBrokenPhase, listBrokenDatabases } from './identity.ts';
 import { listStarted, type StartedRecord } from './record.ts';
+import { classifyMessage, messageHints } from './service.ts';
 import { sourceAddress } from './source.ts';
 import { findRequests, type RequestOutcome, resolveRequest } from './start.ts';
 import type { WatchOptions } from './watch.ts';
@@ -92,9 +92,10 @@ export async function printMigration(
 ): Promise<void> {
   const { output } = io;
   await output.object(migration.raw, migrationView);
-  await output.note(databaseLines(migration.raw));
+  // What has failed comes last, beside the next step, where a small screen still shows it.
+  for (const { text } of warningLines(migration)) await output.warn(text);
   await output.note(leftoverLines(migration.raw), maxTextLength);
-  for (const text of listWarnings(migration)) await output.warn(text);
+  await output.note(databaseLines(migration.raw));
   if (output.format === 'table') await output.note(nextSteps(io, actor, cluster, migration), maxTextLength);
 }
 
@@ -120,9 +121,9 @@ export async function followMigration(
       const lines = statusLines(last.raw);
       if (output.format !== 'ndjson' && shown !== lines.join()) await output.note(lines);
       shown = lines.join();
-      for (const text of listWarnings(last)) {
-        if (!warned.has(text)) await output.warn(text);
-        warned.add(text);
+      for (const { key, text } of warningLines(last)) {
+        if (!warned.has(key)) await output.warn(text);
+        warned.add(key);
       }
       yield last.raw;
       if (!isMigrationActive(last)) return;
@@ -166,10 +167,15 @@ function statusLines(raw: JsonRecord): readonly string[] {
   return [`Status ${status}${reason === undefined ? '' : `: ${reason}`}`, ...databaseLines(raw)];
 }
 
-/** One line for each database, with the values that the service sends. */
+/** One line for each database, with the values that the service sends; those that receive nothing come last. */
 function databaseLines(raw: JsonRecord): readonly string[] {
-  const databases = Array.isArray(raw.databases) ? raw.databases : [];
-  return databases.filter(isJsonRecord).map((database) => {
+  const databases = Array.isArray(raw.databases) ? raw.databases.filter(isJsonRecord) : [];
+  const isBroken = (database: JsonRecord): boolean => {
+    const phase = readStringField(database, 'phase') ?? '';
+    return readStringField(database, 'error') !== undefined || isBrokenPhase(phase);
+  };
+  const ordered = [...databases.filter((one) => !isBroken(one)), ...databases.filter(isBroken)];
+  return ordered.map((database) => {
     const [ready, total] = [readNumberField(database, 'tables_ready'), readNumberField(database, 'tables_total')];
     const lag = readNumberField(database, 'lag_bytes');
     const reason = readStringField(database, 'error') ?? readStringField(database, 'reason');
@@ -241,9 +247,20 @@ export function nextSteps(io: CommandIo, actor: Actor, cluster: string, migratio
       `Next, compare the contents of source and target, and see what is left of the cut-over: ${cutover}`,
       undoNote,
     ];
+  const watch = actor.command('db watch', ...from, '--until-idle');
+  const broken = listBrokenDatabases(migration);
+  const [first] = broken;
+  if (first !== undefined) {
+    const hint = messageHints[classifyMessage(first.reason ?? '')?.rule ?? ''];
+    return [
+      ...identity,
+      `${broken.length} of ${countOf(readMigratedDatabases(migration).length, 'database')} receive nothing: ${broken.slice(0, 3).map(describeBroken).join('; ')}`,
+      `Next, ${hint === undefined ? '' : `${hint}; `}see what has stopped it, and which tables wait: ${watch}`,
+    ];
+  }
   return [
     ...identity,
-    `Next, follow the migration until the target has caught up: ${actor.command('db watch', ...from, '--until-idle')}`,
+    `Next, follow the migration until the target has caught up: ${watch}`,
     `Then see what is left to do before the cut-over: ${cutover}`,
   ];
 }
@@ -280,10 +297,16 @@ function identityLines(latest: StartedRecord | undefined, record: StartedRecord 
     return [
       `This machine has recorded migration ${sanitizeLine(latest.started.id, 80)} into the cluster, not the one that the service shows.`,
     ];
-  return (record?.slots ?? []).flatMap(({ name, database, grade, by }) => {
+  const identified = (record?.slots ?? []).flatMap(({ name, database, grade, by }) => {
     if (grade === undefined || by === undefined) return [];
-    const place = database === '' ? '' : `${sanitizeLine(database, 80)}: `;
-    return [`  ${place}${sanitizeLine(name, 80)}, ${formatIdentity({ grade, by: sanitizeLine(by, 200) })}`];
+    return [{ name, database, text: formatIdentity({ grade, by: sanitizeLine(by, 200) }) }];
+  });
+  return [...new Set(identified.map(({ text }) => text))].map((text) => {
+    const all = identified.filter((one) => one.text === text);
+    const [first] = all;
+    const place = first === undefined || first.database === '' ? '' : `${sanitizeLine(first.database, 80)}: `;
+    if (all.length === 1) return `  ${place}${sanitizeLine(first?.name ?? '', 80)}, ${text}`;
+    return `  the slots of ${countOf(all.length, 'database')}, ${text}`;
   });
 }
 

@@ -3,7 +3,6 @@ import {
   describeFailures,
   isMigrationActive,
   listFailures,
-  listWarnings,
   type Migration,
   type MigrationFailure,
 } from '../../api/online-migration.ts';
@@ -16,7 +15,7 @@ import { requireDuration } from '../../cli/values.ts';
 import type { SignalName } from '../../platform/host.ts';
 import { interruptedError } from '../../platform/signals.ts';
 import { type DbSource, sourceWords, targetWords, unreachableHint } from '../source/index.ts';
-import { failureCommands, helpWithFailures } from './failures.ts';
+import { failureCommands, helpWithFailures, type WarningLine, warningLines } from './failures.ts';
 import { confirmIdentity, readServiceWord, type ServiceWord, silentService } from './identity.ts';
 import { watchLimits } from './limits.ts';
 import {
@@ -127,7 +126,8 @@ export async function watchMigration(
   const record = readRecord(path);
   let hasLoggedIn = false;
   let failedPolls = 0;
-  const warned = new Set<string>();
+  // What the service warned of when it was last read: a warning ends when its cause is gone.
+  let warnings: readonly WarningLine[] = [];
   const { fetchStatus } = options;
   const started = record?.started;
   const baseline =
@@ -186,11 +186,11 @@ export async function watchMigration(
       });
       if (result.settled !== undefined && started !== undefined)
         updateBaseline(host.folders.state, source, started, result.settled);
-      for (const text of server?.kind === 'known' ? listWarnings(server.migration) : []) {
-        if (!warned.has(text) && !screen.isLive) await output.warn(text);
-        warned.add(text);
-      }
-      await screen.show(screen.isLive ? { ...sample, notes: [...(sample.notes ?? []), ...warned] } : sample);
+      const former = warnings.map(({ key }) => key);
+      warnings = server?.kind === 'known' ? warningLines(server.migration) : warnings;
+      if (!screen.isLive) for (const { key, text } of warnings) if (!former.includes(key)) await output.warn(text);
+      const notes = [...(sample.notes ?? []), ...warnings.map(({ text }) => text)];
+      await screen.show(screen.isLive && notes.length > 0 ? { ...sample, notes } : sample);
       failedPolls = hasFailedAtService(server) && !isReplicating(sample) ? failedPolls + 1 : 0;
       const failures = listFailedDatabases(server, options.ignoreDbs);
       if (options.untilIdle && (failures.length > 0 || failedPolls >= maxFailedPolls) && server?.kind === 'known')
@@ -218,8 +218,8 @@ export async function watchMigration(
     // A request for the status that is still pending would keep the process running.
     stopping.abort();
     await screen.close();
-    // The status screen is gone, and its warnings with it.
-    if (screen.isLive) for (const text of warned) await output.warn(text);
+    // The status screen has cut them off.
+    if (screen.isLive) for (const { text } of warnings) await output.warn(text);
   }
   if (isCaughtUp) {
     await output.note(caughtUpText(io, options, record?.started?.cluster), maxTextLength);

@@ -78,6 +78,21 @@ it.each([[], ['--watch', '--interval', '1s']])('%j prints each warning of the se
   ]);
 });
 
+it('a database that receives nothing stands beside the next step, and what every copy leaves out in one line', async () => {
+  const owners = 'owners are not copied: objects of app belong to the migration role';
+  const all = ['crm', 'hr', 'shop'].map((name) => ({
+    ...{ name, phase: 'streaming', tables_total: 3, tables_ready: 3, lag_bytes: 0, warnings: [owners] },
+    ...(name === 'crm' ? { phase: 'apply_stopped', reason: 'the target fails to apply changes: ERROR:  no' } : {}),
+  }));
+  const { host } = await serviceOf(migration('syncing', { databases: all }));
+  const ran = await runCloudctl(host, ['db', 'status', cluster]);
+  expect(ran.code).toBe(0);
+  expectGolden('db-follow', ran.err);
+  expect(ran.err.match(/not copied/g)).toHaveLength(1);
+  expect(ran.err.indexOf('  crm:')).toBeGreaterThan(ran.err.indexOf('  shop:'));
+  expect(ran.err).not.toContain('caught up');
+});
+
 it('a cluster without a migration is an error with both next commands', async () => {
   const { origin } = await serverFor(({ url }, response) =>
     url.startsWith('/v2/actions') ? reply(response, 200, { actions: [] }) : reply(response, 404, { id: 'not_found' }),

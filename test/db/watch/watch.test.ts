@@ -132,6 +132,22 @@ describe('the status at the service', () => {
     ]);
   });
 
+  it('is shown with the warnings that it has now, on a terminal', async () => {
+    const host = testHost({ terminal: 80 });
+    writeRecord(recordPath(host), record);
+    let now = 0;
+    const clock = { ...host.clock, now: () => (now += 20_000) };
+    const states = [['E_RETRY'], ['E_RETRY'], []];
+    const fetchStatus = async () => ({ status: 'syncing', raw: { warnings: states.shift() ?? [] } });
+    const io = commandIo({ ...host, clock });
+    const options = { source, interval: 1000, untilIdle: true, ignoreDbs: [], slots: [], caFile: undefined };
+    const command = () => '';
+    const { watch } = polling([waiting, waiting, waiting, waiting, waiting, idle]);
+    expect(await watchMigration(io, { ...options, command, showQueries: false, fetchStatus }, watch)).toBe(0);
+    expect(host.out()).toContain('E_RETRY');
+    expect(host.err()).not.toContain('E_RETRY');
+  });
+
   it('is a note when the service cannot be asked, and does not end the watch', async () => {
     const host = testHost();
     writeRecord(recordPath(host), record);

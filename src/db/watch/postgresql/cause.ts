@@ -179,6 +179,8 @@ function applyStopViolation(
   input: RuleInput,
 ): Violation {
   const pending = input.databases.find((one) => one.name === database)?.pendingTables ?? [];
+  const more = pending.length > 3 ? ` and ${pending.length - 3} more tables` : '';
+  const waiting = pending.length === 0 ? '' : `; rows that wait: ${pending.slice(0, 3).join(', ')}${more}`;
   const part = {
     database,
     // Tables that were written since the stop; a list of more than three does not help to find the cause.
@@ -191,8 +193,8 @@ function applyStopViolation(
     return {
       ...part,
       rule: 'apply-failing',
-      observed: `the target repeatedly fails on the same change: ${elapsed} without progress of slot ${name}`,
-      hint: `${hintOf('apply-failing')}; the log of the target has the error`,
+      observed: `the target repeatedly fails on the same change: ${elapsed} without progress of slot ${name}${waiting}`,
+      hint: `${hintOf('apply-failing')}; the log of the target has the error; if you cannot read it, ask its operator for it`,
     };
   }
   if (stop.kind === 'blocked') {
