@@ -37,6 +37,7 @@ import {
 } from '../../db/source/index.ts';
 import {
   findInterrupted,
+  listRisks,
   migrateSource,
   reportBegun,
   requireEmpty,
@@ -125,8 +126,10 @@ export const dbMigrate: CommandSpec<CommandContext> = {
     );
     requireEmpty(actor, args, cluster, source, contents);
     const warned = preflight === undefined ? undefined : listWarned(preflight.report);
+    const risks = preflight === undefined ? [] : listRisks(preflight.report.findings);
+    await context.output.note(risks, maxTextLength);
     const begun = await migrateSource(context, actor, args, { cluster, source, warned });
-    return reportBegun(context, actor, args, source, { ...begun, preflight: preflight?.report });
+    return reportBegun(context, actor, args, source, { ...begun, preflight: preflight?.report, risks });
   },
 };
 

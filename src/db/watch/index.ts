@@ -7,7 +7,7 @@ export {
   silentService,
   type TargetWord,
 } from './identity.ts';
-export { findInterrupted, migrateSource, reportBegun, requireEmpty, requireNotStarted } from './migrate.ts';
+export { findInterrupted, listRisks, migrateSource, reportBegun, requireEmpty, requireNotStarted } from './migrate.ts';
 export {
   followMigration,
   leftoverLines,

@@ -159,6 +159,29 @@ export async function migrateSource(
   }
 }
 
+/**
+ * What fails for the application on the source while the migration runs, one line for each database.
+ * @param findings of the preflight
+ */
+export function listRisks(
+  findings: readonly {
+    readonly id: string;
+    readonly status: string;
+    readonly database?: string | undefined;
+    readonly observed: string;
+    readonly objects?: readonly string[] | undefined;
+  }[],
+): readonly string[] {
+  return findings
+    .filter(({ id, status }) => id === 'replica-identity' && status === 'warn')
+    .map(({ database, observed, objects = [] }) => {
+      const more = objects.length > 3 ? ` and ${objects.length - 3} more` : '';
+      const tables = objects.length === 0 ? observed : `${objects.slice(0, 3).join(', ')}${more}`;
+      const place = database === undefined ? '' : ` in ${database}`;
+      return `On the source, UPDATE and DELETE fail until the migration has ended${place}: ${tables}.`;
+    });
+}
+
 async function confirm({ prompts }: CommandIo, actor: Actor, cluster: string, { source }: DbSource): Promise<void> {
   const who = await actor.describeForPrompt();
   const message = `Start the online migration of ${source.host}:${source.port} into cluster ${cluster} as ${who}?`;
@@ -188,13 +211,19 @@ const view: ListView<Migrated> = {
 /**
  * Prints the running migration, the rules that apply during it, and the next command; with --watch, follows the migration.
  * @param preflight its report, for the JSON output
+ * @param risks what the migration breaks on the source while it runs
  */
 export async function reportBegun(
   io: CommandIo,
   actor: Actor,
   args: ParsedArgs,
   source: DbSource,
-  { started: { id, status, createdAt }, before, preflight }: Begun & { readonly preflight?: object | undefined },
+  {
+    started: { id, status, createdAt },
+    before,
+    preflight,
+    risks = [],
+  }: Begun & { readonly preflight?: object | undefined; readonly risks?: readonly string[] },
 ): Promise<ExitCode> {
   const { output, host } = io;
   const startedAt = plausibleStart(createdAt, host.clock.now());
@@ -209,6 +238,7 @@ export async function reportBegun(
       : [
           `No baseline was written: ${before.failure}. If the migration stops, \`db watch\` knows only what changes while it runs.`,
         ]),
+    ...risks,
   ]);
   if (args.has('watch'))
     return watchMigration(io, {

@@ -222,7 +222,11 @@ export async function watchMigration(
     if (screen.isLive) for (const { text } of warnings) await output.warn(text);
   }
   if (isCaughtUp) {
-    await output.note(caughtUpText(io, options, record?.started?.cluster), maxTextLength);
+    const isRisky = record?.warned?.includes('replica-identity') === true;
+    await output.note(
+      [...caughtUpText(io, options, record?.started?.cluster), ...(isRisky ? [riskText] : [])],
+      maxTextLength,
+    );
     return 0;
   }
   if (lastPoll?.ending !== undefined)
@@ -394,6 +398,9 @@ function caughtUpText(
     `Next, see what is left to do before the cut-over; the command says when to stop the application: ${cutoverCommand(io, options, cluster)}`,
   ];
 }
+
+const riskText =
+  'Until the migration has ended, UPDATE and DELETE fail on the source for the tables that the preflight named (replica-identity).';
 
 function cutoverCommand(
   { host }: Pick<CommandIo, 'host'>,
