@@ -38,6 +38,7 @@ import { countWrites, readActivity } from './activity.ts';
 import { type CutoverFacts, hasMigrationFailed, isSourceIdle } from './checklist.ts';
 import { compareDatabases } from './compare.ts';
 import { withoutLargeObjects } from './comparison.ts';
+import { findCopies, listLeftOut } from './left-out.ts';
 import type { Pair, PairOptions } from './pair.ts';
 import { compareAccess } from './postgresql/access-script.ts';
 import { accessSections } from './postgresql/access-statements.ts';
@@ -78,9 +79,19 @@ const watchLimit = 20_000;
  * @throws CliError `source_unreachable`, or the error of the resource API for a session that cannot be used
  */
 export async function checkCutover(api: ApiClient, options: CheckCutoverOptions): Promise<CutoverFacts> {
+  const { migration, shown } = await readMigrationFact(api, options);
+  const facts = await checkServers(options, migration, shown);
+  const leftOut = listLeftOut(typeof shown === 'object' ? shown : undefined, options.ignoreDbs);
+  return { ...facts, leftOut: await findCopies(leftOut, options.target, options.signal) };
+}
+
+async function checkServers(
+  options: CheckCutoverOptions,
+  migration: CutoverFacts['migration'],
+  shown: Migration | 'none' | undefined,
+): Promise<CutoverFacts> {
   const { source, target, clock, signal, ignoreDbs, onCheck } = options;
   const { engine } = source;
-  const { migration, shown } = await readMigrationFact(api, options);
   const hasEnded = typeof migration !== 'string' && migration.hasEnded;
   onCheck('logging in to the target');
   const targetFailure = await readTargetFailure(options);

@@ -3,7 +3,7 @@ import { sanitizeReportLine } from '../../base/sanitize.ts';
 import { countOf } from '../../base/text.ts';
 import { failureHeadline } from '../watch/index.ts';
 import { type DatabaseComparisonReport, listAccepted } from './comparison.ts';
-
+import { describeLeftOut, type LeftOut } from './left-out.ts';
 import type { ServerAccess } from './postgresql/access-script.ts';
 import type { AccessSection } from './postgresql/access-statements.ts';
 import type { StateDifference } from './postgresql/database-state.ts';
@@ -22,7 +22,16 @@ export const acceptableLines = [
 ] as const;
 type AcceptableLine = (typeof acceptableLines)[number];
 
-type ChecklistLineId = 'target' | 'writes' | 'lag' | 'sequences' | 'contents' | 'stopped' | 'clean' | AcceptableLine;
+type ChecklistLineId =
+  | 'target'
+  | 'writes'
+  | 'lag'
+  | 'sequences'
+  | 'contents'
+  | 'stopped'
+  | 'clean'
+  | 'left_out'
+  | AcceptableLine;
 
 /** One step of the checklist for a cut-over. */
 export interface ChecklistLine {
@@ -61,6 +70,8 @@ export interface CutoverFacts {
   readonly clean?: { readonly left: readonly string[]; readonly observed: string } | string;
   /** Lines that the user has accepted. */
   readonly accepted?: readonly string[];
+  /** Databases of the source that the cut-over leaves out. */
+  readonly leftOut?: readonly LeftOut[];
   /** The migration as the service reports it. */
   readonly migration: CutoverMigrationFact | string;
 }
@@ -101,6 +112,7 @@ export function cutoverChecklist(facts: CutoverFacts): readonly ChecklistLine[] 
     stoppedLine(facts),
     ...(isPostgresql ? linesAfterTheStop(facts) : []),
     cleanLine(facts),
+    ...leftOutLine(facts),
   ];
   const isPossible = !hasMigrationFailed(facts);
   return lines
@@ -210,6 +222,13 @@ function cleanLine({ clean }: CutoverFacts): ChecklistLine {
   return clean.left.length > 0
     ? { ...line, state: 'open', observed: listShort(clean.left) }
     : { ...line, state: 'done', observed: clean.observed };
+}
+
+/** No step, but what the end of all steps does not mean: the application of these databases is not switched. */
+function leftOutLine({ leftOut = [] }: CutoverFacts): readonly ChecklistLine[] {
+  const observed = describeLeftOut(leftOut);
+  if (observed === undefined) return [];
+  return [{ id: 'left_out', state: 'done', title: 'the databases that are left out stay on the source', observed }];
 }
 
 function extensionsLine({ access }: CutoverFacts): ChecklistLine {

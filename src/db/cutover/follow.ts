@@ -20,6 +20,7 @@ import { type Cutover, describeMigrationFact, isServerError, openPair, readTarge
 import { type ChecklistLine, type CutoverFacts, cutoverChecklist, hasMigrationFailed } from './checklist.ts';
 import { compareDatabases } from './compare.ts';
 import { withoutLargeObjects } from './comparison.ts';
+import { findCopies, listLeftOut } from './left-out.ts';
 import type { Fence, Pair, Sighting } from './pair.ts';
 import { compareAccess, restoreAccess } from './postgresql/access-script.ts';
 import { accessSections } from './postgresql/access-statements.ts';
@@ -136,7 +137,7 @@ class Follow implements Attempt {
       });
     this.#migration = shown;
     const migration = describeMigrationFact(shown, ignoreDbs);
-    this.progress.facts = { ...this.progress.facts, migration };
+    this.progress.facts = { ...this.progress.facts, migration, leftOut: listLeftOut(shown, ignoreDbs) };
     if (hasMigrationFailed({ migration }))
       throw new CliError('api_error', 'the migration failed at the service', {
         detail: describeFailures(migration.failures ?? []),
@@ -483,6 +484,13 @@ class Follow implements Attempt {
     };
   }
 
+  /** What the target has of the databases that are left out; its owner changes with the end of the migration. */
+  async #readCopies(): Promise<void> {
+    const { leftOut = [] } = this.progress.facts;
+    const found = await findCopies(leftOut, this.options.target, this.signal);
+    this.progress.facts = { ...this.progress.facts, leftOut: found };
+  }
+
   /** What can be done while the application still runs is done before it is stopped. */
   async #requireEarlySteps(): Promise<void> {
     await this.#readAccess();
@@ -509,7 +517,10 @@ class Follow implements Attempt {
         round === 0 ? 'comparing owners, privileges and settings' : 'waiting for the last steps',
       );
       const open = this.progress.openLine();
-      if (open === undefined) return this.#requireRest();
+      if (open === undefined) {
+        await this.#requireRest();
+        return this.#readCopies();
+      }
       const { access } = this.progress.facts;
       if (isApplied && round === 0 && typeof access === 'object' && target.engine === 'postgresql') {
         this.progress.changes.push('owners, privileges and settings were restored on the target');

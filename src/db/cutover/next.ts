@@ -92,6 +92,9 @@ export function nextStep(
       if (commands.join !== '')
         return `run \`${commands.join} -c ANALYZE\`, then \`${commands.leave}\` and \`${commands.again}\`${commands.kept}`;
       return `run ANALYZE in \`${commands.psql}\`, then \`${commands.again}\`${commands.kept}`;
+    // It is always done.
+    case 'left_out':
+      return correct;
     default:
       return id satisfies never;
   }

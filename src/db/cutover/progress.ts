@@ -7,6 +7,7 @@ import { redactReason } from '../engine/tools.ts';
 import type { DbSource } from '../source/index.ts';
 import { isServerError } from './check.ts';
 import { type ChecklistLine, type CutoverFacts, cutoverChecklist } from './checklist.ts';
+import { describeLeftOut } from './left-out.ts';
 import { TargetRefusal } from './pair.ts';
 
 /** A line of the checklist, or the last one, which only a followed cut-over has. */
@@ -36,6 +37,8 @@ export interface FollowResult {
   readonly events: readonly FollowEvent[];
   /** What was not proven, as sentences. */
   readonly unproven: readonly string[];
+  /** Which databases stay on the source, as sentences. */
+  readonly leftOut?: string | undefined;
   readonly startedAt: number;
   readonly endedAt: number;
   /** Undefined when every step is done. */
@@ -80,6 +83,7 @@ export class Progress {
       lines: this.lines(),
       events: this.#events,
       unproven: [...this.unproven.values()],
+      leftOut: describeLeftOut(this.facts.leftOut ?? []),
       startedAt: this.startedAt,
       endedAt: this.#options.clock.now(),
       failure,

@@ -20,8 +20,9 @@ import {
 } from './checklist.ts';
 import { divideAccepted } from './comparison.ts';
 import { followCutover } from './follow.ts';
+import { describeLeftOut } from './left-out.ts';
 import { cutoverCommands, nextStep } from './next.ts';
-import type { ComparedTables, FollowLine } from './progress.ts';
+import type { ComparedTables, FollowLine, FollowResult } from './progress.ts';
 import { readTargetServer } from './target.ts';
 import { openFollowView, renderWindowPage } from './view.ts';
 
@@ -93,7 +94,7 @@ async function check(run: Run): Promise<ExitCode> {
   const left = lines.filter(({ state }) => state !== 'done');
   const open = hasMigrationFailed(facts) ? lines.find(({ id }) => id === 'stopped') : left[0];
   if (open === undefined) {
-    await output.note(lastNotes(source));
+    await output.note(lastNotes(source, { leftOut: describeLeftOut(facts.leftOut ?? []) }));
     return 0;
   }
   throw new CliError(
@@ -169,7 +170,7 @@ async function follow(run: Run, following: Following): Promise<ExitCode> {
     writeReport(following.report, renderWindowPage({ result, cluster, ...names }));
   }
   if (result.failure !== undefined) throw result.failure;
-  await output.note(lastNotes(source, result.unproven));
+  await output.note(lastNotes(source, result));
   return 0;
 }
 
@@ -191,9 +192,13 @@ function commandsOf(
   return cutoverCommands(io, actor, args, { ...cutover, target: corrected, access });
 }
 
-function lastNotes({ engine }: DbSource, unproven: readonly string[] = []): readonly string[] {
+function lastNotes(
+  { engine }: DbSource,
+  { unproven = [], leftOut }: Partial<Pick<FollowResult, 'unproven' | 'leftOut'>>,
+): readonly string[] {
   return [
     'Every step is done. Next, switch the application to the target.',
+    ...(leftOut === undefined ? [] : [leftOut]),
     ...unproven.map((one) => sanitizeReportLine(`Not proven: ${one}.`)),
     // What no line of the checklist looks at.
     ...(engine === 'redis'

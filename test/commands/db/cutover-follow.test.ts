@@ -175,6 +175,7 @@ it('follows an application that writes and then stops, to the switch, with a pag
     settings: 'done',
     statistics: 'done',
     clean: 'done',
+    left_out: 'done',
   });
   expect([await status(), await left()]).toEqual(['canceled', 0]);
   const counts = await Promise.all(
@@ -365,6 +366,29 @@ it('a write during the window sends it back to waiting, and is on the target at 
   await restore(running, db, cutover);
   expect((await running.ended).code).toBe(0);
   expect(await target.query("SELECT count(*)::int AS n FROM t WHERE note = 'late'", 'shop')).toEqual([{ n: 1 }]);
+});
+
+it('names a database that is left out, in every output, and what the target has of it', async () => {
+  for (const server of [source, target]) await server.query('DROP DATABASE IF EXISTS crm WITH (FORCE)');
+  await source.query('CREATE DATABASE crm');
+  await source.query('CREATE TABLE c (id int PRIMARY KEY)', 'crm');
+  // The migration of crm cannot begin, because the target has the table.
+  await target.query('CREATE DATABASE crm');
+  await target.query('CREATE TABLE c (id int PRIMARY KEY); INSERT INTO c VALUES (7)', 'crm');
+  const { host, cutover } = await openPostgresql();
+  const left = ['--ignore-dbs', 'crm'];
+  const page = join(host.place.home, 'window.html');
+  const followed = [...cutover, ...left, ...words, '--apply', '--yes', '--report', page];
+  const ran = await runCloudctl(host, ['db', 'cutover', ...followed]);
+  expect(ran.code).toBe(0);
+  expect(readFileSync(page, 'utf8')).toMatch(/Not migrated: (postgres, crm|crm, postgres)\./);
+  expectGolden('db-cutover-follow', masked(ran.err));
+  const rows = await runCloudctl(host, ['db', 'cutover', ...cutover, ...left, '-o', 'json']);
+  expect(rows.json<Line[]>().find(({ id }) => id === 'left_out')).toMatchObject({
+    state: 'done',
+    observed: expect.stringMatching(/crm.*postgres/s),
+  });
+  for (const server of [source, target]) await server.query('DROP DATABASE IF EXISTS crm WITH (FORCE)');
 });
 
 it('is refused before any request without a confirmation', async () => {

@@ -69,6 +69,19 @@ describe('the checklist', () => {
     expect(statesOf({ access })).toMatchObject({ extensions: 'unknown', passwords: 'unknown' });
   });
 
+  it('names the databases that are left out, and what became of them', () => {
+    const leftOut = [
+      { database: 'crm', isOfMigration: true, failure: 'a reason', copyOwner: 'cloudctl_1' },
+      { database: 'postgres', isOfMigration: false },
+    ];
+    const line = cutoverChecklist({ ...ready, leftOut }).find(({ id }) => id === 'left_out');
+    expect(line).toMatchObject({
+      state: 'done',
+      observed: expect.stringMatching(/crm, postgres.*a reason.*cloudctl_1/),
+    });
+    expect(firstOpenLine(cutoverChecklist({ ...ready, leftOut }))).toBeUndefined();
+  });
+
   it('is done when every line is', () => {
     expect(firstOpenLine(cutoverChecklist(ready))).toBeUndefined();
     expect(statesOf({})).toEqual({
