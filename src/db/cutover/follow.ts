@@ -28,6 +28,7 @@ import { type ComparedTables, type FollowResult, type FollowView, listShort, Pro
 import { findSourceRemains, marksOfMigration } from './remains.ts';
 import { type Attempt, describeMove, hasMoved, lookPause, waitForRest, writersOf } from './rest.ts';
 import { targetInputs, targetLoginHint } from './target.ts';
+import type { Window } from './window.ts';
 
 interface FollowOptions extends Cutover {
   readonly signals: Signals;
@@ -48,6 +49,8 @@ interface FollowOptions extends Cutover {
   readonly helpWith: (line: ChecklistLine, facts: CutoverFacts) => string;
   /** Called once, when both servers are read and before anything is changed; rejects if the user does not want it. */
   readonly confirm: () => Promise<void>;
+  /** Opens the events of the cut-over of a migration, given its id. */
+  readonly openWindow: (migration: string) => Window;
   /** Called once, when the target accepts the login. */
   readonly onTarget: () => void;
 }
@@ -135,6 +138,7 @@ class Follow implements Attempt {
       throw new CliError('not_found', 'the service shows no migration into this cluster', {
         hint: `check the UUID of the cluster with \`${commands.status}\``,
       });
+    if (this.#migration === undefined) this.progress.continue(this.options.openWindow(shown.id || cluster));
     this.#migration = shown;
     const migration = describeMigrationFact(shown, ignoreDbs);
     this.progress.facts = { ...this.progress.facts, migration, leftOut: listLeftOut(shown, ignoreDbs) };
@@ -332,6 +336,7 @@ class Follow implements Attempt {
         await this.progress.show('stopping the migration');
         try {
           this.progress.changes.push('the stop of the migration was requested');
+          this.progress.log('stop of the migration requested', '');
           this.#migration = await requestStop(this.#api, cluster, this.#migration, loginHints);
         } catch (error) {
           if (!(error instanceof CliError)) throw error;

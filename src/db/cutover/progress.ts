@@ -9,18 +9,11 @@ import { isServerError } from './check.ts';
 import { type ChecklistLine, type CutoverFacts, cutoverChecklist } from './checklist.ts';
 import { describeLeftOut } from './left-out.ts';
 import { TargetRefusal } from './pair.ts';
+import type { Window, WindowEvent } from './window.ts';
 
 /** A line of the checklist, or the last one, which only a followed cut-over has. */
 export interface FollowLine extends Omit<ChecklistLine, 'id'> {
   readonly id: ChecklistLine['id'] | 'clean';
-}
-
-/** What happened during the cut-over, for the report. */
-interface FollowEvent {
-  /** Milliseconds since the epoch. */
-  readonly at: number;
-  readonly what: string;
-  readonly evidence: string;
 }
 
 /** Where the checklist is shown. */
@@ -34,11 +27,13 @@ export type ComparedTables = 'all' | 'changed' | 'none';
 
 export interface FollowResult {
   readonly lines: readonly FollowLine[];
-  readonly events: readonly FollowEvent[];
+  /** Of this run and of those before it. */
+  readonly events: readonly WindowEvent[];
   /** What was not proven, as sentences. */
   readonly unproven: readonly string[];
   /** Which databases stay on the source, as sentences. */
   readonly leftOut?: string | undefined;
+  /** When the first run began. */
   readonly startedAt: number;
   readonly endedAt: number;
   /** Undefined when every step is done. */
@@ -66,7 +61,8 @@ export class Progress {
   /** What this run has changed, as clauses. */
   readonly changes: string[] = [];
   readonly #options: ProgressOptions;
-  readonly #events: FollowEvent[] = [];
+  #window: Window | undefined;
+  readonly #events: WindowEvent[] = [];
   readonly #states = new Map<string, string>();
   #status = '';
   #statusSince: number;
@@ -78,13 +74,23 @@ export class Progress {
     this.#statusSince = this.startedAt;
   }
 
+  /** The events of earlier runs come first. */
+  continue(window: Window): void {
+    this.#window = window;
+    this.#events.unshift(...window.earlier);
+    this.log(window.earlier.length === 0 ? 'the run began' : 'another run began', '');
+  }
+
   result(failure: CliError | undefined): FollowResult {
+    this.log(failure?.message ?? 'every step is done', failure?.detail ?? '');
+    this.#window?.close();
+    const events = [...this.#events];
     return {
       lines: this.lines(),
-      events: this.#events,
+      events,
       unproven: [...this.unproven.values()],
       leftOut: describeLeftOut(this.facts.leftOut ?? []),
-      startedAt: this.startedAt,
+      startedAt: events[0]?.at ?? this.startedAt,
       endedAt: this.#options.clock.now(),
       failure,
     };
@@ -150,7 +156,9 @@ export class Progress {
   }
 
   log(what: string, evidence: string): void {
-    this.#events.push({ at: this.#options.clock.now(), what, evidence });
+    const event = { at: this.#options.clock.now(), what, evidence };
+    this.#events.push(event);
+    this.#window?.add(event);
   }
 
   changedText(): string {

@@ -1,6 +1,7 @@
 import type { Actor } from '../../api/actor.ts';
 import { CliError, type ExitCode, usageError } from '../../base/errors.ts';
 import { maxTextLength, sanitizeReportLine } from '../../base/sanitize.ts';
+import { showInvisible } from '../../base/text.ts';
 import type { ListView } from '../../cli/columns.ts';
 import type { ParsedArgs } from '../../cli/command.ts';
 import type { CommandIo } from '../../cli/command-io.ts';
@@ -25,6 +26,7 @@ import { cutoverCommands, nextStep } from './next.ts';
 import type { ComparedTables, FollowLine, FollowResult } from './progress.ts';
 import { readTargetServer } from './target.ts';
 import { openFollowView, renderWindowPage } from './view.ts';
+import { openWindow, reportFileOf } from './window.ts';
 
 const view: ListView<FollowLine> = {
   isReport: true,
@@ -162,12 +164,18 @@ async function follow(run: Run, following: Following): Promise<ExitCode> {
     helpWith: (line, facts) => nextStep(line, commandsOf(run, facts.access), facts),
     baseline: loadBaseline(pathOfBaseline(host.folders.state, sourceAddress(source), cluster)),
     loginHints: actor.loginHints(),
+    openWindow: (migration) => openWindow(run.recordPath, migration),
     onTarget: () => saveTarget(run),
   });
   await followView.close(result.lines);
   if (following.report !== undefined) {
     const names = { source: sourceUrlText(source), target: targetUrlText(target) };
-    writeReport(following.report, renderWindowPage({ result, cluster, ...names }));
+    const file = reportFileOf(following.report, new Date(result.startedAt).toISOString());
+    writeReport(file, renderWindowPage({ result, cluster, ...names }));
+    if (file !== following.report)
+      await output.show(
+        `The report is in ${showInvisible(file)}, because ${showInvisible(following.report)} has another text.`,
+      );
   }
   if (result.failure !== undefined) throw result.failure;
   await output.note(lastNotes(source, result));

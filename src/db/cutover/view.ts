@@ -156,7 +156,7 @@ export function renderWindowPage({ result, source, target, cluster }: WindowPage
   const { lines, events, unproven, leftOut, startedAt, endedAt, failure } = result;
   const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
   const rows = events.map(({ at, what, evidence }) => [
-    seconds(at - startedAt),
+    `${seconds(at - startedAt)}, ${new Date(at).toISOString().slice(11, 19)}`,
     escapeHtml(what),
     escapeHtmlLines(evidence).replaceAll('\n', '<br>'),
   ]);
