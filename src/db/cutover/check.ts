@@ -45,6 +45,7 @@ import { accessSections } from './postgresql/access-statements.ts';
 import { openPostgresqlPair } from './postgresql/pair.ts';
 import { findSequenceDifferences } from './postgresql/sequences.ts';
 import { queryCatalogRows } from './postgresql/tables.ts';
+import { listUnlogged } from './postgresql/unlogged.ts';
 import { openRedisPair } from './redis/pair.ts';
 import { findSourceRemains, marksOfMigration } from './remains.ts';
 import { targetInputs, targetLoginHint } from './target.ts';
@@ -101,8 +102,9 @@ async function checkServers(
   // Nothing is checked that would make the user stop the application for a migration that cannot be finished.
   if (hasMigrationFailed({ migration })) return { engine, migration };
   const access = await readAccessFact(options);
+  const unlogged = await readUnlogged(options);
   const clean = hasEnded ? await readCleanFact(options, shown) : undefined;
-  const early = { ...(access === undefined ? {} : { access }), ...(clean === undefined ? {} : { clean }) };
+  const early = { unlogged, ...(access === undefined ? {} : { access }), ...(clean === undefined ? {} : { clean }) };
   onCheck('observing writes to the source and the lag of the target');
   let startedAt = clock.now();
   let before = await readSourceActivity(options);
@@ -363,6 +365,21 @@ async function readSequenceFact(options: CheckCutoverOptions): Promise<CutoverFa
   if (source.engine !== 'postgresql' || target.engine !== 'postgresql') return undefined;
   onCheck('comparing the sequences');
   return orReason(options, () => findSequenceDifferences(source.source, target.source, { ignoreDbs, signal }));
+}
+
+/** The unlogged tables whose rows the target lacks. A server that cannot be read is the subject of other lines. */
+export async function readUnlogged({
+  source,
+  target,
+  ignoreDbs,
+  acceptedTables,
+  signal,
+}: Pick<CheckCutoverOptions, 'source' | 'target' | 'ignoreDbs' | 'acceptedTables' | 'signal'>): Promise<
+  NonNullable<CutoverFacts['unlogged']>
+> {
+  if (source.engine !== 'postgresql' || target.engine !== 'postgresql') return [];
+  const found = await listUnlogged(source.source, target.source, { ignoreDbs, signal });
+  return found.map((one) => ({ ...one, isAccepted: acceptedTables.includes(`${one.database}:${one.name}`) }));
 }
 
 /** Everything of PostgreSQL that an application needs beside rows. */

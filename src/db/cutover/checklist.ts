@@ -7,6 +7,7 @@ import { describeLeftOut, type LeftOut } from './left-out.ts';
 import type { ServerAccess } from './postgresql/access-script.ts';
 import type { AccessSection } from './postgresql/access-statements.ts';
 import type { StateDifference } from './postgresql/database-state.ts';
+import type { UnloggedTable } from './postgresql/unlogged.ts';
 
 /** The lines of PostgreSQL that a user can accept, because no server shows whether they are done. */
 export const acceptableLines = [
@@ -31,6 +32,7 @@ type ChecklistLineId =
   | 'stopped'
   | 'clean'
   | 'left_out'
+  | 'unlogged'
   | AcceptableLine;
 
 /** One step of the checklist for a cut-over. */
@@ -70,6 +72,8 @@ export interface CutoverFacts {
   readonly clean?: { readonly left: readonly string[]; readonly observed: string } | string;
   /** Lines that the user has accepted. */
   readonly accepted?: readonly string[];
+  /** Unlogged tables whose rows the target lacks; `isAccepted` by the user. */
+  readonly unlogged?: readonly (UnloggedTable & { readonly isAccepted: boolean })[];
   /** Databases of the source that the cut-over leaves out. */
   readonly leftOut?: readonly LeftOut[];
   /** The migration as the service reports it. */
@@ -105,6 +109,7 @@ export function cutoverChecklist(facts: CutoverFacts): readonly ChecklistLine[] 
     // What can be done while the application still runs stands before its end; without a replication nothing else helps.
     ...(isBroken ? [lagLine(facts)] : []),
     ...(isPostgresql ? [extensionsLine(facts), definitionsLine(facts), passwordsLine(facts)] : []),
+    ...unloggedLine(facts),
     writesLine(facts),
     ...(isBroken ? [] : [lagLine(facts)]),
     ...(isPostgresql ? [sequencesLine(facts)] : []),
@@ -256,6 +261,19 @@ function passwordsLine({ access }: CutoverFacts): ChecklistLine {
     return { ...line, state: 'unknown', observed: `not proven: whether ${listShort(unproven)} can log in` };
   const observed = proven.length === 0 ? 'no role logs in with a password' : countOf(proven.length, 'role');
   return { ...line, state: 'done', observed };
+}
+
+/** Only the user knows whether the rows are needed, and settles it before the application is stopped. */
+function unloggedLine({ unlogged = [] }: CutoverFacts): readonly ChecklistLine[] {
+  if (unlogged.length === 0) return [];
+  const line = { id: 'unlogged', title: 'the rows of unlogged tables are settled' } as const;
+  const open = unlogged.filter(({ isAccepted }) => !isAccepted);
+  const tables = (open.length > 0 ? open : unlogged).map(({ database, name }) => `${database}:${name}`).join(', ');
+  return [
+    open.length === 0
+      ? { ...line, state: 'done', observed: `accepted: not replicated: ${tables}` }
+      : { ...line, state: 'open', observed: `never replicated, and empty on the target: ${tables}` },
+  ];
 }
 
 /** At its end the migration gives databases their former owner, refreshes views and copies large objects. */

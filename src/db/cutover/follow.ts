@@ -16,7 +16,14 @@ import type { SignalName, Signals } from '../../platform/host.ts';
 import { redactReason } from '../engine/tools.ts';
 import { type FailureCommands, helpWithFailures, type SourceBaseline } from '../watch/index.ts';
 import { countWrites } from './activity.ts';
-import { type Cutover, describeMigrationFact, isServerError, openPair, readTargetObstacle } from './check.ts';
+import {
+  type Cutover,
+  describeMigrationFact,
+  isServerError,
+  openPair,
+  readTargetObstacle,
+  readUnlogged,
+} from './check.ts';
 import { type ChecklistLine, type CutoverFacts, cutoverChecklist, hasMigrationFailed } from './checklist.ts';
 import { compareDatabases } from './compare.ts';
 import { withoutLargeObjects } from './comparison.ts';
@@ -24,6 +31,7 @@ import { findCopies, listLeftOut } from './left-out.ts';
 import type { Fence, Pair, Sighting } from './pair.ts';
 import { compareAccess, restoreAccess } from './postgresql/access-script.ts';
 import { accessSections } from './postgresql/access-statements.ts';
+import { readLock } from './postgresql/fence.ts';
 import { type ComparedTables, type FollowResult, type FollowView, listShort, Progress } from './progress.ts';
 import { findSourceRemains, marksOfMigration } from './remains.ts';
 import { type Attempt, describeMove, hasMoved, lookPause, waitForRest, writersOf } from './rest.ts';
@@ -79,7 +87,26 @@ export async function followCutover(api: ApiClient, options: FollowOptions): Pro
     stopListening();
     await run.close();
   }
-  return run.progress.result(failure);
+  return run.progress.result(failure, await describeLock(options, run.progress.fence));
+}
+
+/**
+ * That the application cannot write to the source, with the command that ends it, as a clause; undefined if nothing locks it. Redis
+ * does not show whether it pauses clients.
+ */
+export async function describeLock(
+  { source, ignoreDbs }: Pick<Cutover, 'source' | 'ignoreDbs'>,
+  printed?: Fence,
+): Promise<string | undefined> {
+  if (source.engine === 'redis')
+    return printed === undefined
+      ? undefined
+      : `if the source pauses writes, end that with \`${printed.undo.join('; ')}\``;
+  // The signal of the run may be aborted.
+  const lock = await readLock(source.source, { ignoreDbs, signal: new AbortController().signal });
+  if (lock === undefined) return undefined;
+  const names = sanitizeReportLine(lock.databases.join(', '), 300);
+  return `the source is read-only (${names}); before its application writes there again, run \`${lock.undo}\``;
 }
 
 class Follow implements Attempt {
@@ -498,9 +525,13 @@ class Follow implements Attempt {
 
   /** What can be done while the application still runs is done before it is stopped. */
   async #requireEarlySteps(): Promise<void> {
+    const { source, target, ignoreDbs, acceptedTables } = this.options;
     await this.#readAccess();
-    await this.progress.show('the roles are compared');
-    const open = this.progress.openLine(({ id }) => id === 'extensions' || id === 'definitions' || id === 'passwords');
+    const unlogged = await readUnlogged({ source, target, ignoreDbs, acceptedTables, signal: this.signal });
+    this.progress.facts = { ...this.progress.facts, unlogged };
+    await this.progress.show(source.engine === 'redis' ? '' : 'the roles are compared');
+    const early: readonly ChecklistLine['id'][] = ['extensions', 'definitions', 'passwords', 'unlogged'];
+    const open = this.progress.openLine(({ id }) => early.includes(id));
     if (open === undefined) return;
     const warning = this.hasEnded ? '' : 'do not stop the application; ';
     throw new CliError('cutover_incomplete', 'a step that does not need the end of the application is not done', {

@@ -4,7 +4,7 @@ import { quoteShellArg } from '../../base/text.ts';
 import type { ParsedArgs } from '../../cli/command.ts';
 import type { CommandIo } from '../../cli/command-io.ts';
 import { quoteIdentifier } from '../../postgresql/quote.ts';
-import { type DbSource, sourceWords, targetUrlText } from '../source/index.ts';
+import { type DbSource, sourceUrlText, sourceWords, targetUrlText } from '../source/index.ts';
 import { type FailureCommands, helpWithFailures } from '../watch/index.ts';
 import { type ChecklistLine, type CutoverFacts, hasMigrationFailed, isUnread } from './checklist.ts';
 import { listAcceptable } from './comparison.ts';
@@ -26,6 +26,8 @@ type NextCommands = FailureCommands &
       | 'grants'
       | 'script'
       | 'psql'
+      // Copies the rows of the unlogged tables that are not accepted.
+      | 'copy'
       | 'accept'
       // Makes the login of the target a member of the owners; empty if it is one.
       | 'join'
@@ -41,7 +43,13 @@ type NextCommands = FailureCommands &
 export function nextStep(
   { id, state }: ChecklistLine,
   commands: NextCommands,
-  { targetHint, access, migration, contents }: Pick<CutoverFacts, 'targetHint' | 'access' | 'migration' | 'contents'>,
+  {
+    targetHint,
+    access,
+    migration,
+    contents,
+    unlogged,
+  }: Pick<CutoverFacts, 'targetHint' | 'access' | 'migration' | 'contents' | 'unlogged'>,
 ): string {
   const acceptable = typeof contents === 'object' ? listAcceptable(contents) : [];
   if (typeof migration !== 'string' && hasMigrationFailed({ migration }))
@@ -92,12 +100,18 @@ export function nextStep(
       if (commands.join !== '')
         return `run \`${commands.join} -c ANALYZE\`, then \`${commands.leave}\` and \`${commands.again}\`${commands.kept}`;
       return `run ANALYZE in \`${commands.psql}\`, then \`${commands.again}\`${commands.kept}`;
+    case 'unlogged':
+      return `if the rows are needed, copy them when the application is stopped, before you switch it: \`${commands.copy}\`; now run \`${commands.again}${acceptWords(listOpen(unlogged))}\``;
     // It is always done.
     case 'left_out':
       return correct;
     default:
       return id satisfies never;
   }
+}
+
+function listOpen(unlogged: CutoverFacts['unlogged'] = []): readonly string[] {
+  return unlogged.filter(({ isAccepted }) => !isAccepted).map(({ database, name }) => `${database}:${name}`);
 }
 
 function isOpen({ state, statements }: DatabaseAccess): boolean {
@@ -118,14 +132,15 @@ interface Place {
   readonly cluster: string;
   readonly source: DbSource;
   readonly target: DbSource;
-  readonly access: CutoverFacts['access'];
+  /** What was read of both servers, as far as it is known. */
+  readonly facts: Pick<CutoverFacts, 'access' | 'unlogged'>;
 }
 
 export function cutoverCommands(
   { host, globals }: CommandIo,
   actor: Actor,
   args: ParsedArgs,
-  { cluster, source, target, access }: Place,
+  { cluster, source, target, facts: { access, unlogged = [] } }: Place,
 ): NextCommands {
   const from = sourceWords(source, { ignoreDbs: args.values('ignore-dbs'), caFile: args.value('ca-file') });
   const slots = quotedOptions(args, ['slot']);
@@ -160,6 +175,7 @@ export function cutoverCommands(
   return {
     watch: command('watch', ...from, ...slots, '--until-idle'),
     sequences: `${command('sequences', ...from)} | ${psql}`,
+    copy: copyCommands(unlogged, { source, target, env: host.env }).join('; '),
     grants,
     script: `${grants} | ${psql}`,
     psql: psqlInside,
@@ -179,6 +195,23 @@ export function cutoverCommands(
     remains: actor.command('db stop', cluster, ...from),
     again,
   };
+}
+
+/** One command for each database, with the password of the source in PGPASSWORD. */
+function copyCommands(
+  unlogged: NonNullable<CutoverFacts['unlogged']>,
+  { source, target, env }: Pick<Place, 'source' | 'target'> & { readonly env: CommandIo['host']['env'] },
+): readonly string[] {
+  if (source.engine !== 'postgresql' || target.engine !== 'postgresql') return [];
+  const open = unlogged.filter(({ isAccepted }) => !isAccepted);
+  return [...new Set(open.map(({ database }) => database))].map((dbname) => {
+    const tables = open
+      .filter(({ database }) => database === dbname)
+      .map(({ quoted }) => `-t ${quoteShellArg(quoted)}`);
+    const from = quoteShellArg(sourceUrlText({ engine: 'postgresql', source: { ...source.source, dbname } }));
+    const to = targetPsqlCommand({ engine: 'postgresql', source: { ...target.source, dbname } }, env);
+    return `pg_dump --data-only ${tables.join(' ')} ${from} | ${to}`;
+  });
 }
 
 /** The options as they were typed, for a command that is pasted. */

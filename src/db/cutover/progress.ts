@@ -1,4 +1,4 @@
-import { CliError } from '../../base/errors.ts';
+import { CliError, withHint } from '../../base/errors.ts';
 import { sanitizeReportLine } from '../../base/sanitize.ts';
 import { formatDuration } from '../../base/text.ts';
 import type { Clock, SignalName } from '../../platform/host.ts';
@@ -8,7 +8,7 @@ import type { DbSource } from '../source/index.ts';
 import { isServerError } from './check.ts';
 import { type ChecklistLine, type CutoverFacts, cutoverChecklist } from './checklist.ts';
 import { describeLeftOut } from './left-out.ts';
-import { TargetRefusal } from './pair.ts';
+import { type Fence, TargetRefusal } from './pair.ts';
 import type { Window, WindowEvent } from './window.ts';
 
 /** A line of the checklist, or the last one, which only a followed cut-over has. */
@@ -31,6 +31,8 @@ export interface FollowResult {
   readonly events: readonly WindowEvent[];
   /** What was not proven, as sentences. */
   readonly unproven: readonly string[];
+  /** That the source is locked, and the command that ends it, as a clause. */
+  readonly lock?: string | undefined;
   /** Which databases stay on the source, as sentences. */
   readonly leftOut?: string | undefined;
   /** When the first run began. */
@@ -60,6 +62,8 @@ export class Progress {
   readonly unproven = new Map<'sessions' | 'contents' | 'remains', string>();
   /** What this run has changed, as clauses. */
   readonly changes: string[] = [];
+  /** What was printed to keep sessions from writing. */
+  fence: Fence | undefined;
   readonly #options: ProgressOptions;
   #window: Window | undefined;
   readonly #events: WindowEvent[] = [];
@@ -81,7 +85,9 @@ export class Progress {
     this.log(window.earlier.length === 0 ? 'the run began' : 'another run began', '');
   }
 
-  result(failure: CliError | undefined): FollowResult {
+  /** @param lock that the source is locked, and the command that ends it */
+  result(ending: CliError | undefined, lock?: string): FollowResult {
+    const failure = ending === undefined || lock === undefined ? ending : withLock(ending, lock);
     this.log(failure?.message ?? 'every step is done', failure?.detail ?? '');
     this.#window?.close();
     const events = [...this.#events];
@@ -89,6 +95,7 @@ export class Progress {
       lines: this.lines(),
       events,
       unproven: [...this.unproven.values()],
+      lock,
       leftOut: describeLeftOut(this.facts.leftOut ?? []),
       startedAt: events[0]?.at ?? this.startedAt,
       endedAt: this.#options.clock.now(),
@@ -169,6 +176,11 @@ export class Progress {
     const open = this.lines().find(({ state }) => state !== 'done');
     return open === undefined ? 'every step is done' : sanitizeReportLine(`${open.title}: ${open.observed}`);
   }
+}
+
+/** The error with the command that lets the application write to the source again. */
+export function withLock(error: CliError, lock: string): CliError {
+  return withHint(error, `${error.hint === undefined ? '' : `${error.hint}; `}${lock}`);
 }
 
 export function listShort(items: readonly string[], most = 3): string {

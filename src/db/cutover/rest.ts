@@ -132,7 +132,9 @@ async function sayFence(attempt: Attempt, { activity, sessions }: Sighting): Pro
             ...fence.undo.map((one) => `  ${one}`),
           ]),
   ]);
-  if (typeof fence === 'object') progress.log('fence printed', [...fence.commands, 'undo:', ...fence.undo].join('\n'));
+  if (typeof fence !== 'object') return;
+  progress.fence = fence;
+  progress.log('fence printed', [...fence.commands, 'undo:', ...fence.undo].join('\n'));
 }
 
 export function hasMoved(rest: Sighting, seen: Sighting): boolean {

@@ -20,10 +20,10 @@ import {
   hasMigrationFailed,
 } from './checklist.ts';
 import { divideAccepted } from './comparison.ts';
-import { followCutover } from './follow.ts';
+import { describeLock, followCutover } from './follow.ts';
 import { describeLeftOut } from './left-out.ts';
 import { cutoverCommands, nextStep } from './next.ts';
-import type { ComparedTables, FollowLine, FollowResult } from './progress.ts';
+import { type ComparedTables, type FollowLine, type FollowResult, withLock } from './progress.ts';
 import { readTargetServer } from './target.ts';
 import { openFollowView, renderWindowPage } from './view.ts';
 import { openWindow, reportFileOf } from './window.ts';
@@ -96,17 +96,20 @@ async function check(run: Run): Promise<ExitCode> {
   const left = lines.filter(({ state }) => state !== 'done');
   const open = hasMigrationFailed(facts) ? lines.find(({ id }) => id === 'stopped') : left[0];
   if (open === undefined) {
-    await output.note(lastNotes(source, { leftOut: describeLeftOut(facts.leftOut ?? []) }));
+    const lock = await describeLock(run.cutover);
+    await output.note(lastNotes(source, { lock, leftOut: describeLeftOut(facts.leftOut ?? []) }));
     return 0;
   }
-  throw new CliError(
+  const error = new CliError(
     'cutover_incomplete',
     `${lines.length - left.length} of ${lines.length} steps of the cut-over are done`,
     {
       detail: sanitizeReportLine(`${open.title}: ${open.observed}`),
-      hint: nextStep(open, commandsOf(run, facts.access, facts.isTargetWithoutTls), facts).slice(0, maxTextLength),
+      hint: nextStep(open, commandsOf(run, facts, facts.isTargetWithoutTls), facts).slice(0, maxTextLength),
     },
   );
+  const lock = await describeLock(run.cutover);
+  throw lock === undefined ? error : withLock(error, lock);
 }
 
 interface Following {
@@ -160,8 +163,8 @@ async function follow(run: Run, following: Following): Promise<ExitCode> {
     ...cutover,
     ...following,
     ...{ confirm, signals: host.signals, view: followView, accepted: run.accepted },
-    commands: commandsOf(run, undefined),
-    helpWith: (line, facts) => nextStep(line, commandsOf(run, facts.access), facts),
+    commands: commandsOf(run, {}),
+    helpWith: (line, facts) => nextStep(line, commandsOf(run, facts), facts),
     baseline: loadBaseline(pathOfBaseline(host.folders.state, sourceAddress(source), cluster)),
     loginHints: actor.loginHints(),
     openWindow: (migration) => openWindow(run.recordPath, migration),
@@ -188,7 +191,7 @@ function saveTarget({ recordPath, cutover }: Run): void {
 
 function commandsOf(
   { io, actor, args, cutover }: Run,
-  access: CutoverFacts['access'],
+  facts: Pick<CutoverFacts, 'access' | 'unlogged'>,
   isTargetWithoutTls = false,
 ): ReturnType<typeof cutoverCommands> {
   const { target } = cutover;
@@ -197,12 +200,12 @@ function commandsOf(
     isTargetWithoutTls && target.engine === 'postgresql'
       ? { engine: 'postgresql', source: { ...target.source, ssl: 'disable' } }
       : target;
-  return cutoverCommands(io, actor, args, { ...cutover, target: corrected, access });
+  return cutoverCommands(io, actor, args, { ...cutover, target: corrected, facts });
 }
 
 function lastNotes(
   { engine }: DbSource,
-  { unproven = [], leftOut }: Partial<Pick<FollowResult, 'unproven' | 'leftOut'>>,
+  { unproven = [], leftOut, lock }: Partial<Pick<FollowResult, 'unproven' | 'leftOut' | 'lock'>>,
 ): readonly string[] {
   return [
     'Every step is done. Next, switch the application to the target.',
@@ -214,6 +217,7 @@ function lastNotes(
           'Not proven: that the target has the ACL users and the configuration of the source. Replication does not copy them.',
         ]
       : []),
+    ...(lock === undefined ? [] : [`${lock.charAt(0).toUpperCase()}${lock.slice(1)}.`]),
     undoNote,
   ];
 }

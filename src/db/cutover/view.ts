@@ -153,7 +153,7 @@ interface WindowPage {
 
 /** The page of the window of a cut-over: one HTML file without scripts or external resources. */
 export function renderWindowPage({ result, source, target, cluster }: WindowPage): string {
-  const { lines, events, unproven, leftOut, startedAt, endedAt, failure } = result;
+  const { lines, events, unproven, leftOut, lock, startedAt, endedAt, failure } = result;
   const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
   const rows = events.map(({ at, what, evidence }) => [
     `${seconds(at - startedAt)}, ${new Date(at).toISOString().slice(11, 19)}`,
@@ -168,6 +168,7 @@ export function renderWindowPage({ result, source, target, cluster }: WindowPage
     ['Began', new Date(startedAt).toISOString()],
     ['Ended', `${new Date(endedAt).toISOString()}, after ${seconds(endedAt - startedAt)}`],
     ['Left out', leftOut],
+    ['Lock', failure === undefined ? lock : undefined],
     ['Detail', failure?.detail],
     ['Next', failure?.hint],
   ] as const;

@@ -237,6 +237,20 @@ it('a fence ends the writes while the command waits, and the migration is stoppe
   await target.query("INSERT INTO t (note) VALUES ('switched')", 'shop');
 });
 
+it('a run that ends without success names the command that ends the lock of the source', async () => {
+  const { host, cutover, db } = await openPostgresql();
+  await source.query('ALTER DATABASE shop SET default_transaction_read_only = on');
+  const running = startCloudctl(host, ['db', 'cutover', ...cutover, ...words]);
+  await running.waitForOutput(/db sequences/);
+  running.host.signal('SIGINT');
+  const ran = await running.ended;
+  expectGolden('db-cutover-follow', masked(ran.err));
+  const checked = await db('cutover', ...cutover, '-o', 'json');
+  for (const hint of [ran.err, checked.error().hint])
+    expect(hint).toContain('ALTER DATABASE "shop" RESET default_transaction_read_only');
+  await source.query('ALTER DATABASE shop RESET default_transaction_read_only');
+});
+
 it('Ctrl-C says that nothing was changed, and the command that continues', async () => {
   const { host, cutover, startWriter, status } = await openPostgresql();
   startWriter();
@@ -422,6 +436,24 @@ it('a stop that fails leaves the migration as it is, says so, and the next run c
   await admin(sandbox, 'DELETE', '/_sandbox/faults');
   const again = await runCloudctl(host, ['db', 'cutover', ...cutover, ...words, '--apply', '--yes']);
   expect(again.code).toBe(0);
+});
+
+it('rows of an unlogged table are settled before the application is stopped', async () => {
+  const { host, cutover, startWriter, db } = await openPostgresql({
+    more: 'CREATE UNLOGGED TABLE carts (id int PRIMARY KEY); INSERT INTO carts VALUES (1), (2)',
+  });
+  startWriter();
+  for (const more of [[], [...words, '--apply', '--yes']]) {
+    const ran = await db('cutover', ...cutover, ...more, '-o', 'json');
+    expect([ran.code, ran.error().hint]).toEqual([5, expect.stringContaining('--accept shop:public.carts')]);
+    expect(ran.json<Line[]>().find(({ id }) => id === 'unlogged')?.state).toBe('open');
+    if (more.length > 0) expectGolden('db-cutover-follow', masked(ran.error().hint ?? ''));
+  }
+  const accepted = ['--accept', 'shop:public.carts'];
+  const running = startCloudctl(host, ['db', 'cutover', ...cutover, ...words, ...accepted, '--apply', '--yes']);
+  await running.waitForOutput(/default_transaction_read_only/);
+  await Promise.all([...writers].map((stop) => stop()));
+  expect((await running.ended).code).toBe(0);
 });
 
 it('a statement that the target refuses is named, and the migration is not stopped', async () => {

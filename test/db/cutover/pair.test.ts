@@ -3,6 +3,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openPair } from '../../../src/db/cutover/check.ts';
 import type { Pair } from '../../../src/db/cutover/pair.ts';
+import { readLock } from '../../../src/db/cutover/postgresql/fence.ts';
 import type { Postgres } from '../../fixtures/postgres.ts';
 import { eventually, startRedis } from '../../fixtures/redis.ts';
 import {
@@ -117,7 +118,16 @@ test('the printed fence keeps the application out, spares this program, and its 
     for (const command of fence.commands) execFileSync('sh', ['-c', command], { env });
     await expect(source.query('INSERT INTO t VALUES (1)', dbname)).rejects.toThrow('read-only');
     await eventually(async () => (await pair.look()).sessions.length === 0, 'the end of the application');
-    for (const command of fence.undo) execFileSync('sh', ['-c', command], { env });
+    expect(await readLock(server.source, { ignoreDbs: ['postgres'], signal })).toMatchObject({
+      databases: expect.arrayContaining([dbname, 'shop']),
+    });
+    // The next run finds the fence as the stored value, and must not print an undo that keeps it.
+    const next = await pair.fence();
+    if (typeof next === 'string') throw new Error(next);
+    for (const command of next.undo) execFileSync('sh', ['-c', command], { env });
+    await source.query('INSERT INTO t VALUES (1)', dbname);
+    expect(await readLock(server.source, { ignoreDbs: ['postgres'], signal })).toBeUndefined();
+    for (const command of [...fence.commands, ...fence.undo]) execFileSync('sh', ['-c', command], { env });
     await source.query('INSERT INTO t VALUES (1)', dbname);
     const stored = await source.query(
       'SELECT d.datname, s.setconfig::text FROM pg_db_role_setting s JOIN pg_database d ON d.oid = s.setdatabase',

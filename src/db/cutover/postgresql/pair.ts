@@ -1,17 +1,14 @@
-import { quoteShellArg } from '../../../base/text.ts';
 import { nearestWord } from '../../../cli/values.ts';
 import { ConnectError } from '../../../platform/network-errors.ts';
 import { connectPostgresql, type PostgresqlSession } from '../../../postgresql/connection.ts';
 import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
-import { searchPathStatement, singleLineSql } from '../../../postgresql/psql-script.ts';
 import { QueryError } from '../../../postgresql/query-error.ts';
-import { quoteIdentifier, quoteLiteral } from '../../../postgresql/quote.ts';
+import { quoteLiteral } from '../../../postgresql/quote.ts';
 import type { PostgresqlRow } from '../../../postgresql/rows.ts';
 import { openPinned } from '../../engine/tools.ts';
 import { databasesToCompare } from '../../preflight/postgresql/each-database.ts';
 import { databasesQuery } from '../../preflight/postgresql/queries/cluster.ts';
 import { sequenceScript, sequencesQuery } from '../../preflight/postgresql/queries/sequences.ts';
-import { sourceUrlText } from '../../source/index.ts';
 import { readPostgresqlActivity } from '../activity.ts';
 import { compareSequences } from '../comparison.ts';
 import {
@@ -23,6 +20,7 @@ import {
   type SequenceWork,
   TargetRefusal,
 } from '../pair.ts';
+import { readFence } from './fence.ts';
 import { queryCatalogRows, readPostgresqlServerVersion, readSequenceStatesAsText } from './tables.ts';
 
 const limit = 10_000;
@@ -293,51 +291,8 @@ class PostgresqlPair implements Pair {
     }
   }
 
-  async fence(): Promise<Fence | string> {
-    const names = this.#databases.map((one) => quoteLiteral(one)).join(', ');
-    const rows = await this.#from.use(this.#source.dbname, (session) =>
-      queryCatalogRows(
-        session,
-        `SELECT d.datname, pg_has_role(d.datdba, 'USAGE') AS owned, pg_get_userbyid(d.datdba) AS owner,
-           (SELECT split_part(c, '=', 2) FROM pg_db_role_setting s, unnest(s.setconfig) c
-             WHERE s.setdatabase = d.oid AND s.setrole = 0 AND c LIKE 'default_transaction_read_only=%') AS stored
-         FROM pg_database d WHERE d.datname IN (${names}) ORDER BY d.datname`,
-      ),
-    );
-    const url = sourceUrlText({ engine: 'postgresql', source: this.#source });
-    const psql = (statements: readonly string[]): string =>
-      [
-        'psql -X -v ON_ERROR_STOP=1',
-        quoteShellArg(url),
-        ...[writable, searchPathStatement, ...statements].flatMap((one) => ['-c', quoteShellArg(one)]),
-      ].join(' ');
-    const alter = (change: (row: PostgresqlRow) => string): readonly string[] =>
-      rows.flatMap((row) => {
-        const text = `ALTER DATABASE ${quoteIdentifier(row.datname ?? '')} ${change(row)}`;
-        return singleLineSql(text) ?? [];
-      });
-    const end = `SELECT pg_catalog.pg_terminate_backend(pid) FROM pg_catalog.pg_stat_activity WHERE datname IN (${names}) AND backend_type = 'client backend' AND application_name !~ '^cloudctl-' AND pid <> pg_catalog.pg_backend_pid()`;
-    const endings = singleLineSql(end);
-    const other = rows.find(({ owned }) => owned !== 't')?.owner;
-    return {
-      commands: [
-        psql([
-          ...alter(() => 'SET default_transaction_read_only = on'),
-          // A session that is open keeps the value that it began with.
-          ...(endings === undefined ? [] : [endings]),
-        ]),
-      ],
-      undo: [
-        psql(
-          alter(({ stored }) =>
-            stored == null
-              ? 'RESET default_transaction_read_only'
-              : `SET default_transaction_read_only = ${/^(on|true|yes|1)$/i.test(stored) ? 'on' : 'off'}`,
-          ),
-        ),
-      ],
-      limits: `${other == null ? '' : `only the owner ${other} or a superuser may run it; `}a session that sets default_transaction_read_only itself, or whose role stores it, still writes`,
-    };
+  fence(): Promise<Fence | string> {
+    return this.#from.use(this.#source.dbname, (session) => readFence(session, this.#source, this.#databases));
   }
 
   get slots(): number {
@@ -381,9 +336,6 @@ class PostgresqlPair implements Pair {
     await Promise.all([this.#from.close(), this.#to.close()]);
   }
 }
-
-/** A session in a database with a fence begins read-only. */
-const writable = 'SET default_transaction_read_only = off';
 
 const positionSql = `SELECT current_setting('wal_block_size') AS block,
   CASE WHEN pg_is_in_recovery() THEN NULL ELSE pg_current_wal_insert_lsn() - '0/0'::pg_lsn END AS position`;
