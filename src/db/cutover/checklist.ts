@@ -132,6 +132,14 @@ function accept(line: ChecklistLine, accepted: readonly string[]): ChecklistLine
     : line;
 }
 
+/** What the user has accepted and nothing has proven, each with the title of its line. */
+export function listUnproven(lines: readonly Pick<ChecklistLine, 'title' | 'observed'>[]): readonly string[] {
+  return lines.flatMap(({ title, observed }) => {
+    const accepted = /(?:^|; not compared, )accepted: (?:not proven: )?(.*)$/s.exec(observed)?.[1];
+    return accepted === undefined ? [] : [`${title}: ${accepted}`];
+  });
+}
+
 /** The first step of the checklist that is not done. */
 export function firstOpenLine(lines: readonly ChecklistLine[]): ChecklistLine | undefined {
   return lines.find(({ state }) => state !== 'done');
@@ -256,9 +264,10 @@ function passwordsLine({ access }: CutoverFacts): ChecklistLine {
   if (typeof access === 'string') return { ...line, state: 'unknown', observed: access };
   if (isUnread(access)) return { ...line, state: 'unknown', observed: failureOf(access) ?? '' };
   const { missing, unproven, proven } = access.passwords;
-  if (missing.length > 0) return { ...line, state: 'open', observed: `without a password: ${listShort(missing)}` };
+  if (missing.length > 0)
+    return { ...line, state: 'open', observed: `without a password: ${listShort(missing, mostNames)}` };
   if (unproven.length > 0)
-    return { ...line, state: 'unknown', observed: `not proven: whether ${listShort(unproven)} can log in` };
+    return { ...line, state: 'unknown', observed: `not proven: whether ${listShort(unproven, mostNames)} can log in` };
   const observed = proven.length === 0 ? 'no role logs in with a password' : countOf(proven.length, 'role');
   return { ...line, state: 'done', observed };
 }
@@ -326,7 +335,7 @@ function stateLine(
   );
   return found.length === 0
     ? { ...line, state: 'done', observed: none }
-    : { ...line, state: 'open', observed: listShort(found, fact === 'definitions' ? 20 : 3) };
+    : { ...line, state: 'open', observed: listShort(found, mostNames) };
 }
 
 /** What needs no decision is done with a note: rights on the server that no application needs, and comments. */
@@ -366,6 +375,9 @@ function failureOf({ databases }: ServerAccess): string | undefined {
 }
 
 const notChecked = { state: 'not_checked', observed: 'checked when the lines above are done' } as const;
+
+/** A list that the user works through, which nothing else prints. */
+const mostNames = 100;
 
 function listShort(items: readonly string[], most = 3): string {
   const rest = items.length - most;

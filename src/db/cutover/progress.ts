@@ -6,7 +6,7 @@ import { interruptedError } from '../../platform/signals.ts';
 import { redactReason } from '../engine/tools.ts';
 import type { DbSource } from '../source/index.ts';
 import { isServerError } from './check.ts';
-import { type ChecklistLine, type CutoverFacts, cutoverChecklist } from './checklist.ts';
+import { type ChecklistLine, type CutoverFacts, cutoverChecklist, listUnproven } from './checklist.ts';
 import { describeLeftOut } from './left-out.ts';
 import { type Fence, TargetRefusal } from './pair.ts';
 import type { Window, WindowEvent } from './window.ts';
@@ -94,7 +94,7 @@ export class Progress {
     return {
       lines: this.lines(),
       events,
-      unproven: [...this.unproven.values()],
+      unproven: [...this.unproven.values(), ...listUnproven(this.lines())],
       lock,
       leftOut: describeLeftOut(this.facts.leftOut ?? []),
       startedAt: events[0]?.at ?? this.startedAt,

@@ -1,10 +1,11 @@
 import type { Actor } from '../../api/actor.ts';
 import { CliError, type ExitCode, usageError } from '../../base/errors.ts';
 import { maxTextLength, sanitizeReportLine } from '../../base/sanitize.ts';
-import { showInvisible } from '../../base/text.ts';
+import { countOf, showInvisible } from '../../base/text.ts';
 import type { ListView } from '../../cli/columns.ts';
 import type { ParsedArgs } from '../../cli/command.ts';
 import type { CommandIo } from '../../cli/command-io.ts';
+import { wrapForTerminal } from '../../cli/text.ts';
 import { requireDuration } from '../../cli/values.ts';
 import { runUntilSignal } from '../../platform/waiting.ts';
 import { requireWritable, writeReport } from '../preflight/report-files.ts';
@@ -18,6 +19,7 @@ import {
   cutoverChecklist,
   formatChecklist,
   hasMigrationFailed,
+  listUnproven,
 } from './checklist.ts';
 import { divideAccepted } from './comparison.ts';
 import { describeLock, followCutover } from './follow.ts';
@@ -86,18 +88,24 @@ async function check(run: Run): Promise<ExitCode> {
   if (facts.targetFailure === undefined) saveTarget(run);
   const lines = cutoverChecklist({ ...facts, accepted: run.accepted });
   const isShaped = globals.values('format').length > 0 || globals.value('query') !== undefined;
-  if (output.format === 'table' && !isShaped) await output.prose(formatChecklist(lines));
+  if (output.format === 'table' && !isShaped)
+    await output.text(await wrapForTerminal(formatChecklist(lines), host.stdout.columns));
   else await output.list(lines, view);
   const { migration } = facts;
-  // They say what the migration did not copy, which the last lines have proven to be there.
+  const warnings = typeof migration === 'string' ? [] : (migration.warnings ?? []);
+  // They say what the migration did not copy, which the last lines prove to be there: in full, they hide the next step.
   const isRestored = lines.every(({ id, state }) => id === 'passwords' || state === 'done');
-  if (typeof migration !== 'string' && !isRestored)
-    for (const text of migration.warnings ?? []) await output.warn(text);
+  if (warnings.length > 0 && !isRestored)
+    await output.warn(
+      `the service has ${countOf(warnings.length, 'warning')} about what it does not copy: \`${run.actor.command('db status', run.cutover.cluster)}\` prints ${warnings.length === 1 ? 'it' : 'them'}${source.engine === 'redis' ? '' : '; `--follow --apply`, or `db grants` after the stop, restores owners and privileges'}`,
+    );
   const left = lines.filter(({ state }) => state !== 'done');
   const open = hasMigrationFailed(facts) ? lines.find(({ id }) => id === 'stopped') : left[0];
   if (open === undefined) {
     const lock = await describeLock(run.cutover);
-    await output.note(lastNotes(source, { lock, leftOut: describeLeftOut(facts.leftOut ?? []) }));
+    await output.note(
+      lastNotes(source, { unproven: listUnproven(lines), lock, leftOut: describeLeftOut(facts.leftOut ?? []) }),
+    );
     return 0;
   }
   const error = new CliError(
@@ -155,7 +163,7 @@ async function follow(run: Run, following: Following): Promise<ExitCode> {
         ? stop
         : `set the sequences of the target, ${stop}, and restore owners and privileges on the target`;
     const message = `When nothing writes any more and the contents are equal: ${steps}? A stopped migration cannot be continued.`;
-    followView.leave();
+    if (!io.globals.has('yes')) followView.leave();
     if (!(await prompts.confirm({ message })))
       throw new CliError('cancelled', 'the cut-over was not begun', { hint: 'run it without `--apply` to only look' });
   };

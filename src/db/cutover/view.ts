@@ -14,7 +14,7 @@ interface OpenFollowView extends FollowView {
   close(lines: readonly FollowLine[]): Promise<void>;
 }
 
-/** The checklist changes in place on a terminal; other outputs get a line, or an object, when a state changes. */
+/** A terminal keeps a line for each step that is done, and shows the open one below; other outputs get a line, or an object, when a state changes. */
 export async function openFollowView(io: CommandIo, view: ListView<FollowLine>): Promise<OpenFollowView> {
   const { output, globals, host } = io;
   const isShaped = globals.values('format').length > 0 || globals.value('query') !== undefined;
@@ -68,6 +68,7 @@ async function createLiveView({ host, globals, output }: CommandIo): Promise<Ope
     createStyles(usesColor({ sink: stdout, env, noColor: globals.has('no-color') })),
     createMeasurer(),
   ]);
+  const known = new Map<string, string>();
   let height = 0;
   let last: readonly string[] = [];
   const draw = async (lines: readonly string[], before: readonly string[] = []): Promise<void> => {
@@ -81,7 +82,13 @@ async function createLiveView({ host, globals, output }: CommandIo): Promise<Ope
   return {
     async show(lines, status) {
       const size = { columns: stdout.columns ?? 80, rows: stdout.rows ?? 24 };
-      await draw(followBlock(lines, status, { ...size, styles, ruler }));
+      const done = lines.filter(({ id, state }) => state === 'done' && known.get(id) !== state);
+      for (const { id, state } of lines) known.set(id, state);
+      const before = done.map(({ title, observed }) => {
+        const text = `✓ ${title}: ${observed}`;
+        return styles.green(ruler.truncate(sanitizeReportLine(text), Math.max(10, size.columns - 1)));
+      });
+      await draw(followBlock(lines, status, { ...size, styles, ruler }), before);
     },
     async say(texts) {
       // A command stays in one piece, so that it can be pasted.
@@ -97,9 +104,11 @@ async function createLiveView({ host, globals, output }: CommandIo): Promise<Ope
       height = 0;
       last = [];
     },
+    // What must be read then is the next step, which stands below; no pager may hide it.
     async close(lines) {
       await draw([]);
-      await output.prose(formatChecklist(lines));
+      const open = lines.filter(({ state }) => state !== 'done' && state !== 'not_checked');
+      if (open.length > 0) await output.text(await wrapForTerminal(formatChecklist(open), stdout.columns));
     },
   };
 }
@@ -116,32 +125,29 @@ interface FollowBlockOptions {
   readonly ruler: TextMeasurer;
 }
 
-/** Two lines for each step, or one where the terminal is low; no line is wider than the terminal. */
+/** The step that is waited for, in two lines, and the status; no line is wider than the terminal. */
 export function followBlock(
   lines: readonly FollowLine[],
   status: string,
   { columns, rows, styles, ruler }: FollowBlockOptions,
 ): readonly string[] {
   const width = Math.max(10, columns - 1);
-  const isLow = rows < 2 * lines.length + 3;
-  const inks = {
-    done: styles.green,
-    open: styles.yellow,
-    unknown: styles.red,
-    fails: styles.red,
-    not_checked: styles.dim,
-  };
+  const inks = { open: styles.yellow, unknown: styles.red, fails: styles.red };
   const cut = (text: string): string => ruler.truncate(sanitizeReportLine(text), width);
-  return [
-    ...lines.flatMap(({ state, title, observed }) => {
-      const first = inks[state](cut(`${marks[state]} ${title}`));
-      return isLow ? [first] : [first, styles.dim(`  ${ruler.truncate(sanitizeReportLine(observed), width - 2)}`)];
-    }),
-    styles.bold(cut(status === '' ? ' ' : status)),
-  ].slice(-Math.max(1, rows - 1));
+  const [first] = lines.flatMap(({ state, title, observed }) =>
+    state === 'done' || state === 'not_checked'
+      ? []
+      : [
+          [
+            inks[state](cut(`${marks[state]} ${title}`)),
+            styles.dim(`  ${ruler.truncate(sanitizeReportLine(observed), width - 2)}`),
+          ],
+        ],
+  );
+  return [...(first ?? []), styles.bold(cut(status === '' ? ' ' : status))].slice(-Math.max(1, rows - 1));
 }
 
-const marks = { done: '✓', open: '…', unknown: '?', fails: '✗', not_checked: '·' } as const;
+const marks = { open: '…', unknown: '?', fails: '✗' } as const;
 
 interface WindowPage {
   readonly result: FollowResult;

@@ -4,6 +4,7 @@ import {
   cutoverChecklist,
   firstOpenLine,
   formatChecklist,
+  listUnproven,
 } from '../../../src/db/cutover/checklist.ts';
 import { acceptTables, buildDatabaseComparisonEntry } from '../../../src/db/cutover/comparison.ts';
 import type { ServerAccess } from '../../../src/db/cutover/postgresql/access-script.ts';
@@ -80,6 +81,16 @@ describe('the checklist', () => {
       observed: expect.stringMatching(/crm, postgres.*a reason.*cloudctl_1/),
     });
     expect(firstOpenLine(cutoverChecklist({ ...ready, leftOut }))).toBeUndefined();
+  });
+
+  it('names every role whose password nothing proves, also as unproven when it is accepted', () => {
+    const roles = ['a1', 'b2', 'c3', 'd4', 'e5'];
+    const access = { ...same, passwords: { missing: [], unproven: roles, proven: [] } };
+    const lines = cutoverChecklist({ ...ready, access, accepted: ['passwords'] });
+    const [unproven, ...others] = listUnproven(lines);
+    for (const role of roles) expect(unproven).toContain(role);
+    expect(others).toEqual([]);
+    expect(listUnproven(cutoverChecklist(ready))).toEqual([]);
   });
 
   it('is done when every line is', () => {

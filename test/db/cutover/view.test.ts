@@ -20,15 +20,27 @@ const lines: readonly FollowLine[] = [
 ];
 
 test.each([
-  [80, 24, 7],
-  [40, 24, 7],
-  [80, 6, 4],
-])('the checklist fits a terminal of %i columns and %i rows', async (columns, rows, height) => {
+  [80, 24, 3],
+  [40, 24, 3],
+  [80, 3, 2],
+])('the open step fits a terminal of %i columns and %i rows', async (columns, rows, height) => {
   const ruler = await createMeasurer();
   const block = followBlock(lines, 'stop the application now', { columns, rows, styles: plainStyles, ruler });
   expect(block).toHaveLength(height);
   for (const line of block) expect(ruler.measure(line)).toBeLessThan(columns);
   expect(block.join('\n')).not.toMatch(/[\u0000-\u0009\u001b\u202e]/);
+});
+
+test('a terminal gets a step once when it is done, the open one until the end, and no pager', async () => {
+  const host = testHost({ terminal: 80 });
+  const view = await openFollowView(commandIo(host), {} as ListView<FollowLine>);
+  const many = Array.from({ length: 40 }, (_, at): FollowLine => ({ ...lines[0]!, title: `step ${at}` }));
+  for (const status of ['one', 'two']) await view.show(lines, status);
+  await view.close([...lines, ...many]);
+  const shown = stripVTControlCharacters(host.out());
+  expect(shown.split(`: ${lines[0]?.observed}`)).toHaveLength(2);
+  expect(shown).not.toContain(lines[2]?.observed);
+  expect(shown.trim().split('\n').slice(-6).join(' ')).toContain(lines[1]?.title);
 });
 
 test('a terminal gets sentences broken between words, and commands in one piece', async () => {

@@ -98,13 +98,14 @@ test('a login of the target without SUPERUSER analyzes the tables before it give
 });
 
 test.skipIf(lacks('tmux'))(
-  'on a terminal of 80 columns the lines turn green in place, and a command stays readable',
+  'on a terminal of 80 columns each step stands once, and a command stays readable',
   async () => {
     const { options, words } = await openMigration();
     const shown = await terminal(words, { ...options, columns: 80, rows: 24 });
     const screen = await shown.waitFor(/Set the sequences of the target with:[\s\S]*waiting for the sequences/);
     const marks = screen.split('\n').flatMap((line) => /^([✓…?·]) /.exec(line)?.[1] ?? []);
-    expect(marks.join('')).toBe('✓✓✓✓✓✓…·…·······');
+    // What is done stands above the command, once; the open step below it.
+    expect(marks.join('')).toBe('✓✓✓✓✓✓✓…');
     await target.query("SELECT setval('t_id_seq', 20000)", 'shop');
     await shown.waitFor(/✓ source and target have the same contents[\s\S]*waiting for the stop/);
     await shown.press('C-c');
