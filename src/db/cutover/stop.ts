@@ -15,6 +15,7 @@ import { runUntilSignal } from '../../platform/waiting.ts';
 import type { DbSource } from '../source/index.ts';
 import { leftoverLines, migrationView, nextSteps, requireMigration, settleInterrupted } from '../watch/index.ts';
 import { listStarted } from '../watch/record.ts';
+import { describeLock } from './follow.ts';
 import { describeCleanSource, describeRemainsQuery, findSourceRemains, type MigrationMarks } from './remains.ts';
 
 interface StopOptions {
@@ -140,6 +141,9 @@ async function reportRemains(
     'the check of the source was interrupted; the migration was stopped',
     (signal) => findSourceRemains(source, marks, { clock: host.clock, signal, ignoreDbs }),
   );
+  // A cut-over that is given up may have left the source read-only.
+  const lock = source.engine === 'redis' ? undefined : await describeLock({ source, ignoreDbs });
+  if (lock !== undefined) await output.warn(lock);
   if (own.length > 0) {
     const retained =
       source.engine === 'redis' ? [] : ['an unused slot retains WAL until the disk of the source is full'];

@@ -246,7 +246,8 @@ it('a run that ends without success names the command that ends the lock of the 
   const ran = await running.ended;
   expectGolden('db-cutover-follow', masked(ran.err));
   const checked = await db('cutover', ...cutover, '-o', 'json');
-  for (const hint of [ran.err, checked.error().hint])
+  const stopped = await db('stop', ...cutover.slice(0, -2), '--yes');
+  for (const hint of [ran.err, checked.error().hint, stopped.err])
     expect(hint).toContain('ALTER DATABASE "shop" RESET default_transaction_read_only');
   await source.query('ALTER DATABASE shop RESET default_transaction_read_only');
 });
