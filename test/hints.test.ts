@@ -20,7 +20,11 @@ const notFollowed: Readonly<Record<string, Readonly<Record<string, readonly stri
         'show the migration with `cloudctl db status …`, and stop it again if it is running',
         'stop the migration in the control panel',
       ],
-      'db/cutover/run.ts': ['add `--follow`', 'run it without `--apply` to only look'],
+      'db/cutover/run.ts': [
+        'add `--follow`',
+        'run it without `--apply` to only look',
+        'the service has … about what it does not copy: `…` prints ……',
+      ],
       'db/cutover/scripts.ts': ['skip a database with `--ignore-dbs`, or run the command again'],
       'db/watch/migrate.ts': ['follow it with `…`', 'show the earlier migration with …; stop it with …'],
       'db/cutover/rehearse/rehearse.ts': [
@@ -49,8 +53,10 @@ const notFollowed: Readonly<Record<string, Readonly<Record<string, readonly stri
         'do not stop the application; …',
         'do not switch; see the difference with `…`',
         'do not switch; …',
+        'if the source pauses writes, end that with `…`',
         'remove them, because a slot retains WAL; then run `…`',
         'set them as their owner, then run `…`',
+        'the source is read-only (…); before its application writes there again, run `…`',
         '…; then continue with `…`',
         '…; then run `…`',
       ],
