@@ -177,6 +177,7 @@ it('logs in to the target first, and says what the login lacks', async () => {
       ...Array(7).fill('not_checked'),
       'unknown',
       ...Array(7).fill('not_checked'),
+      'done',
     ]);
     return ran.error().hint ?? '';
   };
