@@ -105,7 +105,7 @@ export const dbMigrate: CommandSpec<CommandContext> = {
     const actor = actorOf(context);
     const earlier = await findInterrupted(context, actor, cluster, source);
     if (earlier !== undefined) return reportBegun(context, actor, args, source, earlier);
-    await requireNotStarted(context, actor, args, { cluster, source });
+    if (read.method === 'continuous') await requireNotStarted(context, actor, args, { cluster, source });
     const api = await actor.api();
     const commandOf = (words: string): string => commandFor(settings.profile, words);
     const former = recordedCluster(context, source) ?? cluster;
