@@ -451,6 +451,8 @@ function suite(program: 'redis' | 'valkey'): void {
       withRedis({ program, config: [`replicaof ${server.host} ${server.port}`] }, async () => {
         await eventually(() => server.cli('info').includes('state=online'), 'the replica');
         const stop = write(server.port);
+        // Each of its keys is there, so the data no longer grows between two preflights.
+        await eventually(() => server.cli('dbsize').trim() === '1000', 'all keys');
         try {
           const { report, finding } = await preflight(server);
           const found = finding('replica-output-buffer');
