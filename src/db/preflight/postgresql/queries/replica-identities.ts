@@ -256,7 +256,14 @@ function followedTables(version: number): string {
         CASE
           WHEN NOT r.deletes THEN pg_stat_get_tuples_updated(r.rel) - pg_stat_get_tuples_hot_updated(r.rel)
         END AS moved,
-        r.direct AND r.deletes AND p.relpages > 0 AND pg_stat_get_tuples_inserted(p.oid) = 0 AS older
+        r.direct
+          AND r.deletes
+          AND pg_stat_get_tuples_inserted(p.oid) = 0
+          AND CASE
+            WHEN p.relpages > 0 THEN true
+            WHEN p.oid IN ${lockedRelationsSql} THEN false
+            ELSE pg_relation_size(p.oid) > 0
+          END AS older
       FROM reached r
       JOIN pg_class p ON p.oid = r.rel AND p.relkind = 'r'
     ) k

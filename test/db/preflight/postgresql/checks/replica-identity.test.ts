@@ -265,3 +265,17 @@ describe.each([14, 15, 18] as const)(
     }, 60_000);
   },
 );
+
+test.each([14, 18] as const)(
+  'a table without a key follows deletions of a table whose rows were not counted (PostgreSQL %i)',
+  async (version) => {
+    const server = await startPostgres({ version, settings: ready, setup: ['CREATE DATABASE d1'] });
+    await server.query('CREATE TABLE p (id int PRIMARY KEY)', 'd1');
+    await server.query('CREATE TABLE t (p int REFERENCES p ON DELETE CASCADE)', 'd1');
+    const outcome = async () => short(found(await preflightServer(server), 'replica-identity', 'd1'));
+    expect(await outcome()).toBe('warn');
+    await server.query('SET track_counts = off; INSERT INTO p VALUES (1), (2); DELETE FROM p WHERE id = 1', 'd1');
+    expect(await outcome()).toBe('fail continuous');
+  },
+  60_000,
+);
