@@ -1,12 +1,13 @@
 import { quoteShellArg } from '../../../base/text.ts';
 import { ConnectError } from '../../../platform/network-errors.ts';
-import { connectPostgresql, type PostgresqlSession } from '../../../postgresql/connection.ts';
+import type { PostgresqlSession } from '../../../postgresql/connection.ts';
 import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
 import { searchPathStatement, singleLineSql } from '../../../postgresql/psql-script.ts';
 import { QueryError } from '../../../postgresql/query-error.ts';
 import { quoteIdentifier, quoteLiteral } from '../../../postgresql/quote.ts';
 import { sourceUrlText } from '../../source/index.ts';
 import type { Fence } from '../pair.ts';
+import { withReadSession } from './sequences.ts';
 import { queryCatalogRows } from './tables.ts';
 
 type Session = Pick<PostgresqlSession, 'query'>;
@@ -53,23 +54,19 @@ export interface Lock {
 
 /**
  * Reads whether databases of the source are read-only, with a session of its own, because the sessions of a run that ends are
- * closed; undefined if none is, or if the source does not answer within a few seconds.
+ * closed; undefined if none is, or if the source does not answer within ten seconds.
  */
 export async function readLock(
   source: PostgresqlEndpoint,
   { ignoreDbs, signal }: { readonly ignoreDbs: readonly string[]; readonly signal: AbortSignal },
 ): Promise<Lock | undefined> {
   try {
-    const options = { dbname: source.dbname, limit: 5000, signal, applicationName: 'cloudctl-cutover' };
-    const session = await connectPostgresql(source, options);
-    try {
+    return await withReadSession(source, source.dbname, signal, async (session) => {
       const stored = await readStored(session, 'd.datallowconn AND NOT d.datistemplate');
       const locked = stored.filter(({ name, value }) => value === 'on' && !ignoreDbs.includes(name));
       if (locked.length === 0) return undefined;
       return { databases: locked.map(({ name }) => name), undo: undoCommand(source, locked) };
-    } finally {
-      await session.end();
-    }
+    });
   } catch (error) {
     if (error instanceof ConnectError || error instanceof QueryError) return undefined;
     throw error;

@@ -1,9 +1,9 @@
 import { ConnectError } from '../../../platform/network-errors.ts';
-import { connectPostgresql } from '../../../postgresql/connection.ts';
 import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
 import { QueryError } from '../../../postgresql/query-error.ts';
 import { quoteLiteral } from '../../../postgresql/quote.ts';
 import { describeServers } from './compare.ts';
+import { withReadSession } from './sequences.ts';
 import { listTablesWithCopiedColumns, queryCatalogRows, type TableWithCopiedColumns } from './tables.ts';
 
 /** An unlogged table that has pages on the source, so probably rows, and none on the target: replication never brings them. */
@@ -44,14 +44,7 @@ async function withPages(
   server: PostgresqlEndpoint,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, TableWithCopiedColumns>> {
-  const { dbname } = server;
-  const session = await connectPostgresql(server, {
-    dbname,
-    limit: 10_000,
-    signal,
-    applicationName: 'cloudctl-cutover',
-  });
-  try {
+  return withReadSession(server, server.dbname, signal, async (session) => {
     const found = new Map<string, TableWithCopiedColumns>();
     for (const table of await listTablesWithCopiedColumns(session)) {
       if (!table.isUnlogged) continue;
@@ -59,7 +52,5 @@ async function withPages(
       if ((await queryCatalogRows(session, size))[0]?.found === 't') found.set(table.name, table);
     }
     return found;
-  } finally {
-    await session.end();
-  }
+  });
 }
