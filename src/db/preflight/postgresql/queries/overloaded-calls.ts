@@ -100,6 +100,7 @@ export const overloadedCallsQuery: PostgresqlQuery<readonly OverloadedCall[]> = 
       JOIN pg_namespace n ON n.oid = f.pronamespace
       WHERE EXISTS (SELECT FROM d)
         AND e.tree ~ (':funcid ' || d.used || ' ')
+        AND NOT (${isRestoredBeforeSql})
     )
     SELECT
       definition,
@@ -164,6 +165,36 @@ export const overloadedCallsQuery: PostgresqlQuery<readonly OverloadedCall[]> = 
   },
   absent: [],
 };
+
+/**
+ * Whether a dump creates the definition `e` before the function `d.other`, so that the call of `f` in schema `n` cannot
+ * mean that one: pg_dump writes types before functions, and functions by their names, unless something that it writes
+ * earlier needs the other function.
+ */
+const isRestoredBeforeSql = `
+  CASE e.catalog
+    WHEN '${catalogOids.pg_type}' THEN true
+    WHEN '${catalogOids.pg_constraint}'
+      THEN EXISTS (SELECT FROM pg_constraint k WHERE k.oid = e.oid AND k.contypid <> '0' AND k.convalidated)
+    WHEN '${catalogOids.pg_proc}' THEN EXISTS (
+      SELECT FROM pg_proc h
+      JOIN pg_namespace m ON m.oid = h.pronamespace
+      WHERE h.oid = e.oid AND (m.nspname, h.proname) < (n.nspname, f.proname)
+    )
+    ELSE false
+  END
+  AND NOT ${isMemberSql('pg_proc', 'd.other')}
+  AND NOT EXISTS (
+    SELECT FROM pg_depend b
+    LEFT JOIN pg_constraint k ON b.classid = '${catalogOids.pg_constraint}' AND k.oid = b.objid
+    WHERE b.refclassid = '${catalogOids.pg_proc}'
+      AND b.refobjid = d.other
+      AND (
+        b.classid IN ('${catalogOids.pg_type}', '${catalogOids.pg_proc}', '${catalogOids.pg_cast}')
+        OR k.contypid <> '0'
+      )
+  )
+`;
 
 interface Call {
   /** The number of arguments that a dump writes. */
