@@ -5,14 +5,13 @@ import { createLimit } from '../../../platform/memory.ts';
 import { timeoutSignal } from '../../../platform/waiting.ts';
 import { firstNormalOid } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
-import { decodeNumber, decodeText } from '../../../postgresql/rows.ts';
 import { type DbSource, unreachableHint } from '../../source/index.ts';
 import type { SchemaFingerprints } from '../baseline.ts';
 import { doubleQuote, type PreflightOptions, type WordFinder, wordHint } from '../options.ts';
 import { queryValue } from '../query.ts';
 import type { PreflightReport } from '../report.ts';
 import { databasesQuery, type PostgresqlDatabase } from './queries/cluster.ts';
-import type { PostgresqlQuery } from './query.ts';
+import { column, columns, type PostgresqlQuery, rowsQuery } from './query.ts';
 import { type DatabaseQueryOptions, querySession, runInDatabase } from './run-queries.ts';
 import { openPostgresqlSource } from './source.ts';
 
@@ -127,21 +126,11 @@ async function queryOneDatabase<T>(
 }
 
 /**
- * A fingerprint of all tables of a schema. The fingerprint changes when a table of the schema is created, altered or
- * dropped.
- */
-interface SchemaFingerprint {
-  readonly schema: string;
-  readonly tables: number;
-  readonly columns: number;
-  readonly hash: string;
-}
-
-/**
- * Only baselines and `db watch` use this query, because it reads every attribute of every table. The fingerprint is a
+ * Fingerprints of all tables of each schema, which change when a table is created, altered or dropped. Only baselines and
+ * `db watch` use this query, because it reads every attribute of every table. The fingerprint is a
  * sum of hashes, which needs no sorting.
  */
-export const fingerprintsQuery: PostgresqlQuery<readonly SchemaFingerprint[]> = {
+export const fingerprintsQuery = rowsQuery({
   id: 'schema-fingerprints',
   scope: 'database',
   sql: (version) => {
@@ -166,15 +155,13 @@ export const fingerprintsQuery: PostgresqlQuery<readonly SchemaFingerprint[]> = 
       ORDER BY n.nspname
     `;
   },
-  decode: (rows) =>
-    rows.map((row) => ({
-      schema: decodeText(row, 'nspname'),
-      tables: decodeNumber(row, 'tables'),
-      columns: decodeNumber(row, 'columns'),
-      hash: decodeText(row, 'hash'),
-    })),
-  absent: [],
-};
+  row: columns({
+    schema: column.text('nspname'),
+    tables: column.number('tables'),
+    columns: column.number('columns'),
+    hash: column.text('hash'),
+  }),
+});
 
 /**
  * Reads fingerprints of every schema. Only `--baseline` needs them, because the query reads every column. Returns

@@ -1,4 +1,12 @@
-import type { PostgresqlRow } from '../../../postgresql/rows.ts';
+import {
+  decodeBoolean,
+  decodeNumber,
+  decodeOptionalNumber,
+  decodeOptionalText,
+  decodeText,
+  decodeTextArray,
+  type PostgresqlRow,
+} from '../../../postgresql/rows.ts';
 import { readOnlySql, type SafeSql } from '../../../postgresql/search-path-safe-sql.ts';
 import type { CopyFormat, OrdinaryTable } from '../../../postgresql/table-rows.ts';
 import type { PreflightQuery } from '../query.ts';
@@ -41,6 +49,43 @@ export interface PostgresqlQuery<T> extends PreflightQuery<T> {
    * membership in the monitoring roles.
    */
   readonly grant?: (user: string) => string;
+}
+
+/** A query that returns an element for each row; the list is empty if the query is not sent. */
+export function rowsQuery<T>({
+  row,
+  ...query
+}: Omit<PostgresqlQuery<readonly T[]>, 'decode' | 'absent'> & {
+  readonly row: (row: PostgresqlRow) => T;
+}): PostgresqlQuery<readonly T[]> {
+  return { ...query, decode: (rows) => rows.map((one) => row(one)), absent: [] };
+}
+
+/** The type of the elements of a `rowsQuery`. */
+export type RowOf<Q> = Q extends PostgresqlQuery<readonly (infer T)[]> ? T : never;
+
+/** Decodes a row as an object, whose type follows from the decoders of its fields. */
+export function columns<F extends Readonly<Record<string, (row: PostgresqlRow) => unknown>>>(fields: F) {
+  const entries = Object.entries(fields);
+  // The cast is safe: every field of the object is what its decoder returned.
+  return (row: PostgresqlRow) =>
+    Object.fromEntries(entries.map(([field, decode]) => [field, decode(row)])) as {
+      readonly [K in keyof F]: ReturnType<F[K]>;
+    };
+}
+
+/** Decoders of one column of a row; the columns of a query for older versions may be missing, see `decodeText`. */
+export const column = {
+  text: ofColumn(decodeText),
+  optionalText: ofColumn(decodeOptionalText),
+  number: ofColumn(decodeNumber),
+  optionalNumber: ofColumn(decodeOptionalNumber),
+  boolean: ofColumn(decodeBoolean),
+  texts: ofColumn(decodeTextArray),
+};
+
+function ofColumn<T>(decode: (row: PostgresqlRow, name: string) => T) {
+  return (name: string) => (row: PostgresqlRow) => decode(row, name);
 }
 
 /**

@@ -1,26 +1,18 @@
 import { countOf } from '../../../../base/text.ts';
 import { catalogOids, firstNormalOid } from '../../../../postgresql/catalog-oids.ts';
 import { requoteName, requoteSignature } from '../../../../postgresql/quote.ts';
-import { decodeOptionalText, decodeText } from '../../../../postgresql/rows.ts';
 import { failOutcome, passOutcome, removalEffect, warnOutcome } from '../../finding.ts';
 
 import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
 
 import { featureCondition } from '../queries/database-overview.ts';
-import type { PostgresqlQuery } from '../query.ts';
+import { column, columns, type RowOf, rowsQuery } from '../query.ts';
 
 /**
  * A function that is a member of an extension although the scripts of the extension do not create it: ALTER EXTENSION …
  * ADD made it a member.
  */
-interface AddedFunction {
-  /** Quoted. */
-  readonly extension: string;
-  /** With argument types. */
-  readonly signature: string;
-  /** An object that depends on the function; undefined if there is none. */
-  readonly user: string | undefined;
-}
+type AddedFunction = RowOf<typeof addedFunctionsQuery>;
 
 /** Maximum bytes of the scripts of one extension that are read; larger ones have thousands of functions. */
 const scriptLimit = 2 * 1024 ** 2;
@@ -31,7 +23,7 @@ const scriptLimit = 2 * 1024 ** 2;
  * functions of each version. A script may be a link without a target. The constructors of a range type and its
  * multirange type are created with the type. In some locales lower('I') is not 'i'.
  */
-const addedFunctionsQuery: PostgresqlQuery<readonly AddedFunction[]> = {
+const addedFunctionsQuery = rowsQuery({
   id: 'added-members',
   scope: 'database',
   when: featureCondition('extensions'),
@@ -90,14 +82,15 @@ const addedFunctionsQuery: PostgresqlQuery<readonly AddedFunction[]> = {
           )
         ORDER BY 1, 2
       `,
-  decode: (rows) =>
-    rows.map((row) => ({
-      extension: decodeText(row, 'extname'),
-      signature: decodeText(row, 'signature'),
-      user: decodeOptionalText(row, 'used_by'),
-    })),
-  absent: [],
-};
+  row: columns({
+    /** Quoted. */
+    extension: column.text('extname'),
+    /** With argument types. */
+    signature: column.text('signature'),
+    /** An object that depends on the function; undefined if there is none. */
+    user: column.optionalText('used_by'),
+  }),
+});
 
 export const addedExtensionMembersCheck = declareDatabaseCheck({
   id: 'added-members',

@@ -18,7 +18,7 @@ import { databasesQuery, findDatabase } from '../queries/cluster.ts';
 import { featureCondition } from '../queries/database-overview.ts';
 
 import { type SuperuserFunction, superuserFunctionsQuery } from '../queries/superuser-created-functions.ts';
-import type { PostgresqlQuery } from '../query.ts';
+import { rowsQuery } from '../query.ts';
 
 /** A collation that a user created, or that initdb took from the operating system and an object uses. */
 interface UserCollation {
@@ -31,7 +31,7 @@ interface UserCollation {
   readonly libraryVersion: string | undefined;
 }
 
-const userCollationsQuery: PostgresqlQuery<readonly UserCollation[]> = {
+const userCollationsQuery = rowsQuery<UserCollation>({
   id: 'collations',
   scope: 'database',
   when: featureCondition('collations'),
@@ -56,16 +56,14 @@ const userCollationsQuery: PostgresqlQuery<readonly UserCollation[]> = {
           )
         ORDER BY 1
       `,
-  decode: (rows) =>
-    rows.map((row) => ({
-      name: decodeText(row, 'name'),
-      imported: decodeOptionalText(row, 'imported'),
-      provider: decodeText(row, 'provider'),
-      version: decodeOptionalText(row, 'version'),
-      libraryVersion: decodeOptionalText(row, 'library_version'),
-    })),
-  absent: [],
-};
+  row: (row) => ({
+    name: decodeText(row, 'name'),
+    imported: decodeOptionalText(row, 'imported'),
+    provider: decodeText(row, 'provider'),
+    version: decodeOptionalText(row, 'version'),
+    libraryVersion: decodeOptionalText(row, 'library_version'),
+  }),
+});
 
 export const collationCheck = declareDatabaseCheck({
   id: 'collation',

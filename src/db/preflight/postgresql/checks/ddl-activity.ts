@@ -1,14 +1,13 @@
 import { countOf } from '../../../../base/text.ts';
 import { firstNormalOid } from '../../../../postgresql/catalog-oids.ts';
-import { decodeText } from '../../../../postgresql/rows.ts';
 import { infoOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
 import { extensionsQuery } from '../queries/cluster.ts';
 import { featureCondition } from '../queries/database-overview.ts';
-import type { PostgresqlQuery } from '../query.ts';
+import { column, rowsQuery } from '../query.ts';
 
 /** Tables created or altered in the last day, at most 100; empty unless track_commit_timestamp is on. */
-const changedTablesQuery: PostgresqlQuery<readonly string[]> = {
+const changedTablesQuery = rowsQuery({
   id: 'recent-ddl',
   scope: 'database',
   when: featureCondition('commit-times'),
@@ -22,9 +21,8 @@ const changedTablesQuery: PostgresqlQuery<readonly string[]> = {
       AND pg_xact_commit_timestamp(c.xmin) > now() - interval '1 day'
     LIMIT 100
   `,
-  decode: (rows) => rows.map((row) => decodeText(row, 'name')),
-  absent: [],
-};
+  row: column.text('name'),
+});
 
 export const ddlActivityCheck = declareDatabaseCheck({
   id: 'ddl-activity',

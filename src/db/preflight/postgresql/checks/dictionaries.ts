@@ -1,24 +1,17 @@
 import { countOf } from '../../../../base/text.ts';
 import { firstNormalOid } from '../../../../postgresql/catalog-oids.ts';
-import { decodeText } from '../../../../postgresql/rows.ts';
 import { type CheckOutcome, failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
 
 import { type AlteredDictionary, alteredDictionariesQuery } from '../queries/callables.ts';
 import { isNotMemberSql } from '../queries/catalog-predicates.ts';
 import { featureCondition } from '../queries/database-overview.ts';
-import type { PostgresqlQuery } from '../query.ts';
+import { column, columns, type RowOf, rowsQuery } from '../query.ts';
 
-interface SearchDictionary {
-  readonly name: string;
-  /** The template of the text search dictionary: `ispell`, `thesaurus`. */
-  readonly template: string;
-  /** The options of the dictionary, as pg_ts_dict stores them: `dictfile = 'shop', stopwords = 'english'`. */
-  readonly options: string;
-}
+type SearchDictionary = RowOf<typeof dictionariesQuery>;
 
 /** Dictionaries of extensions are left out, because CREATE EXTENSION creates them on the target as well. */
-const dictionariesQuery: PostgresqlQuery<readonly SearchDictionary[]> = {
+const dictionariesQuery = rowsQuery({
   id: 'text-search-dictionaries',
   scope: 'database',
   when: featureCondition('dictionaries'),
@@ -31,14 +24,14 @@ const dictionariesQuery: PostgresqlQuery<readonly SearchDictionary[]> = {
       AND ${isNotMemberSql('pg_ts_dict', 'o.oid')}
     ORDER BY 1
   `,
-  decode: (rows) =>
-    rows.map((row) => ({
-      name: decodeText(row, 'name'),
-      template: decodeText(row, 'tmplname'),
-      options: decodeText(row, 'dictinitoption'),
-    })),
-  absent: [],
-};
+  row: columns({
+    name: column.text('name'),
+    /** The template of the text search dictionary: `ispell`, `thesaurus`. */
+    template: column.text('tmplname'),
+    /** The options of the dictionary, as pg_ts_dict stores them: `dictfile = 'shop', stopwords = 'english'`. */
+    options: column.text('dictinitoption'),
+  }),
+});
 
 export const dictionariesCheck = declareDatabaseCheck({
   id: 'dictionaries',

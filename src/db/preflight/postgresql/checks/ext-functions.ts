@@ -1,22 +1,13 @@
 import { countOf } from '../../../../base/text.ts';
 import { catalogOids } from '../../../../postgresql/catalog-oids.ts';
-import { decodeBoolean, decodeText } from '../../../../postgresql/rows.ts';
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
 
 import { featureCondition } from '../queries/database-overview.ts';
 import { functionDependentsCte, functionUsesSql } from '../queries/function-uses.ts';
 
-import type { PostgresqlQuery } from '../query.ts';
+import { column, columns, rowsQuery } from '../query.ts';
 import { sourceVersionNumber, targetVersionNumber } from '../source-facts.ts';
-
-/** An object that calls a function of the extension earthdistance for rows. */
-interface EarthdistanceUse {
-  /** The calling object, such as `index i on public.t`. */
-  readonly name: string;
-  /** Whether the function is called while the schema is created, or for existing rows. */
-  readonly needed: boolean;
-}
 
 /** earth() is the only function of the extension that calls no other one; the domain earth calls only earth(). */
 const ofEarthdistance = `
@@ -33,7 +24,8 @@ const ofEarthdistance = `
   )
 `;
 
-const earthdistanceUsesQuery: PostgresqlQuery<readonly EarthdistanceUse[]> = {
+/** An object that calls a function of the extension earthdistance for rows. */
+const earthdistanceUsesQuery = rowsQuery({
   id: 'earthdistance-uses',
   scope: 'database',
   when: featureCondition('called-functions'),
@@ -42,9 +34,13 @@ const earthdistanceUsesQuery: PostgresqlQuery<readonly EarthdistanceUse[]> = {
     SELECT u.name, u.filled OR u.kind IN ('index', 'unique', 'generated', 'partition') AS needed
     FROM (${functionUsesSql(version)}) u
   `,
-  decode: (rows) => rows.map((row) => ({ name: decodeText(row, 'name'), needed: decodeBoolean(row, 'needed') })),
-  absent: [],
-};
+  row: columns({
+    /** The calling object, such as `index i on public.t`. */
+    name: column.text('name'),
+    /** Whether the function is called while the schema is created, or for existing rows. */
+    needed: column.boolean('needed'),
+  }),
+});
 
 /** The major version 16, whose earthdistance 1.2 resolves the names in its functions when they are created. */
 const earthdistanceFixedSince = 160_000;

@@ -1,7 +1,7 @@
 import { BlockList, isIP } from 'node:net';
 import { countOf } from '../../../../base/text.ts';
 import { quoteIdentifier } from '../../../../postgresql/quote.ts';
-import { decodeNumber, decodeOptionalText, decodeText, decodeTextArray } from '../../../../postgresql/rows.ts';
+import { decodeOptionalText } from '../../../../postgresql/rows.ts';
 import {
   type CheckOutcome,
   type FindingFix,
@@ -15,27 +15,14 @@ import { type Ipv4Range, publicRanges } from '../../network/addresses.ts';
 import { declareServerCheck } from '../check.ts';
 import { migrationRoleQuery } from '../queries/roles.ts';
 import { getSetting, type ServerSettings, settingsQuery } from '../queries/settings.ts';
-import type { PostgresqlQuery } from '../query.ts';
+import { column, columns, type PostgresqlQuery, type RowOf, rowsQuery } from '../query.ts';
 import { detectManagedService } from '../settings.ts';
 import { type PostgresqlFacts, sourceVersionNumber } from '../source-facts.ts';
 
 /** A line of pg_hba.conf as the server parses it; the lines of included files are part of the result. */
-export interface HbaRule {
-  readonly line: number;
-  /** The type of the line: `local`, `host`, `hostssl`, `hostnossl`, `hostgssenc`, `hostnogssenc`. */
-  readonly type: string;
-  readonly databases: readonly string[];
-  readonly users: readonly string[];
-  /** The address field of the line: an address, `all`, `samehost`, `samenet` or a host name; empty for `local`. */
-  readonly address: string;
-  readonly netmask: string | undefined;
-  readonly method: string;
-  readonly options: readonly string[];
-  /** Why the server cannot parse the line of pg_hba.conf; the other fields are then empty. */
-  readonly error: string | undefined;
-}
+export type HbaRule = RowOf<typeof hbaRulesQuery>;
 
-export const hbaRulesQuery: PostgresqlQuery<readonly HbaRule[]> = {
+export const hbaRulesQuery = rowsQuery({
   id: 'hba-rules',
   scope: 'server',
   sql: (version) =>
@@ -55,24 +42,25 @@ export const hbaRulesQuery: PostgresqlQuery<readonly HbaRule[]> = {
         FROM pg_hba_file_rules
         ORDER BY ${version < 160_000 ? '' : 'rule_number, '}line_number
       `,
-  decode: (rows) =>
-    rows.map((row) => ({
-      line: decodeNumber(row, 'line_number'),
-      type: decodeText(row, 'type'),
-      databases: decodeTextArray(row, 'databases'),
-      users: decodeTextArray(row, 'users'),
-      address: decodeText(row, 'address'),
-      netmask: decodeOptionalText(row, 'netmask'),
-      method: decodeText(row, 'auth_method'),
-      options: decodeTextArray(row, 'options'),
-      error: decodeOptionalText(row, 'error'),
-    })),
-  absent: [],
+  row: columns({
+    line: column.number('line_number'),
+    /** The type of the line: `local`, `host`, `hostssl`, `hostnossl`, `hostgssenc`, `hostnogssenc`. */
+    type: column.text('type'),
+    databases: column.texts('databases'),
+    users: column.texts('users'),
+    /** The address field of the line: an address, `all`, `samehost`, `samenet` or a host name; empty for `local`. */
+    address: column.text('address'),
+    netmask: column.optionalText('netmask'),
+    method: column.text('auth_method'),
+    options: column.texts('options'),
+    /** Why the server cannot parse the line of pg_hba.conf; the other fields are then empty. */
+    error: column.optionalText('error'),
+  }),
   grant: (user) => {
     const role = quoteIdentifier(user);
     return `GRANT EXECUTE ON FUNCTION pg_hba_file_rules() TO ${role}; GRANT SELECT ON pg_hba_file_rules TO ${role}`;
   },
-};
+});
 
 /**
  * The words of a rule, with the names that match a word in place of it: since PostgreSQL 16 a word that begins with a slash is

@@ -1,34 +1,25 @@
 import { countOf } from '../../../../base/text.ts';
 import { schemaOids } from '../../../../postgresql/catalog-oids.ts';
 import { doStatement, quoteLiteral, requoteName } from '../../../../postgresql/quote.ts';
-import { decodeBoolean, decodeText } from '../../../../postgresql/rows.ts';
 
 import { passOutcome, removalEffect, warnOutcome } from '../../finding.ts';
 
 import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
 
 import { featureCondition } from '../queries/database-overview.ts';
-import type { PostgresqlQuery } from '../query.ts';
+import { column, columns, type RowOf, rowsQuery } from '../query.ts';
 
 /**
  * An invalid index: it is updated but never read, and is the result of an interrupted CREATE INDEX or REINDEX
  * CONCURRENTLY.
  */
-interface InvalidIndex {
-  readonly name: string;
-  readonly table: string;
-  readonly unique: boolean;
-  /** Whether the index belongs to an exclusion constraint: REINDEX CONCURRENTLY does not support such an index. */
-  readonly exclusion: boolean;
-  /** Whether a session holds the lock of CREATE INDEX or REINDEX, so that the index may become valid. */
-  readonly busy: boolean;
-}
+type InvalidIndex = RowOf<typeof invalidIndexesQuery>;
 
 /**
  * An index of a partitioned table is left out: it is invalid until every partition has its own index, which is
  * harmless.
  */
-export const invalidIndexesQuery: PostgresqlQuery<readonly InvalidIndex[]> = {
+export const invalidIndexesQuery = rowsQuery({
   id: 'invalid-indexes',
   scope: 'database',
   when: featureCondition('invalid-indexes'),
@@ -55,16 +46,16 @@ export const invalidIndexesQuery: PostgresqlQuery<readonly InvalidIndex[]> = {
           AND c.relpersistence <> 't'
       )
   `,
-  decode: (rows) =>
-    rows.map((row) => ({
-      name: decodeText(row, 'name'),
-      table: decodeText(row, 'on_table'),
-      unique: decodeBoolean(row, 'indisunique'),
-      exclusion: decodeBoolean(row, 'indisexclusion'),
-      busy: decodeBoolean(row, 'busy'),
-    })),
-  absent: [],
-};
+  row: columns({
+    name: column.text('name'),
+    table: column.text('on_table'),
+    unique: column.boolean('indisunique'),
+    /** Whether the index belongs to an exclusion constraint: REINDEX CONCURRENTLY does not support such an index. */
+    exclusion: column.boolean('indisexclusion'),
+    /** Whether a session holds the lock of CREATE INDEX or REINDEX, so that the index may become valid. */
+    busy: column.boolean('busy'),
+  }),
+});
 
 export const invalidIndexCheck = declareDatabaseCheck({
   id: 'invalid-index',

@@ -1,26 +1,10 @@
 import { countOf } from '../../../../base/text.ts';
 import { catalogOids, firstNormalOid, languageOids, mutableFunctions } from '../../../../postgresql/catalog-oids.ts';
-import { decodeText } from '../../../../postgresql/rows.ts';
 import { failOutcome, passOutcome } from '../../finding.ts';
 import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
 
 import { featureCondition } from '../queries/database-overview.ts';
-import type { PostgresqlQuery } from '../query.ts';
-
-/** An expression that must be immutable, but calls a function that is not immutable on this server or on the target. */
-interface MutableCall {
-  /**
-   * The object with the expression, such as `index public.t_name`, `column public.t.g`, `partition key of public.p`.
-   */
-  readonly object: string;
-  /** With argument types. */
-  readonly calls: string;
-  /**
-   * `here`: the function is not immutable on this server; `system`, `extension`: the built-in or extension function was
-   * declared immutable on this server only.
-   */
-  readonly where: 'here' | 'system' | 'extension';
-}
+import { column, columns, rowsQuery } from '../query.ts';
 
 const trees = [
   `
@@ -45,10 +29,11 @@ const generated = `
 `;
 
 /**
+ * Expressions that must be immutable, but call a function that is not immutable on this server or on the target.
  * PostgreSQL may inline functions in the language SQL, so the functions that their bodies call are examined instead.
  * The extension unaccent declares its functions STABLE, so expressions over them are not immutable on other servers.
  */
-const mutableCallsQuery: PostgresqlQuery<readonly MutableCall[]> = {
+const mutableCallsQuery = rowsQuery({
   id: 'non-immutable-calls',
   scope: 'database',
   when: featureCondition('expressions', 'columns', 'relations'),
@@ -85,14 +70,21 @@ const mutableCallsQuery: PostgresqlQuery<readonly MutableCall[]> = {
           )
         ORDER BY 1, 2
       `,
-  decode: (rows) =>
-    rows.map((row) => ({
-      object: decodeText(row, 'object'),
-      calls: decodeText(row, 'calls'),
-      where: row.immutable_where === 'here' ? 'here' : row.immutable_where === 'system' ? 'system' : 'extension',
-    })),
-  absent: [],
-};
+  row: columns({
+    /**
+     * The object with the expression, such as `index public.t_name`, `column public.t.g`, `partition key of public.p`.
+     */
+    object: column.text('object'),
+    /** With argument types. */
+    calls: column.text('calls'),
+    /**
+     * `here`: the function is not immutable on this server; `system`, `extension`: the built-in or extension function was
+     * declared immutable on this server only.
+     */
+    where: (row) =>
+      row.immutable_where === 'here' ? 'here' : row.immutable_where === 'system' ? 'system' : 'extension',
+  }),
+});
 
 export const mutableCallsCheck = declareDatabaseCheck({
   id: 'mutable-calls',

@@ -34,7 +34,7 @@ import {
   searchedTableSql,
   type ViolationResult,
 } from '../queries/row-scan.ts';
-import type { PostgresqlQuery } from '../query.ts';
+import { rowsQuery } from '../query.ts';
 
 /**
  * A constraint that is NOT VALID: existing rows were never checked. For NOT NULL constraints the rows are read. The
@@ -51,7 +51,7 @@ interface UnvalidatedConstraint extends NamedConstraint, PreliminaryResult {
  * NOT ENFORCED constraints of PostgreSQL 18 are left out, because they are never checked. A constraint of a partitioned
  * table is left out, because its partitions have it too.
  */
-export const unvalidatedConstraintsQuery: PostgresqlQuery<readonly UnvalidatedConstraint[]> = {
+export const unvalidatedConstraintsQuery = rowsQuery<UnvalidatedConstraint>({
   id: 'unvalidated-constraints',
   scope: 'database',
   when: featureCondition('not-valid'),
@@ -75,18 +75,16 @@ export const unvalidatedConstraintsQuery: PostgresqlQuery<readonly UnvalidatedCo
       ORDER BY 2, 1
     `;
   },
-  decode: (rows) =>
-    rows.map((row) => ({
-      ...decodeConstraint(row),
-      inArrays: decodeBoolean(row, 'in_arrays'),
-      foreignKey: decodeBoolean(row, 'foreign_key'),
-      ...(decodeBoolean(row, 'filled')
-        ? { rows: 'unseen', searched: decodeSearchedTable(row) }
-        : { rows: decodeBoolean(row, 'in_arrays') ? 'unseen' : 'none' }),
-    })),
+  row: (row) => ({
+    ...decodeConstraint(row),
+    inArrays: decodeBoolean(row, 'in_arrays'),
+    foreignKey: decodeBoolean(row, 'foreign_key'),
+    ...(decodeBoolean(row, 'filled')
+      ? { rows: 'unseen', searched: decodeSearchedTable(row) }
+      : { rows: decodeBoolean(row, 'in_arrays') ? 'unseen' : 'none' }),
+  }),
   searchRows: (found, search) => completeBySearch(found, search, isNullField),
-  absent: [],
-};
+});
 
 export const notValidCheck = declareDatabaseCheck({
   id: 'not-valid',

@@ -6,19 +6,8 @@ import { passOutcome, removalEffect, unknownOutcome } from '../../finding.ts';
 import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
 import { isNotMemberSql } from '../queries/catalog-predicates.ts';
 import { sharedAccessQuery } from '../queries/privileges.ts';
-import type { PostgresqlQuery } from '../query.ts';
+import { column, columns, rowsQuery } from '../query.ts';
 import { targetVersionNumber } from '../source-facts.ts';
-
-/** A privilege that the owner of a table lacks to write its rows. */
-interface MissingRight {
-  readonly table: string;
-  readonly owner: string;
-  /** `INSERT, UPDATE`, `USAGE` or `EXECUTE`. */
-  readonly rights: string;
-  /** As GRANT names it: a table, a schema, or a function with its arguments. */
-  readonly kind: 'TABLE' | 'SCHEMA' | 'FUNCTION';
-  readonly on: string;
-}
 
 const { pg_attrdef, pg_class, pg_constraint, pg_operator, pg_proc } = catalogOids;
 
@@ -27,7 +16,7 @@ const { pg_attrdef, pg_class, pg_constraint, pg_operator, pg_proc } = catalogOid
  * schema, and EXECUTE of functions in CHECKs, domains, indexes and generated columns. Only functions whose privileges were
  * changed can lack one.
  */
-export const ownerRightsQuery: PostgresqlQuery<readonly MissingRight[]> = {
+export const ownerRightsQuery = rowsQuery({
   id: 'owner-rights',
   scope: 'database',
   when: (known, dbname) => known(sharedAccessQuery)?.owned.has(dbname) ?? true,
@@ -94,16 +83,16 @@ export const ownerRightsQuery: PostgresqlQuery<readonly MissingRight[]> = {
     WHERE m.rights <> ''
     ORDER BY 1, 2, 4
   `,
-  decode: (rows) =>
-    rows.map((row) => ({
-      table: decodeText(row, 'relation'),
-      owner: decodeText(row, 'owner'),
-      rights: decodeText(row, 'rights').toUpperCase(),
-      kind: row.kind === 'FUNCTION' || row.kind === 'SCHEMA' ? row.kind : 'TABLE',
-      on: decodeText(row, 'name'),
-    })),
-  absent: [],
-};
+  row: columns({
+    table: column.text('relation'),
+    owner: column.text('owner'),
+    /** `INSERT, UPDATE`, `USAGE` or `EXECUTE`. */
+    rights: (row) => decodeText(row, 'rights').toUpperCase(),
+    /** As GRANT names it: a table, a schema, or a function with its arguments. */
+    kind: (row) => (row.kind === 'FUNCTION' || row.kind === 'SCHEMA' ? row.kind : 'TABLE'),
+    on: column.text('name'),
+  }),
+});
 
 export const ownerRightsCheck = declareDatabaseCheck({
   id: 'owner-rights',

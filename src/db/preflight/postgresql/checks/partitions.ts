@@ -4,7 +4,6 @@ import { requoteName } from '../../../../postgresql/quote.ts';
 import {
   decodeBoolean,
   decodeNumber,
-  decodeOptionalText,
   decodeText,
   decodeTextArray,
   type PostgresqlRow,
@@ -23,35 +22,38 @@ import { bodyStatementsQuery, statementsByTable } from '../queries/body-statemen
 import { type PartitionedKey, partitionedKeysQuery } from '../queries/constraints.ts';
 import { featureCondition } from '../queries/database-overview.ts';
 import { maxScanBytes, partTypesSql, type ViolationResult } from '../queries/row-scan.ts';
-import type { PostgresqlQuery, RowSearcher } from '../query.ts';
+import { column, columns, type RowSearcher, rowsQuery } from '../query.ts';
 
-interface PartitionedTable {
-  readonly name: string;
-  readonly strategy: 'range' | 'list' | 'hash';
-  readonly partitions: number;
+const decodePartitioned = columns({
+  name: column.text('name'),
+  strategy: (row) => (row.strategy === 'h' ? 'hash' : row.strategy === 'l' ? 'list' : 'range'),
+  partitions: column.number('partitions'),
   /** Whether the partitioned table has a DEFAULT partition. */
-  readonly hasDefault: boolean;
+  hasDefault: column.boolean('has_default'),
   /** Whether the table is partitioned by the hash of an enum, whose values have other object ids in every database. */
-  readonly enumHashed: boolean;
+  enumHashed: column.boolean('enum_hashed'),
   /**
    * For a table that is partitioned by object ids, such as regclass, which differ in every database: whether rows
    * contain such values.
    */
-  readonly numbered: ViolationResult;
+  numbered: (row): ViolationResult =>
+    decodeText(row, 'numbered') === '' || row.numbered === 'none' ? 'none' : 'unseen',
   /** The partitions in which rows with object ids are searched. */
-  readonly leaves: readonly OrdinaryTable[];
+  leaves: (row) => (row.numbered === 'readable' ? decodeLeaves(row) : []),
   /**
    * Whether the table is partitioned by LIST over a boolean with a partition for each value, so that no other partition
    * is needed.
    */
-  readonly closed: boolean;
+  closed: (row) => decodeBoolean(row, 'boolean') && decodeNumber(row, 'partitions') > 1,
   /** Quoted name of an exclusion constraint of the partitioned table. */
-  readonly excluding: string | undefined;
+  excluding: column.optionalText('excluding'),
   /** Partitions whose DETACH PARTITION … CONCURRENTLY was interrupted. */
-  readonly detaching: readonly string[];
-}
+  detaching: column.texts('detaching'),
+});
 
-const partitionedTablesQuery: PostgresqlQuery<readonly PartitionedTable[]> = {
+type PartitionedTable = ReturnType<typeof decodePartitioned>;
+
+const partitionedTablesQuery = rowsQuery<PartitionedTable>({
   id: 'partitioned-tables',
   scope: 'database',
   when: featureCondition('relations'),
@@ -74,26 +76,13 @@ const partitionedTablesQuery: PostgresqlQuery<readonly PartitionedTable[]> = {
         FROM pg_partitioned_table p
         ORDER BY 1
       `,
-  decode: (rows) =>
-    rows.map((row) => ({
-      name: decodeText(row, 'name'),
-      strategy: row.strategy === 'h' ? 'hash' : row.strategy === 'l' ? 'list' : 'range',
-      partitions: decodeNumber(row, 'partitions'),
-      hasDefault: decodeBoolean(row, 'has_default'),
-      enumHashed: decodeBoolean(row, 'enum_hashed'),
-      numbered: decodeText(row, 'numbered') === '' || row.numbered === 'none' ? 'none' : 'unseen',
-      leaves: row.numbered === 'readable' ? decodeLeaves(row) : [],
-      closed: decodeBoolean(row, 'boolean') && decodeNumber(row, 'partitions') > 1,
-      excluding: decodeOptionalText(row, 'excluding'),
-      detaching: decodeTextArray(row, 'detaching'),
-    })),
+  row: decodePartitioned,
   searchRows: async (found, search) => {
     const searched: PartitionedTable[] = [];
     for (const table of found) searched.push({ ...table, numbered: await searchLeaves(table, search) });
     return searched;
   },
-  absent: [],
-};
+});
 
 function decodeLeaves(row: PostgresqlRow): readonly OrdinaryTable[] {
   const columns = decodeTextArray(row, 'numbered_columns');

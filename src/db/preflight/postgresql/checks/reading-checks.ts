@@ -1,6 +1,5 @@
 import { countOf } from '../../../../base/text.ts';
 import { catalogOids } from '../../../../postgresql/catalog-oids.ts';
-import { decodeText } from '../../../../postgresql/rows.ts';
 import { passOutcome, removalEffect, unknownOutcome } from '../../finding.ts';
 
 import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
@@ -10,23 +9,12 @@ import { addConstraintSql, dropConstraintSql } from '../owner-queries.ts';
 import { featureCondition } from '../queries/database-overview.ts';
 import { bodiesQuery } from '../queries/function-bodies.ts';
 import { userDependentsCte } from '../queries/function-uses.ts';
-import type { PostgresqlQuery } from '../query.ts';
+import { column, columns, type RowOf, rowsQuery } from '../query.ts';
 
 /** A CHECK constraint that calls a function of a user, on a table with rows. The function may read other tables. */
-interface CallingConstraint {
-  /** Object id of the function that the constraint calls. */
-  readonly calls: string;
-  /** Quoted. */
-  readonly name: string;
-  /** Qualified and quoted. */
-  readonly table: string;
-  readonly schema: string;
-  /** Not quoted. */
-  readonly relation: string;
-  readonly definition: string;
-}
+type CallingConstraint = RowOf<typeof callingConstraintsQuery>;
 
-export const callingConstraintsQuery: PostgresqlQuery<readonly CallingConstraint[]> = {
+export const callingConstraintsQuery = rowsQuery({
   id: 'function-calling-constraints',
   scope: 'database',
   when: featureCondition('called-functions'),
@@ -49,17 +37,19 @@ export const callingConstraintsQuery: PostgresqlQuery<readonly CallingConstraint
       AND c.relpersistence = 'p'
       AND (c.relpages > 0 OR pg_relation_size(c.oid) > 0)${version < 180_000 ? '' : ' AND k.conenforced'}
   `,
-  decode: (rows) =>
-    rows.map((row) => ({
-      calls: decodeText(row, 'calls'),
-      name: decodeText(row, 'conname'),
-      table: decodeText(row, 'name'),
-      schema: decodeText(row, 'nspname'),
-      relation: decodeText(row, 'relname'),
-      definition: decodeText(row, 'definition'),
-    })),
-  absent: [],
-};
+  row: columns({
+    /** Object id of the function that the constraint calls. */
+    calls: column.text('calls'),
+    /** Quoted. */
+    name: column.text('conname'),
+    /** Qualified and quoted. */
+    table: column.text('name'),
+    schema: column.text('nspname'),
+    /** Not quoted. */
+    relation: column.text('relname'),
+    definition: column.text('definition'),
+  }),
+});
 
 export const readingChecksCheck = declareDatabaseCheck({
   id: 'reading-checks',

@@ -1,20 +1,13 @@
-import { decodeText } from '../../../../postgresql/rows.ts';
 import { failOutcome, passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
 import { namedExtensions } from '../../options.ts';
 import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
 
 import { featureCondition } from '../queries/database-overview.ts';
-import type { PostgresqlQuery } from '../query.ts';
+import { column, columns, rowsQuery } from '../query.ts';
 import type { PostgresqlTarget } from '../target.ts';
 
 /** A security label provider: a library of the server, which a dump does not contain. */
-interface LabelProvider {
-  readonly provider: string;
-  /** One labelled object: `table public.people`. */
-  readonly object: string;
-}
-
-const labelProvidersQuery: PostgresqlQuery<readonly LabelProvider[]> = {
+const labelProvidersQuery = rowsQuery({
   id: 'security-label-providers',
   scope: 'database',
   when: featureCondition('labels'),
@@ -24,9 +17,12 @@ const labelProvidersQuery: PostgresqlQuery<readonly LabelProvider[]> = {
     GROUP BY 1
     ORDER BY 1
   `,
-  decode: (rows) => rows.map((row) => ({ provider: decodeText(row, 'provider'), object: decodeText(row, 'object') })),
-  absent: [],
-};
+  row: columns({
+    provider: column.text('provider'),
+    /** One labelled object: `table public.people`. */
+    object: column.text('object'),
+  }),
+});
 
 export const securityLabelsCheck = declareDatabaseCheck({
   id: 'security-labels',

@@ -13,7 +13,7 @@ import { type FunctionUse, functionUsesQuery } from '../queries/function-uses.ts
 import { roleSettingsQuery } from '../queries/roles.ts';
 import { constraintRowsSql } from '../queries/row-scan.ts';
 import { settingsQuery } from '../queries/settings.ts';
-import type { PostgresqlQuery } from '../query.ts';
+import { rowsQuery } from '../query.ts';
 import { listSettingsOfSource } from '../settings.ts';
 
 /** A CHECK constraint that depends on the time zone or the date style of the session. */
@@ -45,7 +45,7 @@ const mentionsDatesSql = `
   )
 `;
 
-export const settingsConstraintsQuery: PostgresqlQuery<readonly SettingsConstraint[]> = {
+export const settingsConstraintsQuery = rowsQuery<SettingsConstraint>({
   id: 'settings-dependent-constraints',
   scope: 'database',
   when: featureCondition('checks'),
@@ -58,13 +58,11 @@ export const settingsConstraintsQuery: PostgresqlQuery<readonly SettingsConstrai
       AND ${mentionsDatesSql}${version < 180_000 ? '' : ' AND k.conenforced'}
     ORDER BY 2, 1
   `,
-  decode: (rows) =>
-    rows.map((row) => ({
-      ...decodeConstraint(row),
-      filled: decodeBoolean(row, 'filled'),
-    })),
-  absent: [],
-};
+  row: (row) => ({
+    ...decodeConstraint(row),
+    filled: decodeBoolean(row, 'filled'),
+  }),
+});
 
 export const settingDependentChecksCheck = declareDatabaseCheck({
   id: 'setting-checks',

@@ -1,21 +1,14 @@
 import { countOf } from '../../../../base/text.ts';
-import { decodeBoolean, decodeText } from '../../../../postgresql/rows.ts';
 import { passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
 import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
 
-import type { PostgresqlQuery } from '../query.ts';
-
-interface Subscription {
-  readonly database: string;
-  readonly name: string;
-  readonly enabled: boolean;
-}
+import { column, columns, rowsQuery } from '../query.ts';
 
 /**
  * The subscriptions of all databases, because pg_subscription is a shared catalog. The query names each column that it
  * needs instead of `*`, because ordinary roles cannot read the column subconninfo.
  */
-const subscriptionsQuery: PostgresqlQuery<readonly Subscription[]> = {
+const subscriptionsQuery = rowsQuery({
   id: 'subscriptions',
   scope: 'server',
   sql: (version) =>
@@ -27,14 +20,12 @@ const subscriptionsQuery: PostgresqlQuery<readonly Subscription[]> = {
         JOIN pg_database d ON d.oid = s.subdbid
         ORDER BY s.subname
       `,
-  decode: (rows) =>
-    rows.map((row) => ({
-      database: decodeText(row, 'datname'),
-      name: decodeText(row, 'subname'),
-      enabled: decodeBoolean(row, 'subenabled'),
-    })),
-  absent: [],
-};
+  row: columns({
+    database: column.text('datname'),
+    name: column.text('subname'),
+    enabled: column.boolean('subenabled'),
+  }),
+});
 
 export const subsExistingCheck = declareDatabaseCheck({
   id: 'subs-existing',

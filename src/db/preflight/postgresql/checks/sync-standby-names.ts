@@ -1,15 +1,14 @@
 import { countOf } from '../../../../base/text.ts';
 import { quoteIdentifier } from '../../../../postgresql/quote.ts';
-import { decodeText } from '../../../../postgresql/rows.ts';
 import { type CheckOutcome, failOutcome, passOutcome } from '../../finding.ts';
 import { declareServerCheck } from '../check.ts';
 import { type WalSender, walSendersQuery } from '../queries/replication.ts';
 import { getSetting, type ServerSettings, settingsQuery } from '../queries/settings.ts';
-import type { PostgresqlQuery } from '../query.ts';
+import { column, rowsQuery } from '../query.ts';
 import { alterSystemFix } from '../settings.ts';
 
 /** The values of synchronous_commit that ALTER ROLE and ALTER DATABASE store, for any role and database, as they were written. */
-const synchronousCommitQuery: PostgresqlQuery<readonly string[]> = {
+const synchronousCommitQuery = rowsQuery({
   id: 'stored-commit-modes',
   scope: 'server',
   sql: () => `
@@ -18,9 +17,8 @@ const synchronousCommitQuery: PostgresqlQuery<readonly string[]> = {
     CROSS JOIN LATERAL unnest(s.setconfig) g(setting)
     WHERE left(g.setting, 19) = 'synchronous_commit='
   `,
-  decode: (rows) => rows.map((row) => decodeText(row, 'mode')),
-  absent: [],
-};
+  row: column.text('mode'),
+});
 
 export const syncStandbyNamesCheck = declareServerCheck({
   id: 'sync-standby-names',

@@ -1,23 +1,14 @@
 import { countOf } from '../../../../base/text.ts';
 import { catalogOids, firstNormalOid } from '../../../../postgresql/catalog-oids.ts';
 import { requoteName } from '../../../../postgresql/quote.ts';
-import { decodeOptionalText, decodeText } from '../../../../postgresql/rows.ts';
 import { type CheckOutcome, failOutcome, passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
 import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
 import { isChangedCastSql, isNotMemberSql, misplacedTableSql } from '../queries/catalog-predicates.ts';
 import { featureCondition } from '../queries/database-overview.ts';
-import type { PostgresqlQuery } from '../query.ts';
+import { column, columns, type RowOf, rowsQuery } from '../query.ts';
 
 /** An object of a user in a system schema, other than a table; a dump does not contain it. */
-interface SystemSchemaObject {
-  /** The object, as pg_describe_object formats it: `function text(integer)`. */
-  readonly name: string;
-  /**
-   * An object outside of the system schemas that depends on the object of the user: `cast from integer to text`;
-   * undefined if there is none.
-   */
-  readonly user: string | undefined;
-}
+type SystemSchemaObject = RowOf<typeof systemObjectsQuery>;
 
 const inSystem = `
   IN (SELECT s.oid FROM pg_namespace s WHERE s.nspname = 'information_schema' OR s.nspname = 'pg_catalog')
@@ -57,7 +48,7 @@ const lost = [
   `,
 ].join(' UNION ALL ');
 
-const systemObjectsQuery: PostgresqlQuery<readonly SystemSchemaObject[]> = {
+const systemObjectsQuery = rowsQuery({
   id: 'system-schema-objects',
   scope: 'database',
   when: featureCondition('system-objects'),
@@ -94,12 +85,19 @@ const systemObjectsQuery: PostgresqlQuery<readonly SystemSchemaObject[]> = {
     FROM l
     ORDER BY 1
   `,
-  decode: (rows) => rows.map((row) => ({ name: decodeText(row, 'name'), user: decodeOptionalText(row, 'used_by') })),
-  absent: [],
-};
+  row: columns({
+    /** The object, as pg_describe_object formats it: `function text(integer)`. */
+    name: column.text('name'),
+    /**
+     * An object outside of the system schemas that depends on the object of the user: `cast from integer to text`;
+     * undefined if there is none.
+     */
+    user: column.optionalText('used_by'),
+  }),
+});
 
 /** Casts of PostgreSQL itself whose row in pg_cast was changed: `UPDATE pg_cast SET castcontext = 'i'`. */
-const changedCastsQuery: PostgresqlQuery<readonly string[]> = {
+const changedCastsQuery = rowsQuery({
   id: 'changed-casts',
   scope: 'database',
   when: featureCondition('changed-casts'),
@@ -109,20 +107,11 @@ const changedCastsQuery: PostgresqlQuery<readonly string[]> = {
     WHERE ${isChangedCastSql}
     ORDER BY 1
   `,
-  decode: (rows) => rows.map((row) => decodeText(row, 'name')),
-  absent: [],
-};
+  row: column.text('name'),
+});
 
-/** A table of a user in a system schema. */
-interface SystemSchemaTable {
-  readonly name: string;
-  readonly schema: string;
-  /** The name of the table after ALTER TABLE … SET SCHEMA public. */
-  readonly moved: string;
-}
-
-/** Tables of extensions are left out, because CREATE EXTENSION creates them on the target as well. */
-const systemTablesQuery: PostgresqlQuery<readonly SystemSchemaTable[]> = {
+/** Tables of users in a system schema. Tables of extensions are left out, because CREATE EXTENSION creates them on the target as well. */
+const systemTablesQuery = rowsQuery({
   id: 'system-schema-tables',
   scope: 'database',
   when: featureCondition('system-tables'),
@@ -136,14 +125,13 @@ const systemTablesQuery: PostgresqlQuery<readonly SystemSchemaTable[]> = {
     WHERE ${misplacedTableSql}
       AND ${isNotMemberSql('pg_class', 'c.oid')}
   `,
-  decode: (rows) =>
-    rows.map((row) => ({
-      name: decodeText(row, 'name'),
-      schema: decodeText(row, 'schema'),
-      moved: decodeText(row, 'moved'),
-    })),
-  absent: [],
-};
+  row: columns({
+    name: column.text('name'),
+    schema: column.text('schema'),
+    /** The name of the table after ALTER TABLE … SET SCHEMA public. */
+    moved: column.text('moved'),
+  }),
+});
 
 export const systemTablesCheck = declareDatabaseCheck({
   id: 'system-tables',

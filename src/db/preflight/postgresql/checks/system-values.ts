@@ -7,7 +7,7 @@ import {
   typeOids,
 } from '../../../../postgresql/catalog-oids.ts';
 import { quoteIdentifier } from '../../../../postgresql/quote.ts';
-import { decodeBoolean, decodeText, decodeTextArray } from '../../../../postgresql/rows.ts';
+import { decodeBoolean, decodeTextArray } from '../../../../postgresql/rows.ts';
 import {
   type CheckOutcome,
   failOutcome,
@@ -35,7 +35,7 @@ import {
   type PreliminaryResult,
 } from '../queries/row-scan.ts';
 
-import type { PostgresqlQuery } from '../query.ts';
+import { column, rowsQuery } from '../query.ts';
 
 /**
  * A column whose values another server may not accept. `violate`: at least one row has a value that another server does
@@ -56,7 +56,7 @@ const asUsual = `
       THEN 1234.56::numeric::money::text = '$1,234.56' AND (-1234.56)::numeric::money::text = '-$1,234.56'
   END`;
 
-export const serverSpecificQuery: PostgresqlQuery<readonly ServerSpecificColumn[]> = {
+export const serverSpecificQuery = rowsQuery<ServerSpecificColumn>({
   id: 'server-specific-columns',
   scope: 'database',
   when: featureCondition('callables'),
@@ -66,20 +66,18 @@ export const serverSpecificQuery: PostgresqlQuery<readonly ServerSpecificColumn[
       `${asUsual} AS is_usual_money`,
       "ARRAY(SELECT rolname FROM pg_roles WHERE rolname ~ '^[0-9]+$') AS numeric_roles",
     ]),
-  decode: (rows) =>
-    rows.map((row) => ({
-      ...decodeNestedColumn(row),
-      numericRoles: decodeTextArray(row, 'numeric_roles'),
-      ...(decodeBoolean(row, 'is_money')
-        ? { rows: decodeBoolean(row, 'is_usual_money') ? 'fit' : 'violate' }
-        : { rows: 'unseen', searched: decodeSearchedTable(row) }),
-    })),
+  row: (row) => ({
+    ...decodeNestedColumn(row),
+    numericRoles: decodeTextArray(row, 'numeric_roles'),
+    ...(decodeBoolean(row, 'is_money')
+      ? { rows: decodeBoolean(row, 'is_usual_money') ? 'fit' : 'violate' }
+      : { rows: 'unseen', searched: decodeSearchedTable(row) }),
+  }),
   searchRows: (found, search) =>
     completeBySearch(found, search, (row, column) =>
       nestedValues(row, column).some((value) => isServerSpecific(value, column)),
     ),
-  absent: [],
-};
+});
 
 function isServerSpecific(value: string, { type, numericRoles }: ServerSpecificColumn): boolean {
   // Matches names of relations that the target does not have: TOAST tables and temporary tables.
@@ -92,7 +90,7 @@ function isServerSpecific(value: string, { type, numericRoles }: ServerSpecificC
 }
 
 /** Columns with ids of transactions, by their type or their default, in tables with rows: `tx of public.outbox (xid8)`. */
-export const transactionIdsQuery: PostgresqlQuery<readonly string[]> = {
+export const transactionIdsQuery = rowsQuery({
   id: 'transaction-id-columns',
   scope: 'database',
   when: featureCondition('callables', 'defaults'),
@@ -120,9 +118,8 @@ export const transactionIdsQuery: PostgresqlQuery<readonly string[]> = {
       END
     ORDER BY 1
   `,
-  decode: (rows) => rows.map((row) => decodeText(row, 'name')),
-  absent: [],
-};
+  row: column.text('name'),
+});
 
 export const systemValuesCheck = declareDatabaseCheck({
   id: 'system-values',

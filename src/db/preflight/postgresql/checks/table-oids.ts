@@ -1,26 +1,19 @@
 import { countOf } from '../../../../base/text.ts';
 import { firstNormalOid } from '../../../../postgresql/catalog-oids.ts';
-import { decodeText } from '../../../../postgresql/rows.ts';
 import { failOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
 import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
 
 import { oidPattern } from '../queries/catalog-predicates.ts';
 import { featureCondition } from '../queries/database-overview.ts';
-import type { PostgresqlQuery } from '../query.ts';
+import { column, columns, type RowOf, rowsQuery } from '../query.ts';
 
 /**
  * An expression with the system column tableoid, which has another value on the target. Expressions of indexes and
  * partition keys cannot contain tableoid.
  */
-interface TableoidUse {
-  readonly kind: 'generated' | 'check';
-  /** The object with the expression: `column public.t.g`, `c on public.t`. */
-  readonly name: string;
-  /** The expression or constraint, as the server prints it. */
-  readonly definition: string;
-}
+type TableoidUse = RowOf<typeof tableoidUsesQuery>;
 
-const tableoidUsesQuery: PostgresqlQuery<readonly TableoidUse[]> = {
+const tableoidUsesQuery = rowsQuery({
   id: 'table-oid-uses',
   scope: 'database',
   when: featureCondition('columns', 'checks'),
@@ -50,14 +43,14 @@ const tableoidUsesQuery: PostgresqlQuery<readonly TableoidUse[]> = {
         AND f.adbin::text ~ '${pattern}'
     `;
   },
-  decode: (rows) =>
-    rows.map((row) => ({
-      kind: row.kind === 'generated' ? 'generated' : 'check',
-      name: decodeText(row, 'name'),
-      definition: decodeText(row, 'definition'),
-    })),
-  absent: [],
-};
+  row: columns({
+    kind: (row) => (row.kind === 'generated' ? 'generated' : 'check'),
+    /** The object with the expression: `column public.t.g`, `c on public.t`. */
+    name: column.text('name'),
+    /** The expression or constraint, as the server prints it. */
+    definition: column.text('definition'),
+  }),
+});
 
 export const tableoidDependenceCheck = declareDatabaseCheck({
   id: 'table-oids',

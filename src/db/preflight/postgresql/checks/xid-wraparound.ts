@@ -1,26 +1,22 @@
-import { decodeNumber, decodeText } from '../../../../postgresql/rows.ts';
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { declareServerCheck } from '../check.ts';
-import type { PostgresqlQuery } from '../query.ts';
+import { column, columns, rowsQuery } from '../query.ts';
 import { sourceVersionNumber } from '../source-facts.ts';
-
-interface XidAge {
-  readonly database: string;
-  /** Transaction ids assigned since the oldest one that is not frozen. */
-  readonly age: number;
-}
 
 /**
  * The databases with the oldest transaction ids, at most five, the oldest first. Only the oldest databases are
  * reported, because the wraparound limits apply to the whole server.
  */
-const xidAgesQuery: PostgresqlQuery<readonly XidAge[]> = {
+const xidAgesQuery = rowsQuery({
   id: 'transaction-ages',
   scope: 'server',
   sql: () => 'SELECT datname, age(datfrozenxid) AS age FROM pg_database ORDER BY 2 DESC, 1 LIMIT 5',
-  decode: (rows) => rows.map((row) => ({ database: decodeText(row, 'datname'), age: decodeNumber(row, 'age') })),
-  absent: [],
-};
+  row: columns({
+    database: column.text('datname'),
+    /** Transaction ids assigned since the oldest one that is not frozen. */
+    age: column.number('age'),
+  }),
+});
 
 export const xidWraparoundCheck = declareServerCheck({
   id: 'xid-wraparound',

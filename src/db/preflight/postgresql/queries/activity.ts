@@ -1,27 +1,18 @@
 import { formatDuration } from '../../../../base/text.ts';
 import { firstNormalOid } from '../../../../postgresql/catalog-oids.ts';
 import {
-  decodeNumber,
   decodeOptionalNumber,
   decodeOptionalText,
   decodeText,
   type PostgresqlRow,
 } from '../../../../postgresql/rows.ts';
 
-import type { PostgresqlQuery } from '../query.ts';
+import { column, columns, type PostgresqlQuery, type RowOf, rowsQuery } from '../query.ts';
 
 /** The sessions of one role that a restart of the server would end. The sessions of this program are left out. */
-export interface RoleSessions {
-  readonly user: string;
-  readonly sessions: number;
-  /**
-   * Seconds since the longest transaction of these sessions began; undefined if there is none, or if it is hidden from
-   * this role.
-   */
-  readonly seconds: number | undefined;
-}
+export type RoleSessions = RowOf<typeof sessionsQuery>;
 
-export const sessionsQuery: PostgresqlQuery<readonly RoleSessions[]> = {
+export const sessionsQuery = rowsQuery({
   id: 'activity',
   scope: 'server',
   // Background workers such as the logical replication launcher have a user but no client.
@@ -35,29 +26,21 @@ export const sessionsQuery: PostgresqlQuery<readonly RoleSessions[]> = {
     GROUP BY usename
     ORDER BY count(*) DESC, usename
   `,
-  decode: (rows) =>
-    rows.map((row) => ({
-      user: decodeText(row, 'usename'),
-      sessions: decodeNumber(row, 'sessions'),
-      seconds: decodeOptionalNumber(row, 'seconds'),
-    })),
-  absent: [],
-};
+  row: columns({
+    user: column.text('usename'),
+    sessions: column.number('sessions'),
+    /**
+     * Seconds since the longest transaction of these sessions began; undefined if there is none, or if it is hidden from
+     * this role.
+     */
+    seconds: column.optionalNumber('seconds'),
+  }),
+});
 
 /** An open transaction that has written data. No replication slot can be created before such a transaction ends. */
-export interface OpenTransaction {
-  readonly kind: 'session' | 'prepared';
-  /** Process id of a session, or the global identifier of a prepared transaction. */
-  readonly id: string;
-  readonly database: string;
-  readonly owner: string;
-  /** State of the session, such as `idle in transaction`; empty if it is hidden from this role. */
-  readonly state: string;
-  /** Seconds since the transaction began; undefined if they are hidden from this role. */
-  readonly seconds: number | undefined;
-}
+export type OpenTransaction = RowOf<typeof transactionsQuery>;
 
-export const transactionsQuery: PostgresqlQuery<readonly OpenTransaction[]> = {
+export const transactionsQuery = rowsQuery({
   id: 'open-transactions',
   scope: 'server',
   sql: () => `
@@ -80,29 +63,21 @@ export const transactionsQuery: PostgresqlQuery<readonly OpenTransaction[]> = {
       extract(epoch FROM now() - prepared)::bigint
     FROM pg_prepared_xacts
   `,
-  decode: (rows) =>
-    rows.map((row) => ({
-      kind: row.kind === 'prepared' ? 'prepared' : 'session',
-      id: decodeText(row, 'id'),
-      database: decodeText(row, 'database'),
-      owner: decodeText(row, 'owner'),
-      state: decodeText(row, 'state'),
-      seconds: decodeOptionalNumber(row, 'seconds'),
-    })),
-  absent: [],
-};
+  row: columns({
+    kind: (row) => (row.kind === 'prepared' ? 'prepared' : 'session'),
+    /** Process id of a session, or the global identifier of a prepared transaction. */
+    id: column.text('id'),
+    database: column.text('database'),
+    owner: column.text('owner'),
+    /** State of the session, such as `idle in transaction`; empty if it is hidden from this role. */
+    state: column.text('state'),
+    /** Seconds since the transaction began; undefined if they are hidden from this role. */
+    seconds: column.optionalNumber('seconds'),
+  }),
+});
 
 /** An ACCESS EXCLUSIVE lock on a table, which blocks every reader. */
-export interface TableLock {
-  /** Quoted when necessary. */
-  readonly table: string;
-  /** Process id of the session that holds the lock; undefined for a prepared transaction, which has none. */
-  readonly pid: number | undefined;
-  /** Global identifier of the prepared transaction that holds the lock; empty if a session holds it. */
-  readonly gid: string;
-  /** Seconds since the transaction that holds the lock began; undefined if they are hidden from this role. */
-  readonly seconds: number | undefined;
-}
+export type TableLock = RowOf<typeof tableLocksQuery>;
 
 /**
  * The databases with an ACCESS EXCLUSIVE lock: one query for all databases costs as much as one query in a single
@@ -125,7 +100,7 @@ export const lockedDatabasesQuery: PostgresqlQuery<ReadonlySet<string>> = {
  * Locks are matched with tables of pg_class, but other sessions cannot see a table that the locking transaction
  * created.
  */
-export const tableLocksQuery: PostgresqlQuery<readonly TableLock[]> = {
+export const tableLocksQuery = rowsQuery({
   id: 'table-locks',
   scope: 'database',
   sql: () => `
@@ -153,15 +128,17 @@ export const tableLocksQuery: PostgresqlQuery<readonly TableLock[]> = {
     LIMIT 1000
   `,
   when: (known, dbname) => known(lockedDatabasesQuery)?.has(dbname) ?? true,
-  decode: (rows) =>
-    rows.map((row) => ({
-      table: decodeText(row, 'name'),
-      pid: decodeOptionalNumber(row, 'pid'),
-      gid: decodeText(row, 'gid'),
-      seconds: decodeOptionalNumber(row, 'seconds'),
-    })),
-  absent: [],
-};
+  row: columns({
+    /** Quoted when necessary. */
+    table: column.text('name'),
+    /** Process id of the session that holds the lock; undefined for a prepared transaction, which has none. */
+    pid: column.optionalNumber('pid'),
+    /** Global identifier of the prepared transaction that holds the lock; empty if a session holds it. */
+    gid: column.text('gid'),
+    /** Seconds since the transaction that holds the lock began; undefined if they are hidden from this role. */
+    seconds: column.optionalNumber('seconds'),
+  }),
+});
 
 /** SQL condition: a granted ACCESS EXCLUSIVE lock on a relation of a user. */
 const isTableLockSql = `

@@ -1,6 +1,6 @@
 import { catalogOids, firstNormalOid, typeOids } from '../../../../postgresql/catalog-oids.ts';
 import { decodeBoolean, decodeText, decodeTextArray } from '../../../../postgresql/rows.ts';
-import type { PostgresqlQuery } from '../query.ts';
+import { column, columns, type PostgresqlQuery, type RowOf, rowsQuery } from '../query.ts';
 import { isMemberSql } from './catalog-predicates.ts';
 import { featureCondition, hasStoredExpressions } from './database-overview.ts';
 
@@ -105,19 +105,13 @@ const isOrderKnownSql = `
 `;
 
 /** A text search dictionary whose options are not those that its extension creates: no dump has them. */
-export interface AlteredDictionary {
-  /** Qualified. */
-  readonly name: string;
-  readonly extension: string;
-  /** As pg_ts_dict has them; empty if there are none. */
-  readonly options: string;
-}
+export type AlteredDictionary = RowOf<typeof alteredDictionariesQuery>;
 
 /**
  * The options that the extensions of PostgreSQL create are known, also after pg_upgrade. A dictionary of another extension
  * was written with the row of pg_depend that makes it a member.
  */
-export const alteredDictionariesQuery: PostgresqlQuery<readonly AlteredDictionary[]> = {
+export const alteredDictionariesQuery = rowsQuery({
   id: 'altered-dictionaries',
   scope: 'database',
   when: featureCondition('dictionaries'),
@@ -136,14 +130,14 @@ export const alteredDictionariesQuery: PostgresqlQuery<readonly AlteredDictionar
     END
     ORDER BY 1
   `,
-  decode: (rows) =>
-    rows.map((row) => ({
-      name: decodeText(row, 'name'),
-      extension: decodeText(row, 'extname'),
-      options: decodeText(row, 'dictinitoption'),
-    })),
-  absent: [],
-};
+  row: columns({
+    /** Qualified. */
+    name: column.text('name'),
+    extension: column.text('extname'),
+    /** As pg_ts_dict has them; empty if there are none. */
+    options: column.text('dictinitoption'),
+  }),
+});
 
 const objectKinds: readonly CallableObject['kind'][] = [
   'function',

@@ -7,33 +7,13 @@ import {
   decodeText,
   type PostgresqlRow,
 } from '../../../../postgresql/rows.ts';
-import type { PostgresqlQuery } from '../query.ts';
+import { column, columns, type PostgresqlQuery, type RowOf, rowsQuery } from '../query.ts';
 import { featureCondition } from './database-overview.ts';
 
-export interface PostgresqlDatabase {
-  readonly name: string;
-  readonly allowsConnections: boolean;
-  readonly template: boolean;
-  /** The connection limit; -1: no limit; -2: DROP DATABASE was interrupted. */
-  readonly connectionLimit: number;
-  readonly encoding: string;
-  readonly collate: string;
-  readonly ctype: string;
-  /** `c`: libc; `i`: ICU; `b`: builtin. */
-  readonly provider: string;
-  /** Locale of the ICU or builtin locale provider. */
-  readonly locale: string | undefined;
-  /** Collation version at the creation of the database, and present version of the library (since PostgreSQL 15). */
-  readonly collationVersion: string | undefined;
-  readonly libraryVersion: string | undefined;
-  /** Whether the role has the CONNECT privilege for the database. */
-  readonly mayConnect: boolean;
-  /** Length of the database name in bytes. */
-  readonly length: number;
-}
+export type PostgresqlDatabase = RowOf<typeof databasesQuery>;
 
 /** All databases except template0 and template1, ordered by name. */
-export const databasesQuery: PostgresqlQuery<readonly PostgresqlDatabase[]> = {
+export const databasesQuery = rowsQuery({
   id: 'databases',
   scope: 'server',
   sql: (version) => `
@@ -51,24 +31,28 @@ export const databasesQuery: PostgresqlQuery<readonly PostgresqlDatabase[]> = {
     WHERE datname NOT IN ('template0', 'template1')
     ORDER BY datname
   `,
-  decode: (rows) =>
-    rows.map((row) => ({
-      name: decodeText(row, 'datname'),
-      allowsConnections: decodeBoolean(row, 'datallowconn'),
-      template: decodeBoolean(row, 'datistemplate'),
-      connectionLimit: decodeNumber(row, 'datconnlimit'),
-      encoding: decodeText(row, 'encoding'),
-      collate: decodeText(row, 'datcollate'),
-      ctype: decodeText(row, 'datctype'),
-      provider: decodeOptionalText(row, 'provider') ?? 'c',
-      locale: decodeOptionalText(row, 'locale'),
-      collationVersion: decodeOptionalText(row, 'collation_version'),
-      libraryVersion: decodeOptionalText(row, 'library_version'),
-      mayConnect: decodeBoolean(row, 'may_connect'),
-      length: decodeNumber(row, 'length'),
-    })),
-  absent: [],
-};
+  row: columns({
+    name: column.text('datname'),
+    allowsConnections: column.boolean('datallowconn'),
+    template: column.boolean('datistemplate'),
+    /** The connection limit; -1: no limit; -2: DROP DATABASE was interrupted. */
+    connectionLimit: column.number('datconnlimit'),
+    encoding: column.text('encoding'),
+    collate: column.text('datcollate'),
+    ctype: column.text('datctype'),
+    /** `c`: libc; `i`: ICU; `b`: builtin. */
+    provider: (row) => decodeOptionalText(row, 'provider') ?? 'c',
+    /** Locale of the ICU or builtin locale provider. */
+    locale: column.optionalText('locale'),
+    /** Collation version at the creation of the database, and present version of the library (since PostgreSQL 15). */
+    collationVersion: column.optionalText('collation_version'),
+    libraryVersion: column.optionalText('library_version'),
+    /** Whether the role has the CONNECT privilege for the database. */
+    mayConnect: column.boolean('may_connect'),
+    /** Length of the database name in bytes. */
+    length: column.number('length'),
+  }),
+});
 
 function localeColumns(version: number): string {
   if (version < 150_000) return '';
@@ -134,15 +118,9 @@ export const laterInstanceQuery: PostgresqlQuery<InstanceIdentity | undefined> =
   ...shared,
 };
 
-export interface InstalledExtension {
-  readonly name: string;
-  readonly version: string;
-  readonly schema: string;
-  /** Whether a dump contains rows of tables of the extension, because they are the configuration of the user. */
-  readonly hasUserRows: boolean;
-}
+export type InstalledExtension = RowOf<typeof extensionsQuery>;
 
-export const extensionsQuery: PostgresqlQuery<readonly InstalledExtension[]> = {
+export const extensionsQuery = rowsQuery({
   id: 'extensions',
   scope: 'database',
   when: featureCondition('extensions'),
@@ -151,15 +129,14 @@ export const extensionsQuery: PostgresqlQuery<readonly InstalledExtension[]> = {
     FROM pg_extension e
     JOIN pg_namespace n ON n.oid = e.extnamespace
   `,
-  decode: (rows) =>
-    rows.map((row) => ({
-      name: decodeText(row, 'extname'),
-      version: decodeText(row, 'extversion'),
-      schema: decodeText(row, 'nspname'),
-      hasUserRows: decodeBoolean(row, 'has_user_rows'),
-    })),
-  absent: [],
-};
+  row: columns({
+    name: column.text('extname'),
+    version: column.text('extversion'),
+    schema: column.text('nspname'),
+    /** Whether a dump contains rows of tables of the extension, because they are the configuration of the user. */
+    hasUserRows: column.boolean('has_user_rows'),
+  }),
+});
 
 /** plpgsql is in every new database. */
 export function isPreinstalled({ name }: InstalledExtension): boolean {
@@ -167,18 +144,11 @@ export function isPreinstalled({ name }: InstalledExtension): boolean {
 }
 
 /**
- * A table that CREATE EXTENSION creates and fills with rows, and that a publication FOR ALL TABLES publishes as well.
- */
-export interface ExtensionTable {
-  readonly name: string;
-  readonly extension: string;
-}
-
-/**
- * A table without rows is left out, because its copy cannot conflict. Tables that the extension declares as user data
+ * Tables that CREATE EXTENSION creates and fills with rows, and that a publication FOR ALL TABLES publishes as well. A
+ * table without rows is left out, because its copy cannot conflict. Tables that the extension declares as user data
  * with an empty condition (pg_extension_config_dump) are left out too: CREATE EXTENSION leaves them empty.
  */
-export const extensionTablesQuery: PostgresqlQuery<readonly ExtensionTable[]> = {
+export const extensionTablesQuery = rowsQuery({
   id: 'extension-tables',
   scope: 'database',
   when: featureCondition('extensions'),
@@ -197,15 +167,17 @@ export const extensionTablesQuery: PostgresqlQuery<readonly ExtensionTable[]> = 
       AND pg_relation_size(c.oid) > 0
     ORDER BY 1
   `,
-  decode: (rows) => rows.map((row) => ({ name: decodeText(row, 'name'), extension: decodeText(row, 'extname') })),
-  absent: [],
-};
+  row: columns({
+    name: column.text('name'),
+    extension: column.text('extname'),
+  }),
+});
 
 /**
  * Roles (`role:rdsadmin`), databases (`db:_dodb`) and settings (`guc:rds.extensions`) that exist only in managed
  * services.
  */
-export const managedMarkersQuery: PostgresqlQuery<readonly string[]> = {
+export const managedMarkersQuery = rowsQuery({
   id: 'managed-service-markers',
   scope: 'server',
   sql: () => `
@@ -247,6 +219,5 @@ export const managedMarkersQuery: PostgresqlQuery<readonly string[]> = {
       'neon.tenant_id'
     )
   `,
-  decode: (rows) => rows.map((row) => decodeText(row, 'mark')),
-  absent: [],
-};
+  row: column.text('mark'),
+});

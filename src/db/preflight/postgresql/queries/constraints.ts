@@ -8,7 +8,7 @@ import {
 } from '../../../../postgresql/rows.ts';
 
 import { isNullField, type OrdinaryTable, splitBinaryRow } from '../../../../postgresql/table-rows.ts';
-import type { PostgresqlQuery } from '../query.ts';
+import { column, columns, type RowOf, rowsQuery } from '../query.ts';
 import { clockCheckSql } from './catalog-predicates.ts';
 import { featureCondition } from './database-overview.ts';
 import {
@@ -59,7 +59,7 @@ export interface InheritedColumn extends PreliminaryResult {
 }
 
 /** The query is not needed since PostgreSQL 18, in which an inherited NOT NULL constraint cannot be dropped. */
-export const inheritedColumnsQuery: PostgresqlQuery<readonly InheritedColumn[]> = {
+export const inheritedColumnsQuery = rowsQuery<InheritedColumn>({
   id: 'nullable-inherited-columns',
   scope: 'database',
   when: featureCondition('heirs'),
@@ -83,16 +83,14 @@ export const inheritedColumnsQuery: PostgresqlQuery<readonly InheritedColumn[]> 
           AND ${filledTableSql}
         ORDER BY 1, 2
       `,
-  decode: (rows) =>
-    rows.map((row) => ({
-      table: decodeText(row, 'name'),
-      column: decodeText(row, 'attname'),
-      rows: 'unseen',
-      searched: decodeSearchedTable(row),
-    })),
+  row: (row) => ({
+    table: decodeText(row, 'name'),
+    column: decodeText(row, 'attname'),
+    rows: 'unseen',
+    searched: decodeSearchedTable(row),
+  }),
   searchRows: (found, search) => completeBySearch(found, search, isNullField),
-  absent: [],
-};
+});
 
 /** `rows`: of a constraint that only compares a column with the clock, whether a row breaks it within two weeks. */
 export interface ClockConstraint extends NamedConstraint {
@@ -101,7 +99,7 @@ export interface ClockConstraint extends NamedConstraint {
 }
 
 /** The CHECK constraints that read the clock, and whose table or domain has rows. */
-export const clockConstraintsQuery: PostgresqlQuery<readonly ClockConstraint[]> = {
+export const clockConstraintsQuery = rowsQuery<ClockConstraint>({
   id: 'time-dependent-constraints',
   scope: 'database',
   when: featureCondition('checks'),
@@ -121,12 +119,11 @@ export const clockConstraintsQuery: PostgresqlQuery<readonly ClockConstraint[]> 
     WHERE ${clockCheckSql} AND ${constraintRowsSql(version)}
     ORDER BY 2, 1
   `,
-  decode: (rows) =>
-    rows.map((row) => {
-      const constraint = decodeConstraint(row);
-      const isSearched = clockComparison.test(constraint.definition);
-      return isSearched ? { ...constraint, rows: 'unseen', searched: decodeSearchedTable(row) } : constraint;
-    }),
+  row: (row) => {
+    const constraint = decodeConstraint(row);
+    const isSearched = clockComparison.test(constraint.definition);
+    return isSearched ? { ...constraint, rows: 'unseen', searched: decodeSearchedTable(row) } : constraint;
+  },
   searchRows: async (found, search) => {
     const searched: ClockConstraint[] = [];
     for (const one of found) {
@@ -137,8 +134,7 @@ export const clockConstraintsQuery: PostgresqlQuery<readonly ClockConstraint[]> 
     }
     return searched;
   },
-  absent: [],
-};
+});
 
 const clockComparison =
   /^CHECK \(\((?:\w+|"(?:[^"]|"")+") >=? (?:now\(\)|CURRENT_(?:TIMESTAMP|DATE)|\((?:now\(\)|CURRENT_(?:TIMESTAMP|DATE)) ([-+]) (?:'([^']+)'::interval|(\d+))\))\)\)$/;
@@ -170,17 +166,7 @@ function timeOf(value: Uint8Array): number {
 }
 
 /** A foreign key whose referencing table is unlogged. */
-export interface UnloggedKey {
-  readonly from: string;
-  readonly to: string;
-  /** Whether the referenced table is permanent, and so is replicated. */
-  readonly logged: boolean;
-  /**
-   * Whether the referenced table was truncated together with the unlogged one: both have new files, and most inserted
-   * rows are gone without a DELETE.
-   */
-  readonly truncated: boolean;
-}
+export type UnloggedKey = RowOf<typeof unloggedKeysQuery>;
 
 /** Condition: the table has a new file, and most inserted rows are gone without a DELETE. */
 const truncatedSql = (table: string): string => `
@@ -192,7 +178,7 @@ const truncatedSql = (table: string): string => `
     )
 `;
 
-export const unloggedKeysQuery: PostgresqlQuery<readonly UnloggedKey[]> = {
+export const unloggedKeysQuery = rowsQuery({
   id: 'unlogged-references',
   scope: 'database',
   when: featureCondition('relations'),
@@ -207,25 +193,23 @@ export const unloggedKeysQuery: PostgresqlQuery<readonly UnloggedKey[]> = {
     JOIN pg_class b ON b.oid = k.confrelid
     WHERE k.contype = 'f' AND a.relpersistence = 'u'
   `,
-  decode: (rows) =>
-    rows.map((row) => ({
-      from: decodeText(row, 'from_table'),
-      to: decodeText(row, 'to_table'),
-      logged: decodeBoolean(row, 'logged'),
-      truncated: decodeBoolean(row, 'truncated'),
-    })),
-  absent: [],
-};
+  row: columns({
+    from: column.text('from_table'),
+    to: column.text('to_table'),
+    /** Whether the referenced table is permanent, and so is replicated. */
+    logged: column.boolean('logged'),
+    /**
+     * Whether the referenced table was truncated together with the unlogged one: both have new files, and most inserted
+     * rows are gone without a DELETE.
+     */
+    truncated: column.boolean('truncated'),
+  }),
+});
 
 /** A foreign key of a partitioned table. */
-export interface PartitionedKey {
-  readonly from: string;
-  readonly to: string;
-  /** Whether the referenced table, or a partition of it, has a new file, and most inserted rows are gone without a DELETE. */
-  readonly truncated: boolean;
-}
+export type PartitionedKey = RowOf<typeof partitionedKeysQuery>;
 
-export const partitionedKeysQuery: PostgresqlQuery<readonly PartitionedKey[]> = {
+export const partitionedKeysQuery = rowsQuery({
   id: 'partitioned-references',
   scope: 'database',
   when: featureCondition('relations'),
@@ -252,14 +236,13 @@ export const partitionedKeysQuery: PostgresqlQuery<readonly PartitionedKey[]> = 
           AND a.relkind = 'p'
         ORDER BY 1, 2
       `,
-  decode: (rows) =>
-    rows.map((row) => ({
-      from: decodeText(row, 'from_table'),
-      to: decodeText(row, 'to_table'),
-      truncated: decodeBoolean(row, 'truncated'),
-    })),
-  absent: [],
-};
+  row: columns({
+    from: column.text('from_table'),
+    to: column.text('to_table'),
+    /** Whether the referenced table, or a partition of it, has a new file, and most inserted rows are gone without a DELETE. */
+    truncated: column.boolean('truncated'),
+  }),
+});
 
 /** A validated foreign key of an ordinary table. */
 export interface ForeignKey {
@@ -288,7 +271,7 @@ export interface ForeignKeyColumn {
  * The query is sent only with `--deep`. A foreign key to a partitioned table has further entries for each partition,
  * with the same referencing table; only the first one says which rows are needed.
  */
-export const foreignKeysQuery: PostgresqlQuery<readonly ForeignKey[]> = {
+export const foreignKeysQuery = rowsQuery<ForeignKey>({
   id: 'foreign-keys',
   scope: 'database',
   sql: (version) => `
@@ -322,48 +305,36 @@ export const foreignKeysQuery: PostgresqlQuery<readonly ForeignKey[]> = {
     GROUP BY k.oid, k.conname, k.conrelid, k.confrelid, b.relkind
     ORDER BY 2, 1
   `,
-  decode: (rows) =>
-    rows.map((row) => {
-      const [parentNames, types, parentTypes, modifiers, parentModifiers, deterministic] = [
-        'parent_names',
-        'types',
-        'parent_types',
-        'modifiers',
-        'parent_modifiers',
-        'deterministic',
-      ].map((name) => decodeTextArray(row, name));
-      return {
-        name: decodeText(row, 'name'),
-        table: decodeNumber(row, 'table_oid'),
-        parent: decodeText(row, 'parent'),
-        parents: decodeTextArray(row, 'parents').map(Number),
-        columns: decodeTextArray(row, 'names').map((name, at) => ({
-          name,
-          parentName: parentNames?.[at] ?? '',
-          types: [Number(types?.[at]), Number(parentTypes?.[at])],
-          modifiers: [Number(modifiers?.[at]), Number(parentModifiers?.[at])],
-          isDeterministic: deterministic?.[at] === 't',
-        })),
-      };
-    }),
-  absent: [],
-};
-
-/** A constraint whose check by triggers was switched off, now or once. */
-export interface SwitchedOffConstraint {
-  /** With its table: `c_p_fkey on public.c`. */
-  readonly name: string;
-  /** Whether its triggers do not fire in ordinary sessions; a dump creates them enabled. */
-  readonly isDisabled: boolean;
-  /** Whether it is a foreign key that rows may violate. */
-  readonly mayHaveOrphans: boolean;
-}
+  row: (row) => {
+    const [parentNames, types, parentTypes, modifiers, parentModifiers, deterministic] = [
+      'parent_names',
+      'types',
+      'parent_types',
+      'modifiers',
+      'parent_modifiers',
+      'deterministic',
+    ].map((name) => decodeTextArray(row, name));
+    return {
+      name: decodeText(row, 'name'),
+      table: decodeNumber(row, 'table_oid'),
+      parent: decodeText(row, 'parent'),
+      parents: decodeTextArray(row, 'parents').map(Number),
+      columns: decodeTextArray(row, 'names').map((name, at) => ({
+        name,
+        parentName: parentNames?.[at] ?? '',
+        types: [Number(types?.[at]), Number(parentTypes?.[at])],
+        modifiers: [Number(modifiers?.[at]), Number(parentModifiers?.[at])],
+        isDeterministic: deterministic?.[at] === 't',
+      })),
+    };
+  },
+});
 
 /**
- * The row of a trigger that was switched off once is newer than that of the constraint, because ALTER TABLE … DISABLE
+ * Constraints whose check by triggers was switched off, now or once. The row of a trigger that was switched off once is newer than that of the constraint, because ALTER TABLE … DISABLE
  * TRIGGER and ENABLE TRIGGER write it again. Deferrable unique and exclusion constraints have triggers as well.
  */
-export const switchedOffConstraintsQuery: PostgresqlQuery<readonly SwitchedOffConstraint[]> = {
+export const switchedOffConstraintsQuery = rowsQuery({
   id: 'switched-off-constraints',
   scope: 'database',
   when: featureCondition('constraint-triggers'),
@@ -384,17 +355,18 @@ export const switchedOffConstraintsQuery: PostgresqlQuery<readonly SwitchedOffCo
     GROUP BY k.oid, k.conname, k.conrelid
     ORDER BY 1
   `,
-  decode: (rows) =>
-    rows.map((row) => ({
-      name: decodeText(row, 'name'),
-      isDisabled: decodeBoolean(row, 'is_disabled'),
-      mayHaveOrphans: decodeBoolean(row, 'may_have_orphans'),
-    })),
-  absent: [],
-};
+  row: columns({
+    /** With its table: `c_p_fkey on public.c`. */
+    name: column.text('name'),
+    /** Whether its triggers do not fire in ordinary sessions; a dump creates them enabled. */
+    isDisabled: column.boolean('is_disabled'),
+    /** Whether it is a foreign key that rows may violate. */
+    mayHaveOrphans: column.boolean('may_have_orphans'),
+  }),
+});
 
 /** Why sessions may skip foreign keys without a trace: a grant (PostgreSQL 15 and newer), or a stored setting. */
-export const roleSettersQuery: PostgresqlQuery<readonly string[]> = {
+export const roleSettersQuery = rowsQuery({
   id: 'replication-role',
   scope: 'server',
   sql: (version) => `
@@ -419,9 +391,8 @@ export const roleSettersQuery: PostgresqlQuery<readonly string[]> = {
         `
     }
   `,
-  decode: (rows) => rows.map((row) => decodeText(row, 'name')),
-  absent: [],
-};
+  row: column.text('name'),
+});
 
 /** A valid unique index of an ordinary table, not of a partitioned table. */
 export interface UniqueIndex {
@@ -448,7 +419,7 @@ export interface KeyColumn {
 }
 
 /** The INCLUDE columns of an index are not part of its key. The query is sent only with `--deep`. */
-export const uniqueIndexesQuery: PostgresqlQuery<readonly UniqueIndex[]> = {
+export const uniqueIndexesQuery = rowsQuery<UniqueIndex>({
   id: 'unique-indexes',
   scope: 'database',
   sql: (version) => `
@@ -484,25 +455,23 @@ export const uniqueIndexesQuery: PostgresqlQuery<readonly UniqueIndex[]> = {
       AND c.relpersistence <> 't'
     ORDER BY 1
   `,
-  decode: (rows) =>
-    rows.map((row) => {
-      const [types, modifiers, deterministic] = ['types', 'modifiers', 'deterministic'].map((name) =>
-        decodeTextArray(row, name),
-      );
-      return {
-        index: decodeText(row, 'name'),
-        table: decodeNumber(row, 'table_oid'),
-        isBtree: decodeBoolean(row, 'is_btree'),
-        hasExpression: decodeBoolean(row, 'has_expression'),
-        isPartial: decodeBoolean(row, 'is_partial'),
-        nullsEqual: decodeBoolean(row, 'nulls_equal'),
-        key: decodeTextArray(row, 'numbers').map((number, at) => ({
-          number: Number(number),
-          comparedType: Number(types?.[at]),
-          typeModifier: Number(modifiers?.[at]),
-          isDeterministic: deterministic?.[at] === 't',
-        })),
-      };
-    }),
-  absent: [],
-};
+  row: (row) => {
+    const [types, modifiers, deterministic] = ['types', 'modifiers', 'deterministic'].map((name) =>
+      decodeTextArray(row, name),
+    );
+    return {
+      index: decodeText(row, 'name'),
+      table: decodeNumber(row, 'table_oid'),
+      isBtree: decodeBoolean(row, 'is_btree'),
+      hasExpression: decodeBoolean(row, 'has_expression'),
+      isPartial: decodeBoolean(row, 'is_partial'),
+      nullsEqual: decodeBoolean(row, 'nulls_equal'),
+      key: decodeTextArray(row, 'numbers').map((number, at) => ({
+        number: Number(number),
+        comparedType: Number(types?.[at]),
+        typeModifier: Number(modifiers?.[at]),
+        isDeterministic: deterministic?.[at] === 't',
+      })),
+    };
+  },
+});

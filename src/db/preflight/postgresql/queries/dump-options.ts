@@ -1,22 +1,9 @@
 import { catalogOids, firstNormalOid } from '../../../../postgresql/catalog-oids.ts';
-import { decodeNumber, decodeOptionalText, decodeText } from '../../../../postgresql/rows.ts';
-import type { PostgresqlQuery } from '../query.ts';
+import { decodeText } from '../../../../postgresql/rows.ts';
+import { column, columns, type PostgresqlQuery, type RowOf, rowsQuery } from '../query.ts';
 import { isMemberSql, isNamedSql, isNotMemberSql, laterKeywords } from './catalog-predicates.ts';
 import { featureCondition } from './database-overview.ts';
 import { roleSettingsQuery } from './roles.ts';
-
-/**
- * A function of PostgreSQL or of an extension that a later release lacks, or has with other arguments, and whose
- * privileges were changed.
- */
-export interface RemovedFunction {
-  /** With argument types. */
-  readonly signature: string;
-  /** The first major version without the function; 0 for a dropped role. */
-  readonly since: number;
-  /** The object id of a role that was dropped, and that the initial privileges of the object have. */
-  readonly role: string | undefined;
-}
 
 /**
  * Signatures of functions that a PostgreSQL release removed or changed, as pg_proc describes them. Conversion functions
@@ -117,8 +104,11 @@ const removedMembers: typeof removedFunctions = [
   { since: 18, signatures: ['postgres_fdw_get_connections()'] },
 ];
 
-/** Privileges that differ from those after initdb, which a dump contains as GRANT and REVOKE. */
-export const removedFunctionsQuery: PostgresqlQuery<readonly RemovedFunction[]> = {
+/**
+ * Functions of PostgreSQL or of an extension that a later release lacks, or has with other arguments, and whose
+ * privileges differ from those after initdb: a dump contains these as GRANT and REVOKE.
+ */
+export const removedFunctionsQuery = rowsQuery({
   id: 'built-in-grants',
   scope: 'database',
   sql: (version) => {
@@ -161,14 +151,15 @@ export const removedFunctionsQuery: PostgresqlQuery<readonly RemovedFunction[]> 
       ORDER BY 1
     `;
   },
-  decode: (rows) =>
-    rows.map((row) => ({
-      signature: decodeText(row, 'signature'),
-      since: decodeNumber(row, 'since'),
-      role: decodeOptionalText(row, 'role'),
-    })),
-  absent: [],
-};
+  row: columns({
+    /** With argument types. */
+    signature: column.text('signature'),
+    /** The first major version without the function; 0 for a dropped role. */
+    since: column.number('since'),
+    /** The object id of a role that was dropped, and that the initial privileges of the object have. */
+    role: column.optionalText('role'),
+  }),
+});
 
 /** Before PostgreSQL 17 the initial privileges of a member of an extension keep a role that is dropped. */
 const droppedRoles = `
@@ -185,14 +176,9 @@ const droppedRoles = `
 `;
 
 /** An object whose definition, as this server writes it, contains a name that a later release reads as a keyword. */
-export interface LaterKeywordUse {
-  readonly object: string;
-  readonly word: string;
-  /** The first major version in which the word is such a keyword. */
-  readonly since: number;
-}
+export type LaterKeywordUse = RowOf<typeof laterKeywordUsesQuery>;
 
-export const laterKeywordUsesQuery: PostgresqlQuery<readonly LaterKeywordUse[]> = {
+export const laterKeywordUsesQuery = rowsQuery({
   id: 'keyword-names',
   scope: 'database',
   when: featureCondition('keyword-names'),
@@ -234,14 +220,13 @@ export const laterKeywordUsesQuery: PostgresqlQuery<readonly LaterKeywordUse[]> 
     }
     return `WITH w (word, since) AS (VALUES ${rows}) ${parts.join(' UNION ')} ORDER BY 1, 2`;
   },
-  decode: (rows) =>
-    rows.map((row) => ({
-      object: decodeText(row, 'object'),
-      word: decodeText(row, 'word'),
-      since: decodeNumber(row, 'since'),
-    })),
-  absent: [],
-};
+  row: columns({
+    object: column.text('object'),
+    word: column.text('word'),
+    /** The first major version in which the word is such a keyword. */
+    since: column.number('since'),
+  }),
+});
 
 function functionKindSql(version: number): string {
   if (version < 110_000) return "CASE WHEN p.proisagg THEN 'aggregate' ELSE 'function' END";

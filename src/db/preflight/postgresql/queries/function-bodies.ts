@@ -1,6 +1,6 @@
 import { catalogOids, firstNormalOid, schemaOids, typeOids } from '../../../../postgresql/catalog-oids.ts';
 import { decodeBoolean, decodeText, decodeTextArray } from '../../../../postgresql/rows.ts';
-import type { PostgresqlQuery } from '../query.ts';
+import { column, columns, type RowOf, rowsQuery } from '../query.ts';
 import { featureCondition } from './database-overview.ts';
 import { userDependentsCte, userFunctionSql } from './function-uses.ts';
 import { dumpedTreesSql } from './incompatible-calls.ts';
@@ -37,7 +37,7 @@ export interface ObjectBody {
   readonly names: readonly string[];
 }
 
-export const bodiesQuery: PostgresqlQuery<readonly ObjectBody[]> = {
+export const bodiesQuery = rowsQuery<ObjectBody>({
   id: 'function-bodies',
   scope: 'database',
   when: featureCondition('called-functions'),
@@ -79,26 +79,24 @@ export const bodiesQuery: PostgresqlQuery<readonly ObjectBody[]> = {
     UNION ALL
     ${viewBodiesSql}
   `,
-  decode: (rows) =>
-    rows.map((row) => ({
-      oid: decodeText(row, 'oid'),
-      schema: decodeText(row, 'nspname'),
-      name: decodeText(row, 'proname'),
-      isView: row.lanname === 'view',
-      signature: decodeText(row, 'signature'),
-      language: row.lanname === 'sql' ? 'sql' : 'plpgsql',
-      text: decodeText(row, 'body'),
-      bound: decodeText(row, 'bound'),
-      hasPath: decodeBoolean(row, 'has_path'),
-      ...(row.user_path == null ? {} : { userPath: decodeText(row, 'user_path') }),
-      hasZone: decodeBoolean(row, 'has_zone'),
-      inlined: decodeBoolean(row, 'inlined'),
-      calls: decodeTextArray(row, 'calls'),
-      types: decodeTextArray(row, 'types'),
-      names: decodeTextArray(row, 'names'),
-    })),
-  absent: [],
-};
+  row: (row) => ({
+    oid: decodeText(row, 'oid'),
+    schema: decodeText(row, 'nspname'),
+    name: decodeText(row, 'proname'),
+    isView: row.lanname === 'view',
+    signature: decodeText(row, 'signature'),
+    language: row.lanname === 'sql' ? 'sql' : 'plpgsql',
+    text: decodeText(row, 'body'),
+    bound: decodeText(row, 'bound'),
+    hasPath: decodeBoolean(row, 'has_path'),
+    ...(row.user_path == null ? {} : { userPath: decodeText(row, 'user_path') }),
+    hasZone: decodeBoolean(row, 'has_zone'),
+    inlined: decodeBoolean(row, 'inlined'),
+    calls: decodeTextArray(row, 'calls'),
+    types: decodeTextArray(row, 'types'),
+    names: decodeTextArray(row, 'names'),
+  }),
+});
 
 /** Views that use functions of users or other views. */
 const viewBodiesSql = `
@@ -184,7 +182,7 @@ export interface NamedObject {
  * Returns the objects whose names occur in function bodies. All objects whose names need quotes are returned, because
  * such a name may consist of several words.
  */
-export const namedObjectsQuery: PostgresqlQuery<readonly NamedObject[]> = {
+export const namedObjectsQuery = rowsQuery<NamedObject>({
   id: 'named-objects',
   scope: 'database',
   when: featureCondition('called-functions'),
@@ -264,16 +262,14 @@ export const namedObjectsQuery: PostgresqlQuery<readonly NamedObject[]> = {
           )
       )
   `,
-  decode: (rows) =>
-    rows.map((row) => ({
-      kind: namedObjectKinds.find((one) => one === row.kind) ?? 'relation',
-      schema: decodeText(row, 'nspname'),
-      name: decodeText(row, 'name'),
-      isReplaced: decodeBoolean(row, 'is_replaced'),
-      types: decodeTextArray(row, 'types'),
-    })),
-  absent: [],
-};
+  row: (row) => ({
+    kind: namedObjectKinds.find((one) => one === row.kind) ?? 'relation',
+    schema: decodeText(row, 'nspname'),
+    name: decodeText(row, 'name'),
+    isReplaced: decodeBoolean(row, 'is_replaced'),
+    types: decodeTextArray(row, 'types'),
+  }),
+});
 
 const namedObjectKinds: readonly NamedObject['kind'][] = [
   'function',
@@ -286,22 +282,14 @@ const namedObjectKinds: readonly NamedObject['kind'][] = [
 /**
  * An operator that PostgreSQL finds for a function body only through the search_path, for operands of certain types.
  */
-export interface PathOperator {
-  readonly schema: string;
-  readonly name: string;
-  /** Name of the operand type in pg_type; empty for any type. */
-  readonly left: string;
-  readonly right: string;
-  /** Whether pg_catalog has an operator of the name that accepts the operands by an implicit cast, and means another. */
-  readonly isReplaced: boolean;
-}
+export type PathOperator = RowOf<typeof pathOperatorsQuery>;
 
 /**
  * Returns one row for each combination of operand types for which pg_catalog has no operator of the name. An implicit
  * cast lets an array match an operator of arrays, and citext an operator of text. Operators that no function body
  * contains are excluded first, to keep the query fast.
  */
-export const pathOperatorsQuery: PostgresqlQuery<readonly PathOperator[]> = {
+export const pathOperatorsQuery = rowsQuery({
   id: 'search-path-operators',
   scope: 'database',
   when: featureCondition('called-functions'),
@@ -349,16 +337,16 @@ export const pathOperatorsQuery: PostgresqlQuery<readonly PathOperator[]> = {
           AND (l.oid >= '${firstNormalOid}' OR r.oid >= '${firstNormalOid}')
       )
   `,
-  decode: (rows) =>
-    rows.map((row) => ({
-      schema: decodeText(row, 'nspname'),
-      name: decodeText(row, 'oprname'),
-      left: decodeText(row, 'l'),
-      right: decodeText(row, 'r'),
-      isReplaced: decodeBoolean(row, 'is_replaced'),
-    })),
-  absent: [],
-};
+  row: columns({
+    schema: column.text('nspname'),
+    name: column.text('oprname'),
+    /** Name of the operand type in pg_type; empty for any type. */
+    left: column.text('l'),
+    right: column.text('r'),
+    /** Whether pg_catalog has an operator of the name that accepts the operands by an implicit cast, and means another. */
+    isReplaced: column.boolean('is_replaced'),
+  }),
+});
 
 /** A definition that a dump writes with the bare name of an operator that pg_catalog does not have. */
 export interface UnqualifiedOperatorUse {
@@ -377,7 +365,7 @@ export interface UnqualifiedOperatorUse {
  * WHEN and JOIN … USING. In comparisons of rows the first operator stands for all of them. The name is resolved as
  * PostgreSQL does: the operator with most operands of the same types, then of preferred types; several are an error.
  */
-export const unqualifiedOperatorUsesQuery: PostgresqlQuery<readonly UnqualifiedOperatorUse[]> = {
+export const unqualifiedOperatorUsesQuery = rowsQuery<UnqualifiedOperatorUse>({
   id: 'unqualified-operators',
   scope: 'database',
   when: featureCondition('used-operators'),
@@ -445,19 +433,17 @@ export const unqualifiedOperatorUsesQuery: PostgresqlQuery<readonly UnqualifiedO
     WHERE q.oprnamespace <> w.home
     ORDER BY 1, 3
   `,
-  decode: (rows) =>
-    rows.map((row) => {
-      const scores = decodeTextArray(row, 'scores').map(Number);
-      const best = Math.max(...scores);
-      return {
-        object: decodeText(row, 'object'),
-        operator: decodeText(row, 'operator'),
-        isMissing: scores.filter((score) => score === best).length !== 1,
-        stores: decodeBoolean(row, 'stores'),
-      };
-    }),
-  absent: [],
-};
+  row: (row) => {
+    const scores = decodeTextArray(row, 'scores').map(Number);
+    const best = Math.max(...scores);
+    return {
+      object: decodeText(row, 'object'),
+      operator: decodeText(row, 'operator'),
+      isMissing: scores.filter((score) => score === best).length !== 1,
+      stores: decodeBoolean(row, 'stores'),
+    };
+  },
+});
 
 /** CASE x WHEN y is stored as an operator with a test expression on its left, which may be converted implicitly. */
 const caseOperatorPattern =

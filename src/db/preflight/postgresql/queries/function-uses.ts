@@ -1,7 +1,7 @@
 import { accessMethodOids, catalogOids, firstNormalOid, typeOids } from '../../../../postgresql/catalog-oids.ts';
 import { decodeBoolean, decodeText, type PostgresqlRow } from '../../../../postgresql/rows.ts';
 
-import type { PostgresqlQuery } from '../query.ts';
+import { rowsQuery } from '../query.ts';
 import { isNotMemberSql, userDependencySql } from './catalog-predicates.ts';
 import { featureCondition } from './database-overview.ts';
 import { containingTypesSql } from './row-scan.ts';
@@ -334,20 +334,18 @@ export interface FunctionUse {
   readonly filled: boolean;
 }
 
-export const functionUsesQuery: PostgresqlQuery<readonly FunctionUse[]> = {
+export const functionUsesQuery = rowsQuery<FunctionUse>({
   id: 'function-uses',
   scope: 'database',
   when: featureCondition('called-functions'),
   sql: (version) => `${userDependentsCte} ${functionUsesSql(version)}`,
-  decode: (rows) =>
-    rows.map((row) => ({
-      calls: decodeText(row, 'calls'),
-      kind: kindOf(row),
-      name: decodeText(row, 'name'),
-      filled: decodeBoolean(row, 'filled'),
-    })),
-  absent: [],
-};
+  row: (row) => ({
+    calls: decodeText(row, 'calls'),
+    kind: kindOf(row),
+    name: decodeText(row, 'name'),
+    filled: decodeBoolean(row, 'filled'),
+  }),
+});
 
 function kindOf({ kind }: PostgresqlRow): FunctionUse['kind'] {
   return kinds.find((one) => one === kind) ?? 'check';

@@ -1,7 +1,7 @@
 import { catalogOids, firstNormalOid, firstSuperuserOid } from '../../../../postgresql/catalog-oids.ts';
 import { quoteIdentifier } from '../../../../postgresql/quote.ts';
 import { decodeBoolean, decodeNumber, decodeText } from '../../../../postgresql/rows.ts';
-import type { PostgresqlQuery } from '../query.ts';
+import { column, type PostgresqlQuery, rowsQuery } from '../query.ts';
 import { featureCondition } from './database-overview.ts';
 
 /** The GRANT statement that allows a role to read what only members of the monitoring roles can read. */
@@ -72,7 +72,7 @@ export const largeObjectsQuery: PostgresqlQuery<number> = {
 };
 
 /** Object ids of large objects that the role cannot read; pg_read_all_data does not include large objects. */
-export const unreadableLargeObjectsQuery: PostgresqlQuery<readonly string[]> = {
+export const unreadableLargeObjectsQuery = rowsQuery({
   id: 'unreadable-large-objects',
   scope: 'database',
   when: featureCondition('large-objects'),
@@ -92,9 +92,8 @@ export const unreadableLargeObjectsQuery: PostgresqlQuery<readonly string[]> = {
         ORDER BY m.oid
         LIMIT ${largeObjectLimit}
       `,
-  decode: (rows) => rows.map((row) => decodeText(row, 'oid')),
-  absent: [],
-};
+  row: column.text('oid'),
+});
 
 /** An object that pg_dump reads, but that the role may not read. */
 export interface UnreadableObject {

@@ -5,15 +5,9 @@ import {
   schemaOids,
   tablespaceOids,
 } from '../../../../postgresql/catalog-oids.ts';
-import {
-  decodeBoolean,
-  decodeNumber,
-  decodeOptionalText,
-  decodeText,
-  type PostgresqlRow,
-} from '../../../../postgresql/rows.ts';
+import { decodeBoolean, decodeNumber, decodeText, type PostgresqlRow } from '../../../../postgresql/rows.ts';
 
-import type { PostgresqlQuery } from '../query.ts';
+import { column, columns, type PostgresqlQuery, type RowOf, rowsQuery } from '../query.ts';
 import { isNotMemberSql, uncommonRelationSql } from './catalog-predicates.ts';
 import { featureCondition } from './database-overview.ts';
 
@@ -179,28 +173,13 @@ function selected(generated: string): string {
   return `SELECT a.attrelid::regclass AS name, a.attname, ${generated} AS generated`;
 }
 
-/** A trigger that fires when a subscription on the target applies changes. */
-export interface ApplyTrigger {
-  readonly table: string;
-  readonly name: string;
-  /**
-   * Whether the trigger is enabled with ENABLE ALWAYS. If false, it is enabled with ENABLE REPLICA and does not fire in
-   * sessions of applications.
-   */
-  readonly always: boolean;
-  /** Whether the trigger function does more than return the row. */
-  readonly acts: boolean;
-  /** Whether the table of the trigger is unlogged, so that no changes are applied to it. */
-  readonly unlogged: boolean;
-}
-
 /**
- * Applied changes fire row triggers, and the initial copy fires statement triggers of INSERT. Triggers on foreign
+ * Triggers that fire when a subscription on the target applies changes. Applied changes fire row triggers, and the initial copy fires statement triggers of INSERT. Triggers on foreign
  * tables do not fire, because no changes are applied to them. Bits of pg_trigger.tgtype: 1 FOR EACH ROW, 2 BEFORE, 4
  * INSERT, 8 DELETE, 16 UPDATE, 32 TRUNCATE, 64 INSTEAD OF. In a BEFORE DELETE trigger NEW is NULL, so a trigger function that returns
  * NEW cancels the DELETE. suppress_redundant_updates_trigger leaves out only updates that change nothing.
  */
-export const applyTriggersQuery: PostgresqlQuery<readonly ApplyTrigger[]> = {
+export const applyTriggersQuery = rowsQuery({
   id: 'apply-triggers',
   scope: 'database',
   when: featureCondition('always-triggers'),
@@ -234,16 +213,20 @@ export const applyTriggersQuery: PostgresqlQuery<readonly ApplyTrigger[]> = {
       AND c.relpersistence <> 't'
       AND (t.tgtype & 1 <> 0 OR t.tgtype & 36 <> 0)
   `,
-  decode: (rows) =>
-    rows.map((row) => ({
-      table: decodeText(row, 'name'),
-      name: decodeText(row, 'tgname'),
-      always: decodeBoolean(row, 'always'),
-      acts: decodeBoolean(row, 'acts'),
-      unlogged: decodeBoolean(row, 'unlogged'),
-    })),
-  absent: [],
-};
+  row: columns({
+    table: column.text('name'),
+    name: column.text('tgname'),
+    /**
+     * Whether the trigger is enabled with ENABLE ALWAYS. If false, it is enabled with ENABLE REPLICA and does not fire in
+     * sessions of applications.
+     */
+    always: column.boolean('always'),
+    /** Whether the trigger function does more than return the row. */
+    acts: column.boolean('acts'),
+    /** Whether the table of the trigger is unlogged, so that no changes are applied to it. */
+    unlogged: column.boolean('unlogged'),
+  }),
+});
 
 /** An AFTER trigger may return anything. */
 const givesAny = '^[[:space:]]*begin[[:space:]]+return[[:space:]]+(new|old|null)[^a-z0-9_"]*end[^a-z0-9_"]*$';
@@ -251,19 +234,10 @@ const givesAny = '^[[:space:]]*begin[[:space:]]+return[[:space:]]+(new|old|null)
 /** The pattern contains no backslash, whose meaning depends on standard_conforming_strings. */
 const givesBack = '^[[:space:]]*begin[[:space:]]+return[[:space:]]+(new|old)[^a-z0-9_"]*end[^a-z0-9_"]*$';
 
-export interface EventTrigger {
-  readonly name: string;
-  /**
-   * The body of the trigger function, if it is in PL/pgSQL and the trigger fires for CREATE PUBLICATION or CREATE
-   * SUBSCRIPTION.
-   */
-  readonly body: string | undefined;
-  /** The body of the trigger function, if the trigger fires at login. */
-  readonly atLogin: string | undefined;
-}
+export type EventTrigger = RowOf<typeof eventTriggersQuery>;
 
 /** Event triggers of extensions are left out, because CREATE EXTENSION creates them on the target as well. */
-export const eventTriggersQuery: PostgresqlQuery<readonly EventTrigger[]> = {
+export const eventTriggersQuery = rowsQuery({
   id: 'event-triggers',
   scope: 'database',
   when: featureCondition('functions'),
@@ -284,11 +258,14 @@ export const eventTriggersQuery: PostgresqlQuery<readonly EventTrigger[]> = {
     WHERE ${isNotMemberSql('pg_event_trigger', 'e.oid')}
     ORDER BY 1
   `,
-  decode: (rows) =>
-    rows.map((row) => ({
-      name: decodeText(row, 'evtname'),
-      body: decodeOptionalText(row, 'body'),
-      atLogin: decodeOptionalText(row, 'at_login'),
-    })),
-  absent: [],
-};
+  row: columns({
+    name: column.text('evtname'),
+    /**
+     * The body of the trigger function, if it is in PL/pgSQL and the trigger fires for CREATE PUBLICATION or CREATE
+     * SUBSCRIPTION.
+     */
+    body: column.optionalText('body'),
+    /** The body of the trigger function, if the trigger fires at login. */
+    atLogin: column.optionalText('at_login'),
+  }),
+});

@@ -9,7 +9,7 @@ import {
 } from '../../../../postgresql/rows.ts';
 import { isNullField } from '../../../../postgresql/table-rows.ts';
 import type { PreflightOptions } from '../../options.ts';
-import type { PostgresqlQuery } from '../query.ts';
+import { column, columns, type RowOf, rowsQuery } from '../query.ts';
 import { targetVersionNumber } from '../source-facts.ts';
 import { lockedRelationsSql } from './catalog-predicates.ts';
 import { featureCondition } from './database-overview.ts';
@@ -69,7 +69,7 @@ const possibleWrites: readonly (readonly [flag: string, write: PossibleWrite])[]
   ['r', 'rule'],
 ];
 
-export const unsafeIdentitiesQuery: PostgresqlQuery<readonly UnsafeIdentity[]> = {
+export const unsafeIdentitiesQuery = rowsQuery<UnsafeIdentity>({
   id: 'replica-identities',
   scope: 'database',
   when: featureCondition('relations', 'columns'),
@@ -147,27 +147,25 @@ export const unsafeIdentitiesQuery: PostgresqlQuery<readonly UnsafeIdentity[]> =
     `;
   },
   // All flags of a table are in one column, because a database may have a hundred thousand tables.
-  decode: (rows) =>
-    rows.map((row) => {
-      const flags = decodeText(row, 'flags');
-      return {
-        name: decodeText(row, 'name'),
-        identity: flags.slice(0, 1),
-        unlogged: flags.includes('u', 1),
-        keyed: flags.includes('k', 1),
-        index: decodeOptionalText(row, 'identity_index'),
-        generatedKey: flags.includes('G', 1),
-        generated: flags.includes('g', 1),
-        primaryUsable: flags.includes('p', 1),
-        usableIndex: decodeOptionalText(row, 'usable_index'),
-        writes: decodeOptionalNumber(row, 'writes'),
-        olderThanCounters: flags.includes('o', 1),
-        parent: decodeParent(row),
-        perhaps: possibleWrites.filter(([flag]) => flags.includes(flag, 1)).map(([, write]) => write),
-      };
-    }),
-  absent: [],
-};
+  row: (row) => {
+    const flags = decodeText(row, 'flags');
+    return {
+      name: decodeText(row, 'name'),
+      identity: flags.slice(0, 1),
+      unlogged: flags.includes('u', 1),
+      keyed: flags.includes('k', 1),
+      index: decodeOptionalText(row, 'identity_index'),
+      generatedKey: flags.includes('G', 1),
+      generated: flags.includes('g', 1),
+      primaryUsable: flags.includes('p', 1),
+      usableIndex: decodeOptionalText(row, 'usable_index'),
+      writes: decodeOptionalNumber(row, 'writes'),
+      olderThanCounters: flags.includes('o', 1),
+      parent: decodeParent(row),
+      perhaps: possibleWrites.filter(([flag]) => flags.includes(flag, 1)).map(([, write]) => write),
+    };
+  },
+});
 
 /**
  * WITH clause: the tables of which a parent, a child or another child of the same root had changed rows (`kin`). The
@@ -276,18 +274,14 @@ function decodeParent(row: PostgresqlRow): UnsafeIdentity['parent'] {
 }
 
 /** A column whose type has no equality operator, in a table whose replica identity is the whole row. */
-export interface IncomparableColumn {
-  readonly table: string;
-  /** `doc json`. */
-  readonly column: string;
-}
+export type IncomparableColumn = RowOf<typeof incomparableColumnsQuery>;
 
 /**
  * Finds the equality operator like TYPECACHE_EQ_OPR (src/backend/utils/cache/typcache.c): from a default btree or hash
  * operator class of the type, or of a type that is binary compatible by an implicit cast. Arrays, composite types and
  * domains have an equality operator if their elements have one; enums and ranges always have one.
  */
-export const incomparableColumnsQuery: PostgresqlQuery<readonly IncomparableColumn[]> = {
+export const incomparableColumnsQuery = rowsQuery({
   id: 'columns-without-equality',
   scope: 'database',
   when: featureCondition('relations'),
@@ -323,9 +317,12 @@ export const incomparableColumnsQuery: PostgresqlQuery<readonly IncomparableColu
     JOIN bare ON bare.root = used.atttypid
     ORDER BY used.attrelid, used.attnum
   `,
-  decode: (rows) => rows.map((row) => ({ table: decodeText(row, 'name'), column: decodeText(row, 'described') })),
-  absent: [],
-};
+  row: columns({
+    table: column.text('name'),
+    /** `doc json`. */
+    column: column.text('described'),
+  }),
+});
 
 /** WITH clause: the columns of tables without a key (`used`), and the types that the type of each contains (`made`). */
 function columnsOfWholeRowsCte(version: number): string {
@@ -362,7 +359,7 @@ export type LooselyEqualColumn = IncomparableColumn;
  * numeric with a scale and char(n) keep one form of each value. Floating-point numbers are left out: only 0 and -0 are
  * equal.
  */
-export const looselyEqualColumnsQuery: PostgresqlQuery<readonly LooselyEqualColumn[]> = {
+export const looselyEqualColumnsQuery = rowsQuery<LooselyEqualColumn>({
   id: 'loosely-equal-columns',
   scope: 'database',
   when: featureCondition('relations'),
@@ -389,9 +386,8 @@ export const looselyEqualColumnsQuery: PostgresqlQuery<readonly LooselyEqualColu
       ${version < 120_000 ? '' : 'OR EXISTS (SELECT FROM pg_collation l WHERE l.oid = used.attcollation AND NOT l.collisdeterministic)'}
     ORDER BY used.attrelid, used.attnum
   `,
-  decode: (rows) => rows.map((row) => ({ table: decodeText(row, 'name'), column: decodeText(row, 'described') })),
-  absent: [],
-};
+  row: (row) => ({ table: decodeText(row, 'name'), column: decodeText(row, 'described') }),
+});
 
 /**
  * Condition for the index `i` that identifies rows of the table `c`: the index of REPLICA IDENTITY USING INDEX, else
@@ -491,7 +487,7 @@ function beginsWithSent(version: number, index: string): string {
  * The target compares the columns of the index that it uses, also generated ones, for which it has no value then: it
  * searches for NULL (execReplication.c: build_replindex_scan_key).
  */
-export const missedColumnsQuery: PostgresqlQuery<readonly MissedColumn[]> = {
+export const missedColumnsQuery = rowsQuery<MissedColumn>({
   id: 'columns-missed-by-index',
   scope: 'database',
   when: featureCondition('relations'),
@@ -520,23 +516,19 @@ export const missedColumnsQuery: PostgresqlQuery<readonly MissedColumn[]> = {
       AND NOT ${earlier(version)}
     ORDER BY 1, 2
   `,
-  decode: (rows) =>
-    rows.map((row) => ({
-      table: decodeText(row, 'name'),
-      column: decodeText(row, 'attname'),
-      index: decodeText(row, 'by_index'),
-      ...(decodeBoolean(row, 'hashed')
-        ? {
-            why: 'null',
-            ...(decodeBoolean(row, 'filled')
-              ? { rows: 'unseen', searched: decodeSearchedTable(row) }
-              : { rows: 'none' }),
-          }
-        : { why: 'generated', rows: 'violate' }),
-    })),
+  row: (row) => ({
+    table: decodeText(row, 'name'),
+    column: decodeText(row, 'attname'),
+    index: decodeText(row, 'by_index'),
+    ...(decodeBoolean(row, 'hashed')
+      ? {
+          why: 'null',
+          ...(decodeBoolean(row, 'filled') ? { rows: 'unseen', searched: decodeSearchedTable(row) } : { rows: 'none' }),
+        }
+      : { why: 'generated', rows: 'violate' }),
+  }),
   searchRows: (found, search) => completeBySearch(found, search, isNullField),
-  absent: [],
-};
+});
 
 /** The releases that use such an index for REPLICA IDENTITY FULL: a btree index since 16, a hash index since 17. */
 const usedSince = { generated: 160_000, null: 170_000 } as const;

@@ -1,11 +1,5 @@
-import {
-  decodeBoolean,
-  decodeNumber,
-  decodeOptionalNumber,
-  decodeOptionalText,
-  decodeText,
-} from '../../../../postgresql/rows.ts';
-import type { PostgresqlQuery } from '../query.ts';
+import { decodeBoolean, decodeNumber, decodeText } from '../../../../postgresql/rows.ts';
+import { column, columns, type PostgresqlQuery, type RowOf, rowsQuery } from '../query.ts';
 import { featureCondition } from './database-overview.ts';
 
 export interface Publication {
@@ -15,7 +9,7 @@ export interface Publication {
   readonly inSchema?: boolean;
 }
 
-export const publicationsQuery: PostgresqlQuery<readonly Publication[]> = {
+export const publicationsQuery = rowsQuery<Publication>({
   id: 'publications',
   scope: 'database',
   when: featureCondition('publications'),
@@ -30,34 +24,21 @@ export const publicationsQuery: PostgresqlQuery<readonly Publication[]> = {
         FROM pg_publication p
         ORDER BY pubname
       `,
-  decode: (rows) =>
-    rows.map((row) => ({
-      name: decodeText(row, 'pubname'),
-      allTables: decodeBoolean(row, 'puballtables'),
-      inSchema: decodeBoolean(row, 'in_schema'),
-    })),
-  absent: [],
-};
+  row: (row) => ({
+    name: decodeText(row, 'pubname'),
+    allTables: decodeBoolean(row, 'puballtables'),
+    inSchema: decodeBoolean(row, 'in_schema'),
+  }),
+});
 
 /** The names that migration engines give to their publications. */
 export function isMigrationPublication(name: string): boolean {
   return /^(aiven_db_migrate_|cloudctl_)/.test(name);
 }
 
-export interface ReplicationSlot {
-  readonly name: string;
-  readonly kind: 'physical' | 'logical';
-  readonly plugin: string | undefined;
-  readonly database: string | undefined;
-  readonly active: boolean;
-  readonly temporary: boolean;
-  /** Bytes of WAL that the server keeps for the slot; undefined if there are none, or if the server is in recovery. */
-  readonly retained: number | undefined;
-  /** The state of the WAL that the slot needs: `reserved`, `extended`, `unreserved` or `lost` (since PostgreSQL 13). */
-  readonly walStatus: string | undefined;
-}
+export type ReplicationSlot = RowOf<typeof slotsQuery>;
 
-export const slotsQuery: PostgresqlQuery<readonly ReplicationSlot[]> = {
+export const slotsQuery = rowsQuery({
   id: 'slots',
   scope: 'server',
   sql: (version, { inRecovery }) => `
@@ -72,19 +53,19 @@ export const slotsQuery: PostgresqlQuery<readonly ReplicationSlot[]> = {
     FROM pg_replication_slots
     ORDER BY slot_name
   `,
-  decode: (rows) =>
-    rows.map((row) => ({
-      name: decodeText(row, 'slot_name'),
-      kind: row.slot_type === 'logical' ? 'logical' : 'physical',
-      plugin: decodeOptionalText(row, 'plugin'),
-      database: decodeOptionalText(row, 'database'),
-      active: decodeBoolean(row, 'active'),
-      temporary: decodeBoolean(row, 'temporary'),
-      retained: decodeOptionalNumber(row, 'retained'),
-      walStatus: decodeOptionalText(row, 'wal_status'),
-    })),
-  absent: [],
-};
+  row: columns({
+    name: column.text('slot_name'),
+    kind: (row) => (row.slot_type === 'logical' ? 'logical' : 'physical'),
+    plugin: column.optionalText('plugin'),
+    database: column.optionalText('database'),
+    active: column.boolean('active'),
+    temporary: column.boolean('temporary'),
+    /** Bytes of WAL that the server keeps for the slot; undefined if there are none, or if the server is in recovery. */
+    retained: column.optionalNumber('retained'),
+    /** The state of the WAL that the slot needs: `reserved`, `extended`, `unreserved` or `lost` (since PostgreSQL 13). */
+    walStatus: column.optionalText('wal_status'),
+  }),
+});
 
 /** The function for the current WAL position fails in recovery. */
 function retained(version: number, inRecovery: boolean): string {
@@ -148,24 +129,18 @@ export const walVolumeQuery: PostgresqlQuery<WalVolume | undefined> = {
 };
 
 /** A WAL sender process, which serves a standby, a base backup or logical replication. */
-export interface WalSender {
-  readonly user: string;
-  readonly application: string;
-  /**
-   * pg_stat_replication.sync_state: `sync`, `quorum`, `potential` or `async`; undefined if it is hidden from this role.
-   */
-  readonly syncState: string | undefined;
-}
+export type WalSender = RowOf<typeof walSendersQuery>;
 
-export const walSendersQuery: PostgresqlQuery<readonly WalSender[]> = {
+export const walSendersQuery = rowsQuery({
   id: 'wal-senders',
   scope: 'server',
   sql: () => 'SELECT usename, application_name, sync_state FROM pg_stat_replication',
-  decode: (rows) =>
-    rows.map((row) => ({
-      user: decodeText(row, 'usename'),
-      application: decodeText(row, 'application_name'),
-      syncState: decodeOptionalText(row, 'sync_state'),
-    })),
-  absent: [],
-};
+  row: columns({
+    user: column.text('usename'),
+    application: column.text('application_name'),
+    /**
+     * pg_stat_replication.sync_state: `sync`, `quorum`, `potential` or `async`; undefined if it is hidden from this role.
+     */
+    syncState: column.optionalText('sync_state'),
+  }),
+});

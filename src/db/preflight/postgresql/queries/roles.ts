@@ -7,7 +7,7 @@ import {
   decodeText,
   decodeTextArray,
 } from '../../../../postgresql/rows.ts';
-import type { PostgresqlQuery } from '../query.ts';
+import { column, columns, type PostgresqlQuery, rowsQuery } from '../query.ts';
 
 /** The role that the migration logs in with. */
 export interface MigrationRole {
@@ -84,15 +84,7 @@ export const migrationRoleQuery: PostgresqlQuery<MigrationRole> = {
 };
 
 /** A role of a user that can log in, or has an attribute that the target does not give to it. */
-export interface UserRole {
-  readonly name: string;
-  readonly superuser: boolean;
-  readonly canLogin: boolean;
-  /** REPLICATION and BYPASSRLS, as ALTER ROLE writes them. */
-  readonly attributes: readonly string[];
-}
-
-export const userRolesQuery: PostgresqlQuery<readonly UserRole[]> = {
+export const userRolesQuery = rowsQuery({
   id: 'login-roles',
   scope: 'server',
   sql: () => `
@@ -108,24 +100,22 @@ export const userRolesQuery: PostgresqlQuery<readonly UserRole[]> = {
     WHERE oid >= ${firstNormalOid} AND (rolsuper OR rolcanlogin OR rolreplication OR rolbypassrls)
     ORDER BY rolname
   `,
-  decode: (rows) =>
-    rows.map((row) => ({
-      name: decodeText(row, 'rolname'),
-      superuser: decodeBoolean(row, 'rolsuper'),
-      canLogin: decodeBoolean(row, 'rolcanlogin'),
-      attributes: decodeTextArray(row, 'attributes'),
-    })),
-  absent: [],
-};
+  row: columns({
+    name: column.text('rolname'),
+    superuser: column.boolean('rolsuper'),
+    canLogin: column.boolean('rolcanlogin'),
+    /** REPLICATION and BYPASSRLS, as ALTER ROLE writes them. */
+    attributes: column.texts('attributes'),
+  }),
+});
 
 /** Names of all superusers, including the superuser that initdb created. */
-export const superusersQuery: PostgresqlQuery<readonly string[]> = {
+export const superusersQuery = rowsQuery({
   id: 'superusers',
   scope: 'server',
   sql: () => 'SELECT rolname FROM pg_roles WHERE rolsuper ORDER BY rolname',
-  decode: (rows) => rows.map((row) => decodeText(row, 'rolname')),
-  absent: [],
-};
+  row: column.text('rolname'),
+});
 
 /**
  * A setting of ALTER ROLE … SET or ALTER DATABASE … SET; `role` or `database` is undefined if the setting applies to
@@ -177,7 +167,7 @@ export const otherRolesTextSettingsQuery: PostgresqlQuery<readonly RoleSetting[]
   absent: [],
 };
 
-export const roleSettingsQuery: PostgresqlQuery<readonly RoleSetting[]> = {
+export const roleSettingsQuery = rowsQuery<RoleSetting>({
   id: 'role-settings',
   scope: 'server',
   sql: () => `
@@ -187,16 +177,14 @@ export const roleSettingsQuery: PostgresqlQuery<readonly RoleSetting[]> = {
     LEFT JOIN pg_roles r ON r.oid = s.setrole
     WHERE s.setrole = 0 OR r.rolname = current_user
   `,
-  decode: (rows) =>
-    rows.map((row) => {
-      const assignment = decodeText(row, 'assignment');
-      const at = assignment.indexOf('=');
-      return {
-        database: decodeOptionalText(row, 'database'),
-        role: decodeOptionalText(row, 'role'),
-        name: assignment.slice(0, at),
-        value: assignment.slice(at + 1),
-      };
-    }),
-  absent: [],
-};
+  row: (row) => {
+    const assignment = decodeText(row, 'assignment');
+    const at = assignment.indexOf('=');
+    return {
+      database: decodeOptionalText(row, 'database'),
+      role: decodeOptionalText(row, 'role'),
+      name: assignment.slice(0, at),
+      value: assignment.slice(at + 1),
+    };
+  },
+});

@@ -10,7 +10,7 @@ import {
 } from '../../../../postgresql/rows.ts';
 
 import { isCopiedSql, type OrdinaryTable, splitTextRow } from '../../../../postgresql/table-rows.ts';
-import type { PostgresqlQuery, RowSearch, RowSearcher } from '../query.ts';
+import { type RowSearch, type RowSearcher, rowsQuery } from '../query.ts';
 import { isOneOfSql } from './catalog-predicates.ts';
 import { featureCondition } from './database-overview.ts';
 
@@ -341,7 +341,7 @@ const ambiguousNamesSql = (catalog: string, name: string, written: string, schem
   HAVING count(*) > 1
 `;
 
-export const regprocQuery: PostgresqlQuery<readonly RegprocColumn[]> = {
+export const regprocQuery = rowsQuery<RegprocColumn>({
   id: 'regproc-columns',
   scope: 'database',
   when: featureCondition('callables'),
@@ -358,24 +358,22 @@ export const regprocQuery: PostgresqlQuery<readonly RegprocColumn[]> = {
         END AS ambiguous
       `,
     ]),
-  decode: (rows) =>
-    rows.map((row) => {
-      const column = decodeNestedColumn(row);
-      return {
-        ...column,
-        isInside: column.path !== '',
-        ambiguousNames: decodeTextArray(row, 'ambiguous'),
-        rows: 'unseen',
-        searched: decodeSearchedTable(row),
-      };
-    }),
+  row: (row) => {
+    const column = decodeNestedColumn(row);
+    return {
+      ...column,
+      isInside: column.path !== '',
+      ambiguousNames: decodeTextArray(row, 'ambiguous'),
+      rows: 'unseen',
+      searched: decodeSearchedTable(row),
+    };
+  },
   searchRows: (found, search) => {
     const ambiguous = new Set(found.flatMap(({ ambiguousNames }) => ambiguousNames));
     return completeBySearch(found, search, (row, column) =>
       nestedValues(row, column).some((value) => ambiguous.has(value)),
     );
   },
-  absent: [],
-};
+});
 
 const isRegproc = `v.type IN ('${typeOids.regproc}', '${typeOids.regprocArray}')`;

@@ -3,7 +3,7 @@ import { quoteLiteral, requoteName } from '../../../../postgresql/quote.ts';
 import { decodeText } from '../../../../postgresql/rows.ts';
 
 import { decodeSequenceState, sequenceStateColumns } from '../../../../postgresql/sequence-state.ts';
-import type { PostgresqlQuery } from '../query.ts';
+import { rowsQuery } from '../query.ts';
 
 /** A sequence of the source, with its current value. */
 interface SourceSequence {
@@ -25,7 +25,7 @@ interface SourceSequence {
 }
 
 /** Only `db sequences` runs this query, because each sequence costs a page read. */
-export const sequencesQuery: PostgresqlQuery<readonly SourceSequence[]> = {
+export const sequencesQuery = rowsQuery<SourceSequence>({
   id: 'sequences',
   scope: 'database',
   sql: (version, { inRecovery }) =>
@@ -38,21 +38,19 @@ export const sequencesQuery: PostgresqlQuery<readonly SourceSequence[]> = {
         WHERE c.relpersistence <> 't'${inRecovery ? " AND c.relpersistence = 'p'" : ''}
         ORDER BY c.oid::regclass::text
       `,
-  decode: (rows) =>
-    rows.map((row) => {
-      const state = decodeSequenceState(row);
-      const read = state === 'not used' ? undefined : state;
-      return {
-        name: decodeText(row, 'name'),
-        value: read?.value,
-        called: read?.called === true,
-        readable: state !== undefined,
-        isUnused: state === 'not used',
-        start: decodeText(row, 'start'),
-      };
-    }),
-  absent: [],
-};
+  row: (row) => {
+    const state = decodeSequenceState(row);
+    const read = state === 'not used' ? undefined : state;
+    return {
+      name: decodeText(row, 'name'),
+      value: read?.value,
+      called: read?.called === true,
+      readable: state !== undefined,
+      isUnused: state === 'not used',
+      start: decodeText(row, 'start'),
+    };
+  },
+});
 
 /** The SQL that sets the sequences of one database to their values on the target. */
 export interface SequenceScript {

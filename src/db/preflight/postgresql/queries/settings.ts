@@ -6,7 +6,7 @@ import {
   decodeText,
   type PostgresqlRow,
 } from '../../../../postgresql/rows.ts';
-import type { PostgresqlQuery } from '../query.ts';
+import { column, columns, type PostgresqlQuery, type RowOf, rowsQuery } from '../query.ts';
 
 export interface ServerSetting {
   /**
@@ -179,18 +179,12 @@ export function numericSetting(settings: ServerSettings, name: SettingName, miss
 }
 
 /** A line of a configuration file that the server could not apply. */
-export interface UnappliedLine {
-  readonly name: string;
-  readonly value: string;
-  readonly error: string;
-  readonly file: string;
-  readonly line: number;
-}
+export type UnappliedLine = RowOf<typeof unappliedLinesQuery>;
 
 /** The `error` in pg_file_settings of a valid line that takes effect after a restart. */
 export const restartError = 'setting could not be applied';
 
-export const unappliedLinesQuery: PostgresqlQuery<readonly UnappliedLine[]> = {
+export const unappliedLinesQuery = rowsQuery({
   id: 'unapplied-config-lines',
   scope: 'server',
   sql: () => `
@@ -198,20 +192,18 @@ export const unappliedLinesQuery: PostgresqlQuery<readonly UnappliedLine[]> = {
     FROM pg_file_settings
     WHERE NOT applied AND error IS NOT NULL
   `,
-  decode: (rows) =>
-    rows.map((row) => ({
-      name: decodeText(row, 'name'),
-      value: decodeText(row, 'setting'),
-      error: decodeText(row, 'error'),
-      file: decodeText(row, 'sourcefile'),
-      line: decodeNumber(row, 'sourceline'),
-    })),
-  absent: [],
+  row: columns({
+    name: column.text('name'),
+    value: column.text('setting'),
+    error: column.text('error'),
+    file: column.text('sourcefile'),
+    line: column.number('sourceline'),
+  }),
   grant: (user) => {
     const role = quoteIdentifier(user);
     return `GRANT EXECUTE ON FUNCTION pg_show_all_file_settings() TO ${role}; GRANT SELECT ON pg_file_settings TO ${role}`;
   },
-};
+});
 
 /** The numbers of connection slots of the server. */
 export interface ConnectionCapacity {

@@ -1,13 +1,7 @@
 import { catalogOids, firstNormalOid } from '../../../../postgresql/catalog-oids.ts';
-import {
-  decodeBoolean,
-  decodeOptionalText,
-  decodeText,
-  decodeTextArray,
-  type PostgresqlRow,
-} from '../../../../postgresql/rows.ts';
+import { decodeOptionalText, decodeTextArray, type PostgresqlRow } from '../../../../postgresql/rows.ts';
 
-import type { PostgresqlQuery } from '../query.ts';
+import { column, columns, type RowOf, rowsQuery } from '../query.ts';
 import { callableCatalogSql, decodeVersion, type RowVersion, rowVersionSql } from './callables.ts';
 import { collationOrderSql, letterDependenceSql, serverDependenceSql, textOrderSql } from './catalog-predicates.ts';
 import { hasStoredExpressions } from './database-overview.ts';
@@ -17,39 +11,10 @@ import { filledDomainsSql, hasRowsSql } from './function-uses.ts';
  * An expression that was evaluated when a row was written, and that the target evaluates again: it calls something that
  * users or extensions created, or something whose results differ between releases.
  */
-export interface StoredExpression {
-  readonly kind: 'check' | 'domain' | 'index' | 'unique' | 'exclusion' | 'partition' | 'generated';
-  /** The name of the object, as reports show it: `constraint on table`. */
-  readonly name: string;
-  /** Tables with rows to which the expression applies, qualified and quoted; of a domain also the columns, not quoted. */
-  readonly tables: readonly string[];
-  readonly columns: readonly string[];
-  /** The expressions as the server prints them: several for the keys of an index. */
-  readonly texts: readonly string[];
-  /** The predicate of an index; empty if there is none. */
-  readonly predicate: string;
-  /** Operators of an exclusion constraint, qualified: `OPERATOR(pg_catalog.&&)`. */
-  readonly operators: readonly string[];
-  /** The columns of the primary key of the table, not quoted. */
-  readonly key: readonly string[];
-  /** The name of the type of a generated column. */
-  readonly type: string;
-  /** Whether a unique index treats NULL as equal to NULL. */
-  readonly isNullEqual: boolean;
-  /** Whether `=` compares the keys of a unique index or of partitions as their operator classes do. */
-  readonly isComparable: boolean;
-  /** Whether the expression compares texts in the order of a collation other than C. */
-  readonly isOrdered: boolean;
-  /** Whether the expression itself uses letter case or character classes of a collation other than C. */
-  readonly isLettered: boolean;
-  /** What the expression depends on, with the row of pg_depend that says so. */
-  readonly uses: readonly { readonly on: string; readonly since: RowVersion }[];
-  /** When the table was created. */
-  readonly age: RowVersion | undefined;
-}
+export type StoredExpression = RowOf<typeof storedExpressionsQuery>;
 
 /** The constraint of a domain has an automatic dependency (deptype `a`) on the domain itself, which it does not call. */
-export const storedExpressionsQuery: PostgresqlQuery<readonly StoredExpression[]> = {
+export const storedExpressionsQuery = rowsQuery({
   id: 'stored-expressions',
   scope: 'database',
   when: hasStoredExpressions,
@@ -100,30 +65,41 @@ export const storedExpressionsQuery: PostgresqlQuery<readonly StoredExpression[]
     WHERE u.uses IS NOT NULL OR e.differs OR e.is_ordered
     ORDER BY 1, 2
   `,
-  decode: (rows) =>
-    rows.map((row) => ({
-      kind: kinds.find((one) => one === row.kind) ?? 'check',
-      name: decodeText(row, 'name'),
-      tables: decodeTextArray(row, 'tables'),
-      columns: decodeTextArray(row, 'columns'),
-      texts: decodeTextArray(row, 'texts'),
-      predicate: decodeText(row, 'predicate'),
-      operators: decodeTextArray(row, 'operators'),
-      key: decodeTextArray(row, 'key'),
-      type: decodeText(row, 'type'),
-      isOrdered: decodeBoolean(row, 'is_ordered'),
-      isLettered: decodeBoolean(row, 'is_lettered'),
-      isNullEqual: decodeBoolean(row, 'is_null_equal'),
-      isComparable: decodeBoolean(row, 'is_comparable'),
-      uses: decodeTextArray(row, 'uses').map(decodeUse),
-      age: decodeAge(row),
-    })),
-  absent: [],
-};
+  row: columns({
+    kind: (row) => kinds.find((one) => one === row.kind) ?? 'check',
+    /** The name of the object, as reports show it: `constraint on table`. */
+    name: column.text('name'),
+    /** Tables with rows to which the expression applies, qualified and quoted; of a domain also the columns, not quoted. */
+    tables: column.texts('tables'),
+    columns: column.texts('columns'),
+    /** The expressions as the server prints them: several for the keys of an index. */
+    texts: column.texts('texts'),
+    /** The predicate of an index; empty if there is none. */
+    predicate: column.text('predicate'),
+    /** Operators of an exclusion constraint, qualified: `OPERATOR(pg_catalog.&&)`. */
+    operators: column.texts('operators'),
+    /** The columns of the primary key of the table, not quoted. */
+    key: column.texts('key'),
+    /** The name of the type of a generated column. */
+    type: column.text('type'),
+    /** Whether the expression compares texts in the order of a collation other than C. */
+    isOrdered: column.boolean('is_ordered'),
+    /** Whether the expression itself uses letter case or character classes of a collation other than C. */
+    isLettered: column.boolean('is_lettered'),
+    /** Whether a unique index treats NULL as equal to NULL. */
+    isNullEqual: column.boolean('is_null_equal'),
+    /** Whether `=` compares the keys of a unique index or of partitions as their operator classes do. */
+    isComparable: column.boolean('is_comparable'),
+    /** What the expression depends on, with the row of pg_depend that says so. */
+    uses: (row) => decodeTextArray(row, 'uses').map(decodeUse),
+    /** When the table was created. */
+    age: decodeAge,
+  }),
+});
 
-const kinds: readonly StoredExpression['kind'][] = ['domain', 'index', 'unique', 'exclusion', 'partition', 'generated'];
+const kinds = ['domain', 'index', 'unique', 'exclusion', 'partition', 'generated'] as const;
 
-function decodeUse(text: string): StoredExpression['uses'][number] {
+function decodeUse(text: string) {
   const [catalog, oid, ...version] = text.split(':');
   return { on: `${catalog}:${oid}`, since: decodeVersion(version.join(':')) };
 }

@@ -1,30 +1,12 @@
 import { catalogOids, firstNormalOid } from '../../../../postgresql/catalog-oids.ts';
-import { decodeBoolean, decodeOptionalText, decodeText, decodeTextArray } from '../../../../postgresql/rows.ts';
+import { decodeBoolean, decodeText, decodeTextArray } from '../../../../postgresql/rows.ts';
 import { superuserObjectsSql } from '../../../../postgresql/superuser-objects.ts';
-import type { PostgresqlQuery } from '../query.ts';
+import { column, columns, type RowOf, rowsQuery } from '../query.ts';
 import { isMemberSql } from './catalog-predicates.ts';
 import { featureCondition } from './database-overview.ts';
 
 /** A function that only a superuser can create without a change, or that sets a locale. */
-export interface SuperuserFunction {
-  /** With argument types. */
-  readonly name: string;
-  readonly owner: string;
-  readonly securityDefiner: boolean;
-  /**
-   * The language of the function, if it is untrusted: `c`, `internal`, `plpython3u`; undefined for a trusted language.
-   */
-  readonly untrusted: string | undefined;
-  /** The library of a function in C: `$libdir/pgcrypto`. */
-  readonly library: string | undefined;
-  /** SET clauses of the function that fail on a server without the locale or the file: `lc_time=de_DE.UTF-8`. */
-  readonly locales: readonly string[];
-  /**
-   * Settings in SET clauses of the function that only a superuser can change, including custom settings such as
-   * `my.own`.
-   */
-  readonly superuserSettings: readonly string[];
-}
+export type SuperuserFunction = RowOf<typeof superuserFunctionsQuery>;
 
 const bringsLocale = '^(lc_[a-z]+|timezone_abbreviations)=';
 
@@ -43,7 +25,7 @@ const superuserSettings = `
  * Functions of extensions and constructors of range types are left out, because they are created with the extension or
  * type. An aggregate function has the language internal, but creating it does not need a superuser.
  */
-export const superuserFunctionsQuery: PostgresqlQuery<readonly SuperuserFunction[]> = {
+export const superuserFunctionsQuery = rowsQuery({
   id: 'restricted-functions',
   scope: 'database',
   when: featureCondition('functions'),
@@ -76,30 +58,30 @@ export const superuserFunctionsQuery: PostgresqlQuery<readonly SuperuserFunction
       )
       AND (p.prosecdef OR NOT EXISTS (SELECT FROM pg_aggregate a WHERE a.aggfnoid = p.oid))
   `,
-  decode: (rows) =>
-    rows.map((row) => ({
-      name: decodeText(row, 'name'),
-      owner: decodeText(row, 'owner'),
-      securityDefiner: decodeBoolean(row, 'prosecdef'),
-      untrusted: decodeBoolean(row, 'lanpltrusted') ? undefined : decodeText(row, 'lanname'),
-      library: decodeOptionalText(row, 'library'),
-      locales: decodeTextArray(row, 'locales'),
-      superuserSettings: decodeTextArray(row, 'settings').map((setting) => setting.slice(0, setting.indexOf('='))),
-    })),
-  absent: [],
-};
+  row: columns({
+    /** With argument types. */
+    name: column.text('name'),
+    owner: column.text('owner'),
+    securityDefiner: column.boolean('prosecdef'),
+    /**
+     * The language of the function, if it is untrusted: `c`, `internal`, `plpython3u`; undefined for a trusted language.
+     */
+    untrusted: (row) => (decodeBoolean(row, 'lanpltrusted') ? undefined : decodeText(row, 'lanname')),
+    /** The library of a function in C: `$libdir/pgcrypto`. */
+    library: column.optionalText('library'),
+    /** SET clauses of the function that fail on a server without the locale or the file: `lc_time=de_DE.UTF-8`. */
+    locales: column.texts('locales'),
+    /**
+     * Settings in SET clauses of the function that only a superuser can change, including custom settings such as
+     * `my.own`.
+     */
+    superuserSettings: (row) =>
+      decodeTextArray(row, 'settings').map((setting) => setting.slice(0, setting.indexOf('='))),
+  }),
+});
 
 /** A procedural language that is not trusted. */
-export interface UntrustedLanguage {
-  readonly name: string;
-  /**
-   * Whether the language was created without an extension, but with the handler function of an extension. A dump
-   * contains only CREATE LANGUAGE for such a language, which on the target creates the extension with the same name.
-   */
-  readonly bare: boolean;
-}
-
-export const languagesQuery: PostgresqlQuery<readonly UntrustedLanguage[]> = {
+export const languagesQuery = rowsQuery({
   id: 'untrusted-languages',
   scope: 'database',
   when: featureCondition('superuser-objects'),
@@ -111,16 +93,21 @@ export const languagesQuery: PostgresqlQuery<readonly UntrustedLanguage[]> = {
     FROM pg_language l
     WHERE l.lanispl AND NOT l.lanpltrusted
   `,
-  decode: (rows) => rows.map((row) => ({ name: decodeText(row, 'lanname'), bare: decodeBoolean(row, 'bare') })),
-  absent: [],
-};
+  row: columns({
+    name: column.text('lanname'),
+    /**
+     * Whether the language was created without an extension, but with the handler function of an extension. A dump
+     * contains only CREATE LANGUAGE for such a language, which on the target creates the extension with the same name.
+     */
+    bare: column.boolean('bare'),
+  }),
+});
 
 /** Objects, other than functions in an untrusted language, that only a superuser can create; names are not quoted. */
-export const superuserObjectsQuery: PostgresqlQuery<readonly string[]> = {
+export const superuserObjectsQuery = rowsQuery({
   id: 'superuser-objects',
   scope: 'database',
   when: featureCondition('functions', 'superuser-objects'),
   sql: (version) => `SELECT name FROM (${superuserObjectsSql(version)}) AS objects WHERE NOT is_code`,
-  decode: (rows) => rows.map((row) => decodeText(row, 'name')),
-  absent: [],
-};
+  row: column.text('name'),
+});

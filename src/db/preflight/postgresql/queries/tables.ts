@@ -1,14 +1,8 @@
 import { firstNormalOid, typeOids } from '../../../../postgresql/catalog-oids.ts';
-import {
-  decodeBoolean,
-  decodeNumber,
-  decodeText,
-  decodeTextArray,
-  type PostgresqlRow,
-} from '../../../../postgresql/rows.ts';
+import { decodeBoolean, decodeNumber, decodeText, type PostgresqlRow } from '../../../../postgresql/rows.ts';
 
 import { isCopiedSql } from '../../../../postgresql/table-rows.ts';
-import type { PostgresqlQuery } from '../query.ts';
+import { column, columns, type PostgresqlQuery, type RowOf, rowsQuery } from '../query.ts';
 import { lockedRelationsSql } from './catalog-predicates.ts';
 import { type FeatureOverview, featureCondition, featuresQuery, narrowColumns } from './database-overview.ts';
 import { hasRowsSql } from './function-uses.ts';
@@ -189,16 +183,7 @@ function decodeIdentifier(row: PostgresqlRow, column: string): string {
 }
 
 /** A table whose TOAST data is so large that a single row may be too long for COPY. */
-export interface LargeTable {
-  readonly table: string;
-  /** Bytes of the TOAST table. */
-  readonly bytes: number;
-  /**
-   * Quoted names of the columns that can have long values: `binaries` have the type bytea, `texts` have other types.
-   */
-  readonly binaries: readonly string[];
-  readonly texts: readonly string[];
-}
+export type LargeTable = RowOf<typeof largeValuesQuery>;
 
 /**
  * The maximum bytes of a row as COPY and logical decoding write it; a server allocates no larger string (MaxAllocSize).
@@ -209,7 +194,7 @@ export const maxRowBytes = 1024 ** 3;
 const byteaLimit = maxRowBytes / 2;
 
 /** Tables with an ACCESS EXCLUSIVE lock are left out, because reading their size would wait for the lock. */
-export const largeValuesQuery: PostgresqlQuery<readonly LargeTable[]> = {
+export const largeValuesQuery = rowsQuery({
   id: 'large-values',
   scope: 'database',
   when: (known) => {
@@ -251,30 +236,26 @@ export const largeValuesQuery: PostgresqlQuery<readonly LargeTable[]> = {
     END
     ORDER BY s.bytes DESC
   `,
-  decode: (rows) =>
-    rows.map((row) => ({
-      table: decodeText(row, 'name'),
-      bytes: decodeNumber(row, 'bytes'),
-      binaries: decodeTextArray(row, 'binaries'),
-      texts: decodeTextArray(row, 'texts'),
-    })),
-  absent: [],
-};
+  row: columns({
+    table: column.text('name'),
+    /** Bytes of the TOAST table. */
+    bytes: column.number('bytes'),
+    /**
+     * Quoted names of the columns that can have long values: `binaries` have the type bytea, `texts` have other types.
+     */
+    binaries: column.texts('binaries'),
+    texts: column.texts('texts'),
+  }),
+});
 
 /** A table with rows that are too long for a page when every column is written. */
-export interface WideTable {
-  readonly table: string;
-  /** The least bytes of a row. */
-  readonly bytes: number;
-  /** Whether every row is too long, and not only a row without NULL. */
-  readonly isCertain: boolean;
-}
+export type WideTable = RowOf<typeof wideTablesQuery>;
 
 /**
  * Rows that are older than a column with a constant default do not contain it (since PostgreSQL 11). Columns of fixed
  * length, which TOAST does not move, decide.
  */
-export const wideTablesQuery: PostgresqlQuery<readonly WideTable[]> = {
+export const wideTablesQuery = rowsQuery({
   id: 'wide-tables',
   scope: 'database',
   when: featureCondition('wide-tables'),
@@ -302,11 +283,11 @@ export const wideTablesQuery: PostgresqlQuery<readonly WideTable[]> = {
         WHERE bytes > page
         ORDER BY 1
       `,
-  decode: (rows) =>
-    rows.map((row) => ({
-      table: decodeText(row, 'name'),
-      bytes: decodeNumber(row, 'bytes'),
-      isCertain: decodeBoolean(row, 'is_certain'),
-    })),
-  absent: [],
-};
+  row: columns({
+    table: column.text('name'),
+    /** The least bytes of a row. */
+    bytes: column.number('bytes'),
+    /** Whether every row is too long, and not only a row without NULL. */
+    isCertain: column.boolean('is_certain'),
+  }),
+});
