@@ -2,7 +2,6 @@ import { usageError } from '../../base/errors.ts';
 import type { OptionSpec, ParsedArgs } from '../../cli/command.ts';
 import type { CommandIo } from '../../cli/command-io.ts';
 import { requireDuration, requireInteger, shortenInput } from '../../cli/values.ts';
-
 import type { ProfileSettings } from '../../config/settings.ts';
 import { isLoopbackHost } from '../../platform/loopback-host.ts';
 import { parseMajorVersion } from '../../postgresql/version.ts';

@@ -6,7 +6,6 @@ import type { OptionSpec, ParsedArgs } from '../../cli/command.ts';
 import type { CommandIo } from '../../cli/command-io.ts';
 import { readUserFile } from '../../cli/user-file.ts';
 import { nearestWord, requireDuration, shortenInput } from '../../cli/values.ts';
-
 import { runUntilSignal } from '../../platform/waiting.ts';
 import type { DbSource } from '../source/index.ts';
 import { type BaselineChange, findBaselineChanges } from './baseline.ts';

@@ -3,7 +3,6 @@ import type { Clock } from '../../platform/host.ts';
 import { timeoutSignal } from '../../platform/waiting.ts';
 import type { CheckDescription } from './check.ts';
 import type { ChangedFindings, CheckFinding, DatabaseEffect, MigrationMethod } from './finding.ts';
-
 import { type PreflightOptions, rejectUnknownIds, type WordFinder } from './options.ts';
 import type { DatabaseVerdict, IgnoreAdvice, PreflightReport } from './report.ts';
 import { simulateFixes } from './simulate-preflight-fixes.ts';

@@ -10,7 +10,6 @@ import {
   type MigrationMethod,
   type SimulatedFix,
 } from './finding.ts';
-
 import { isInScript, isOptionalFix } from './fix-script.ts';
 
 /**

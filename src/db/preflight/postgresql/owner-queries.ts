@@ -1,6 +1,5 @@
 import { singleLineSql } from '../../../postgresql/psql-script.ts';
 import { quoteIdentifier, requoteName } from '../../../postgresql/quote.ts';
-
 import { type FindingFix, removalEffect } from '../finding.ts';
 import type { PreflightQuery } from '../query.ts';
 import { limitObjects } from './check.ts';

@@ -1,8 +1,6 @@
 import { countOf } from '../../../base/text.ts';
 import { doStatement, quoteLiteral, requoteName } from '../../../postgresql/quote.ts';
-
 import type { FindingFix, FixEffect } from '../finding.ts';
-
 import type { IncomparableColumn, UnsafeIdentity } from './queries/replica-identities.ts';
 
 /** Columns whose type has no equality operator, by table. */

@@ -8,9 +8,7 @@ import {
   findingKey,
   type MigrationMethod,
 } from '../finding.ts';
-
 import { connectedAddress } from '../network/addresses.ts';
-
 import type { PreflightOptions } from '../options.ts';
 import { type QueryResults, queryValue } from '../query.ts';
 import type { DeepReport, IgnoreAdvice, PreflightReport, PreflightVerdict } from '../report.ts';
@@ -31,7 +29,6 @@ import {
 import { postgresqlChecks } from './checks.ts';
 import { type CollectedPostgresqlFacts, collectPostgresqlFacts, type PostgresqlInput } from './collect.ts';
 import type { DatabaseScan } from './deep/results.ts';
-
 import { estimateCopyTime, largestTables, sumSizes } from './estimate.ts';
 import { evaluateDatabaseCheck, evaluateServerCheck } from './evaluate-checks.ts';
 import { factsAfterFixes, isCheckChanged, queriesOfCheck, resultsAfterFixes } from './fix-effects.ts';

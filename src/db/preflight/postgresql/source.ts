@@ -1,7 +1,6 @@
 import { sanitizeLine } from '../../../base/sanitize.ts';
 import { createLimit, type MemoryLimit } from '../../../platform/memory.ts';
 import { ConnectError, clientErrorCodes, type TlsInfo } from '../../../platform/network-errors.ts';
-
 import { connectPostgresql, type PostgresqlSession, startupParameters } from '../../../postgresql/connection.ts';
 import { type PostgresqlEndpoint, verifiesIdentity } from '../../../postgresql/endpoint.ts';
 import { QueryError } from '../../../postgresql/query-error.ts';
@@ -14,7 +13,6 @@ import {
   type SafeSql,
   showVersionSql,
 } from '../../../postgresql/search-path-safe-sql.ts';
-
 import { type AddressFacts, findReachable, type NameResolver, type TlsFacts } from '../network/addresses.ts';
 import { diagnoseLogin, type SourceConnectOptions, type SourceTimeouts } from './login.ts';
 import { decodeInstance, type InstanceIdentity, instanceSql } from './queries/cluster.ts';

@@ -5,7 +5,6 @@ import type { RedisEndpoint } from '../../../redis/endpoint.ts';
 import { type InfoField, infoNumber, parseKeyspace, type RedisInfo } from '../../../redis/info.ts';
 import { formatCommand } from '../../../redis/quote.ts';
 import { encodeCommand, type RedisConnectOptions } from '../../../redis/resp.ts';
-
 import { isServerAtLeast, parseServerVersion } from '../../../redis/version.ts';
 import { type QueryResult, queryValue } from '../query.ts';
 import type { CollectedFacts, PreflightRun } from '../run.ts';

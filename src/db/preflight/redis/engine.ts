@@ -14,9 +14,7 @@ import {
   skipOutcome,
   type ValueChange,
 } from '../finding.ts';
-
 import { connectedAddress } from '../network/addresses.ts';
-
 import type { PreflightOptions } from '../options.ts';
 import { type CheckQueries, type QueryResult, type QueryResults, queryValue } from '../query.ts';
 import type { DatabaseVerdict } from '../report.ts';

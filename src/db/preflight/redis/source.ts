@@ -6,7 +6,6 @@ import { connectRedis, type RedisConnection } from '../../../redis/connection.ts
 import type { RedisEndpoint } from '../../../redis/endpoint.ts';
 import { openSocket } from '../../../redis/redis-socket.ts';
 import { authenticateRedis, type RedisConnectOptions, requestLine } from '../../../redis/resp.ts';
-
 import { type AddressFacts, findReachable, type TlsFacts } from '../network/addresses.ts';
 import type { CopyStart, PsyncResult, RedisConnectionResult } from './source-facts.ts';
 

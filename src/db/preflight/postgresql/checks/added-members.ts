@@ -2,9 +2,7 @@ import { countOf } from '../../../../base/text.ts';
 import { catalogOids, firstNormalOid } from '../../../../postgresql/catalog-oids.ts';
 import { requoteName, requoteSignature } from '../../../../postgresql/quote.ts';
 import { failOutcome, passOutcome, removalEffect, warnOutcome } from '../../finding.ts';
-
 import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
-
 import { featureCondition } from '../queries/database-overview.ts';
 import { column, columns, type RowOf, rowsQuery } from '../query.ts';
 

@@ -1,10 +1,7 @@
 import { countOf } from '../../../../base/text.ts';
 import { quoteIdentifier, requoteName } from '../../../../postgresql/quote.ts';
-
 import { failOutcome, passOutcome, removalEffect, warnOutcome } from '../../finding.ts';
-
 import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
-
 import { applyTriggersQuery } from '../queries/relations.ts';
 
 export const alwaysTriggersCheck = declareDatabaseCheck({

@@ -1,6 +1,5 @@
 import { quoteIdentifier } from '../../../../postgresql/quote.ts';
 import { passOutcome, resultEffect, roleEffect, warnOutcome } from '../../finding.ts';
-
 import { declareServerCheck } from '../check.ts';
 import { databasesQuery } from '../queries/cluster.ts';
 import { migrationRoleQuery } from '../queries/roles.ts';

@@ -1,9 +1,7 @@
 import { countOf } from '../../../../base/text.ts';
 import { requoteName } from '../../../../postgresql/quote.ts';
 import { failOutcome, infoOutcome, passOutcome, removalEffect, unknownOutcome } from '../../finding.ts';
-
 import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
-
 import { suggestValueQueries } from '../owner-queries.ts';
 import { type RegprocColumn, regprocQuery } from '../queries/row-scan.ts';
 

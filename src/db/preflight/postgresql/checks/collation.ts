@@ -2,7 +2,6 @@ import { countOf } from '../../../../base/text.ts';
 import { catalogOids, firstNormalOid } from '../../../../postgresql/catalog-oids.ts';
 import { quoteIdentifier, requoteName } from '../../../../postgresql/quote.ts';
 import { decodeOptionalText, decodeText } from '../../../../postgresql/rows.ts';
-
 import {
   type CheckOutcome,
   failOutcome,
@@ -14,9 +13,7 @@ import {
 import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
 import { quoteName } from '../owner-queries.ts';
 import { databasesQuery, findDatabase } from '../queries/cluster.ts';
-
 import { featureCondition } from '../queries/database-overview.ts';
-
 import { type SuperuserFunction, superuserFunctionsQuery } from '../queries/superuser-created-functions.ts';
 import { rowsQuery } from '../query.ts';
 

@@ -4,7 +4,6 @@ import { declareServerCheck } from '../check.ts';
 import { migrationRoleQuery } from '../queries/roles.ts';
 import { capacityQuery, settingsQuery } from '../queries/settings.ts';
 import { alterSystemFix, slotDemand } from '../settings.ts';
-
 import { sourceVersionNumber } from '../source-facts.ts';
 
 export const connHeadroomCheck = declareServerCheck({

@@ -3,9 +3,7 @@ import { accessMethodOids, firstNormalOid, schemaOids } from '../../../../postgr
 import { decodeNumber, decodeOptionalText, decodeText } from '../../../../postgresql/rows.ts';
 import { type CheckOutcome, failOutcome, passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
 import { declareDatabaseCheck, incompleteScanOutcome, limitObjects, unlistedNote } from '../check.ts';
-
 import type { UnreadTable } from '../deep/results.ts';
-
 import { lockedRelationsSql } from '../queries/catalog-predicates.ts';
 import type { PostgresqlQuery } from '../query.ts';
 

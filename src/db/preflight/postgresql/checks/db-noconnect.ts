@@ -3,7 +3,6 @@ import { quoteIdentifier } from '../../../../postgresql/quote.ts';
 import { type CheckOutcome, failOutcome, passOutcome } from '../../finding.ts';
 import { declareDatabaseCheck } from '../check.ts';
 import { explainLocks, explainRefusedLogin } from '../login.ts';
-
 import { databasesQuery } from '../queries/cluster.ts';
 import type { DatabaseAccess } from '../source-facts.ts';
 

@@ -2,7 +2,6 @@ import { countOf } from '../../../../base/text.ts';
 import { firstNormalOid } from '../../../../postgresql/catalog-oids.ts';
 import { type CheckOutcome, failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
-
 import { type AlteredDictionary, alteredDictionariesQuery } from '../queries/callables.ts';
 import { isNotMemberSql } from '../queries/catalog-predicates.ts';
 import { featureCondition } from '../queries/database-overview.ts';

@@ -1,7 +1,6 @@
 import { countOf } from '../../../../base/text.ts';
 import { passOutcome, unknownOutcome } from '../../finding.ts';
 import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
-
 import {
   encodedTextsQuery,
   type LaterKeywordUse,

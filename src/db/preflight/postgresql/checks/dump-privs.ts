@@ -1,13 +1,9 @@
 import { countOf } from '../../../../base/text.ts';
 import { quoteIdentifier, requoteName } from '../../../../postgresql/quote.ts';
-
 import { type FindingFix, failOutcome, passOutcome, removalEffect, resultEffect, roleEffect } from '../../finding.ts';
-
 import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
-
 import { type UnreadableObject, unreadableLargeObjectsQuery, unreadableObjectsQuery } from '../queries/privileges.ts';
 import { type MigrationRole, migrationRoleQuery } from '../queries/roles.ts';
-
 import { sourceVersionNumber } from '../source-facts.ts';
 
 export const dumpPrivsCheck = declareDatabaseCheck({

@@ -3,7 +3,6 @@ import { type CheckOutcome, failOutcome, infoOutcome, passOutcome } from '../../
 import { declareDatabaseCheck, incompleteScanOutcome, limitObjects, scanOrOutcome, unlistedNote } from '../check.ts';
 import type { DuplicateKeys } from '../deep/results.ts';
 import type { UncheckedIndex } from '../deep/rows.ts';
-
 import { suggestDuplicateQueries } from '../owner-queries.ts';
 
 export const duplicateKeysCheck = declareDatabaseCheck({

@@ -3,12 +3,9 @@ import { firstNormalOid } from '../../../../postgresql/catalog-oids.ts';
 import { decodeText } from '../../../../postgresql/rows.ts';
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { declareDatabaseCheck, incompleteScanOutcome, limitObjects, unlistedNote } from '../check.ts';
-
 import type { DatabaseScan, InvalidColumn } from '../deep/results.ts';
 import { databasesQuery, findDatabase } from '../queries/cluster.ts';
-
 import { featureCondition, featuresQuery } from '../queries/database-overview.ts';
-
 import type { PostgresqlQuery } from '../query.ts';
 
 /** A name, comment or definition in the schema that is not valid UTF-8. */

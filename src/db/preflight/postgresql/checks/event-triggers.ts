@@ -9,10 +9,8 @@ import {
   unknownOutcome,
   warnOutcome,
 } from '../../finding.ts';
-
 import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
 import { isSqlKeyword, isSqlSymbol, type SqlToken, tokenizeBody } from '../function-body/tokenize.ts';
-
 import { type EventTrigger, eventTriggersQuery, unusualRelationsQuery } from '../queries/relations.ts';
 
 /** Whether a PL/pgSQL function raises an exception in every call. */

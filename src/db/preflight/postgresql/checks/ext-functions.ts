@@ -2,10 +2,8 @@ import { countOf } from '../../../../base/text.ts';
 import { catalogOids } from '../../../../postgresql/catalog-oids.ts';
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
-
 import { featureCondition } from '../queries/database-overview.ts';
 import { functionDependentsCte, functionUsesSql } from '../queries/function-uses.ts';
-
 import { column, columns, rowsQuery } from '../query.ts';
 import { sourceVersionNumber, targetVersionNumber } from '../source-facts.ts';
 

@@ -1,7 +1,6 @@
 import { countOf } from '../../../../base/text.ts';
 import { failOutcome, infoOutcome, passOutcome } from '../../finding.ts';
 import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
-
 import { extensionTablesQuery } from '../queries/cluster.ts';
 
 export const extensionTablesCheck = declareDatabaseCheck({

@@ -12,7 +12,6 @@ import {
   type UnsafeIdentity,
   unsafeIdentitiesQuery,
 } from '../queries/replica-identities.ts';
-
 import { groupIncomparable, type IncomparableColumns, identityFix } from '../replica-identity-fix.ts';
 import { sourceVersionNumber } from '../source-facts.ts';
 

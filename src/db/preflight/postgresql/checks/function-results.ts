@@ -4,7 +4,6 @@ import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
 import { findReferences, type NameReference } from '../function-body/names.ts';
 import { isInputByPath, isSqlSymbol, tokenizeBody } from '../function-body/tokenize.ts';
 import { createRelationReader, type FunctionReads, findUnresolved } from '../function-body/unresolved-names.ts';
-
 import {
   bodiesQuery,
   type NamedObject,

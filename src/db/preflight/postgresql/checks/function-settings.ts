@@ -1,7 +1,6 @@
 import { countOf } from '../../../../base/text.ts';
 import { failOutcome, passOutcome } from '../../finding.ts';
 import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
-
 import { superuserFunctionsQuery } from '../queries/superuser-created-functions.ts';
 import { isTargetSuperuser } from '../target.ts';
 

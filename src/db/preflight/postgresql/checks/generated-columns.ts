@@ -1,7 +1,6 @@
 import { countOf } from '../../../../base/text.ts';
 import { type CheckOutcome, failOutcome, infoOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
 import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
-
 import { bodiesQuery, type ObjectBody } from '../queries/function-bodies.ts';
 import { type FunctionUse, functionUsesQuery } from '../queries/function-uses.ts';
 import { generatedColumnsQuery } from '../queries/relations.ts';

@@ -1,11 +1,8 @@
 import { countOf } from '../../../../base/text.ts';
 import { schemaOids } from '../../../../postgresql/catalog-oids.ts';
 import { doStatement, quoteLiteral, requoteName } from '../../../../postgresql/quote.ts';
-
 import { passOutcome, removalEffect, warnOutcome } from '../../finding.ts';
-
 import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
-
 import { featureCondition } from '../queries/database-overview.ts';
 import { column, columns, type RowOf, rowsQuery } from '../query.ts';
 

@@ -9,7 +9,6 @@ import {
   resultEffect,
   warnOutcome,
 } from '../../finding.ts';
-
 import { declareDatabaseCheck } from '../check.ts';
 import {
   isMigrationPublication,

@@ -2,7 +2,6 @@ import { countOf, formatDuration } from '../../../../base/text.ts';
 import { quoteLiteral } from '../../../../postgresql/quote.ts';
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
-
 import { maxTransactionSeconds, type TableLock, tableLocksQuery } from '../queries/activity.ts';
 
 export const lockedTablesCheck = declareDatabaseCheck({

@@ -1,7 +1,6 @@
 import { countOf } from '../../../../base/text.ts';
 import { passOutcome, warnOutcome } from '../../finding.ts';
 import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
-
 import { unusualRelationsQuery } from '../queries/relations.ts';
 
 export const matviewsCheck = declareDatabaseCheck({

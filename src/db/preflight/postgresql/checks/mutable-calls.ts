@@ -2,7 +2,6 @@ import { countOf } from '../../../../base/text.ts';
 import { catalogOids, firstNormalOid, languageOids, mutableFunctions } from '../../../../postgresql/catalog-oids.ts';
 import { failOutcome, passOutcome } from '../../finding.ts';
 import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
-
 import { featureCondition } from '../queries/database-overview.ts';
 import { column, columns, rowsQuery } from '../query.ts';
 

@@ -11,7 +11,6 @@ import {
   unknownOutcome,
   warnOutcome,
 } from '../../finding.ts';
-
 import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
 import { settleByScan } from '../deep/results.ts';
 import { alterPrefix, dropConstraintSql, dropConstraintsFix, quoteName } from '../owner-queries.ts';
@@ -24,7 +23,6 @@ import {
 } from '../queries/constraints.ts';
 import { featureCondition } from '../queries/database-overview.ts';
 import { type RefusedColumn, refusedNullsQuery } from '../queries/refused-values.ts';
-
 import {
   completeBySearch,
   constraintRowsSql,

@@ -10,7 +10,6 @@ import {
 } from '../../finding.ts';
 import { declareDatabaseCheck, incompleteScanOutcome, limitObjects, scanOrOutcome, unlistedNote } from '../check.ts';
 import type { OrphanedRows } from '../deep/results.ts';
-
 import { suggestOrphanQueries } from '../owner-queries.ts';
 import { roleSettersQuery, switchedOffConstraintsQuery } from '../queries/constraints.ts';
 

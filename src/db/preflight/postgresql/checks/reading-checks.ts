@@ -1,11 +1,9 @@
 import { countOf } from '../../../../base/text.ts';
 import { catalogOids } from '../../../../postgresql/catalog-oids.ts';
 import { passOutcome, removalEffect, unknownOutcome } from '../../finding.ts';
-
 import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
 import { createRelationReader, type FunctionReads, type RelationRead } from '../function-body/unresolved-names.ts';
 import { addConstraintSql, dropConstraintSql } from '../owner-queries.ts';
-
 import { featureCondition } from '../queries/database-overview.ts';
 import { bodiesQuery } from '../queries/function-bodies.ts';
 import { userDependentsCte } from '../queries/function-uses.ts';

@@ -3,7 +3,6 @@ import { type CheckOutcome, failOutcome, passOutcome, unknownOutcome } from '../
 import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
 import { tokenizeBody } from '../function-body/tokenize.ts';
 import { createRelationReader, type RelationRead } from '../function-body/unresolved-names.ts';
-
 import { bodiesQuery, type ObjectBody } from '../queries/function-bodies.ts';
 import { type FunctionUse, functionUsesQuery } from '../queries/function-uses.ts';
 

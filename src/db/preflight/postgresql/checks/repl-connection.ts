@@ -7,7 +7,6 @@ import {
   roleEffect,
   skipOutcome,
 } from '../../finding.ts';
-
 import { declareServerCheck } from '../check.ts';
 
 export const replConnectionCheck = declareServerCheck({

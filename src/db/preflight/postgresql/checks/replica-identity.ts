@@ -4,7 +4,6 @@ import { type CheckOutcome, failOutcome, passOutcome, unknownOutcome, warnOutcom
 import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
 import { bodyStatementsQuery, statementsByTable } from '../queries/body-statements.ts';
 import { type InstanceIdentity, laterInstanceQuery } from '../queries/cluster.ts';
-
 import { featureCondition } from '../queries/database-overview.ts';
 import {
   describeMissed,

@@ -9,9 +9,7 @@ import {
   unknownOutcome,
 } from '../../finding.ts';
 import type { PreflightOptions } from '../../options.ts';
-
 import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
-
 import { type UnusualRelations, unusualRelationsQuery } from '../queries/relations.ts';
 import { targetVersionNumber } from '../source-facts.ts';
 

@@ -5,7 +5,6 @@ import { workerCopyRate } from '../estimate.ts';
 import { migrationRoleQuery, roleSettingsQuery } from '../queries/roles.ts';
 import { settingsQuery } from '../queries/settings.ts';
 import { combineFixes, describeSetting, effectiveSettings, parseDuration, roleSettingFix } from '../settings.ts';
-
 import type { PostgresqlFacts } from '../source-facts.ts';
 
 const timeouts = [

@@ -1,6 +1,5 @@
 import { countOf } from '../../../../base/text.ts';
 import { quoteIdentifier, requoteSignature } from '../../../../postgresql/quote.ts';
-
 import {
   type CheckOutcome,
   type FindingFix,
@@ -11,10 +10,8 @@ import {
   unknownOutcome,
   warnOutcome,
 } from '../../finding.ts';
-
 import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
 import { findUnresolved, type UnresolvedName } from '../function-body/unresolved-names.ts';
-
 import {
   bodiesQuery,
   namedObjectsQuery,

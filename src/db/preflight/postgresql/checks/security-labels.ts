@@ -1,7 +1,6 @@
 import { failOutcome, passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
 import { namedExtensions } from '../../options.ts';
 import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
-
 import { featureCondition } from '../queries/database-overview.ts';
 import { column, columns, rowsQuery } from '../query.ts';
 import type { PostgresqlTarget } from '../target.ts';

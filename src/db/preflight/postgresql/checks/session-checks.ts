@@ -5,7 +5,6 @@ import { failOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
 import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
 import { isInputByPath, tokenizeBody } from '../function-body/tokenize.ts';
 import { dropConstraintsFix, suggestConstraintQueries } from '../owner-queries.ts';
-
 import { sessionCheckSql, sessionPattern } from '../queries/catalog-predicates.ts';
 import { constraintColumnsSql, decodeConstraint, type NamedConstraint } from '../queries/constraints.ts';
 import { featureCondition } from '../queries/database-overview.ts';

@@ -3,7 +3,6 @@ import { type CheckOutcome, failOutcome, passOutcome, unknownOutcome, warnOutcom
 import type { PreflightOptions } from '../../options.ts';
 import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
 import { isMigrationPublication, type Publication, publicationsQuery } from '../queries/replication.ts';
-
 import { superuserObjectsQuery } from '../queries/superuser-created-functions.ts';
 import { describeMissingSuperuser, isTargetSuperuser } from '../target.ts';
 

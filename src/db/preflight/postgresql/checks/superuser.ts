@@ -1,6 +1,5 @@
 import { quoteIdentifier } from '../../../../postgresql/quote.ts';
 import { failOutcome, passOutcome, roleEffect, warnOutcome } from '../../finding.ts';
-
 import { declareServerCheck } from '../check.ts';
 import { migrationRoleQuery } from '../queries/roles.ts';
 

@@ -16,9 +16,7 @@ import {
   unknownOutcome,
   warnOutcome,
 } from '../../finding.ts';
-
 import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
-
 import { settleByScan } from '../deep/results.ts';
 import { suggestValueQueries } from '../owner-queries.ts';
 import { isOneOfSql, lockedRelationsSql } from '../queries/catalog-predicates.ts';
@@ -34,7 +32,6 @@ import {
   nestedValues,
   type PreliminaryResult,
 } from '../queries/row-scan.ts';
-
 import { column, rowsQuery } from '../query.ts';
 
 /**

@@ -2,7 +2,6 @@ import { countOf } from '../../../../base/text.ts';
 import { firstNormalOid } from '../../../../postgresql/catalog-oids.ts';
 import { failOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
 import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
-
 import { oidPattern } from '../queries/catalog-predicates.ts';
 import { featureCondition } from '../queries/database-overview.ts';
 import { column, columns, type RowOf, rowsQuery } from '../query.ts';

@@ -3,7 +3,6 @@ import { tablespaceOids } from '../../../../postgresql/catalog-oids.ts';
 import { decodeOptionalText, decodeText } from '../../../../postgresql/rows.ts';
 import { passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
 import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
-
 import { unusualRelationsQuery } from '../queries/relations.ts';
 import type { PostgresqlQuery } from '../query.ts';
 

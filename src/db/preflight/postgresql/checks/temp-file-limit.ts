@@ -4,7 +4,6 @@ import { declareServerCheck } from '../check.ts';
 import { migrationRoleQuery, roleSettingsQuery } from '../queries/roles.ts';
 import { settingsQuery } from '../queries/settings.ts';
 import { effectiveSettings, parseSize, roleSettingFix } from '../settings.ts';
-
 import type { PostgresqlFacts } from '../source-facts.ts';
 
 /** Bytes that pg_dump sorts even in an empty database: the descriptions of built-in objects. */

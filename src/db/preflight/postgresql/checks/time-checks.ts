@@ -2,7 +2,6 @@ import { countOf } from '../../../../base/text.ts';
 import { failOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
 import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
 import { dropConstraintsFix, quoteName, suggestConstraintQueries } from '../owner-queries.ts';
-
 import { clockConstraintsQuery, type NamedConstraint } from '../queries/constraints.ts';
 
 export const timeChecksCheck = declareDatabaseCheck({

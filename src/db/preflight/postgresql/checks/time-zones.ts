@@ -11,7 +11,6 @@ import {
   legacyZone,
   type NamedZones,
 } from '../function-body/time-zone.ts';
-
 import { isNotMemberSql, namesZoneSql, takesZoneSql } from '../queries/catalog-predicates.ts';
 import { featureCondition } from '../queries/database-overview.ts';
 import type { PostgresqlQuery } from '../query.ts';

@@ -1,7 +1,6 @@
 import { countOf } from '../../../../base/text.ts';
 import { requoteName } from '../../../../postgresql/quote.ts';
 import { type FixEffect, failOutcome, infoOutcome, passOutcome, resultEffect, warnOutcome } from '../../finding.ts';
-
 import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
 import { type UnloggedKey, unloggedKeysQuery } from '../queries/constraints.ts';
 import { unusualRelationsQuery } from '../queries/relations.ts';
@@ -11,7 +10,6 @@ import {
   missedColumnsQuery,
   unsafeIdentitiesQuery,
 } from '../queries/replica-identities.ts';
-
 import {
   chooseIdentity,
   groupIncomparable,

@@ -1,7 +1,6 @@
 import { countOf } from '../../../../base/text.ts';
 import { type CheckOutcome, passOutcome, skipOutcome, unknownOutcome } from '../../finding.ts';
 import { declareDatabaseCheck, limitObjects, scanOrOutcome, unlistedNote } from '../check.ts';
-
 import type { UnreadTable } from '../deep/results.ts';
 import { isUncopyable, type UnreadReason } from '../deep/rows.ts';
 

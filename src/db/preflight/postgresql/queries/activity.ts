@@ -6,7 +6,6 @@ import {
   decodeText,
   type PostgresqlRow,
 } from '../../../../postgresql/rows.ts';
-
 import { column, columns, type PostgresqlQuery, type RowOf, rowsQuery } from '../query.ts';
 
 /** The sessions of one role that a restart of the server would end. The sessions of this program are left out. */

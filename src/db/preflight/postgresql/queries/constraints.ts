@@ -6,7 +6,6 @@ import {
   decodeTextArray,
   type PostgresqlRow,
 } from '../../../../postgresql/rows.ts';
-
 import { isNullField, type OrdinaryTable, splitBinaryRow } from '../../../../postgresql/table-rows.ts';
 import { column, columns, type RowOf, rowsQuery } from '../query.ts';
 import { clockCheckSql } from './catalog-predicates.ts';

@@ -1,6 +1,5 @@
 import { accessMethodOids, catalogOids, firstNormalOid, typeOids } from '../../../../postgresql/catalog-oids.ts';
 import { decodeBoolean, decodeText, type PostgresqlRow } from '../../../../postgresql/rows.ts';
-
 import { rowsQuery } from '../query.ts';
 import { isNotMemberSql, userDependencySql } from './catalog-predicates.ts';
 import { featureCondition } from './database-overview.ts';

@@ -6,7 +6,6 @@ import {
   tablespaceOids,
 } from '../../../../postgresql/catalog-oids.ts';
 import { decodeBoolean, decodeNumber, decodeText, type PostgresqlRow } from '../../../../postgresql/rows.ts';
-
 import { column, columns, type PostgresqlQuery, type RowOf, rowsQuery } from '../query.ts';
 import { isNotMemberSql, uncommonRelationSql } from './catalog-predicates.ts';
 import { featureCondition } from './database-overview.ts';

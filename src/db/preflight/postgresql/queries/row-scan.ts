@@ -8,7 +8,6 @@ import {
   parseComposite,
   parseRanges,
 } from '../../../../postgresql/rows.ts';
-
 import { isCopiedSql, type OrdinaryTable, splitTextRow } from '../../../../postgresql/table-rows.ts';
 import { type RowSearch, type RowSearcher, rowsQuery } from '../query.ts';
 import { isOneOfSql } from './catalog-predicates.ts';

@@ -1,7 +1,6 @@
 import { singleLineSql } from '../../../../postgresql/psql-script.ts';
 import { quoteLiteral, requoteName } from '../../../../postgresql/quote.ts';
 import { decodeText } from '../../../../postgresql/rows.ts';
-
 import { decodeSequenceState, sequenceStateColumns } from '../../../../postgresql/sequence-state.ts';
 import { rowsQuery } from '../query.ts';
 

@@ -1,6 +1,5 @@
 import { catalogOids, firstNormalOid } from '../../../../postgresql/catalog-oids.ts';
 import { decodeOptionalText, decodeTextArray, type PostgresqlRow } from '../../../../postgresql/rows.ts';
-
 import { column, columns, type RowOf, rowsQuery } from '../query.ts';
 import { callableCatalogSql, decodeVersion, type RowVersion, rowVersionSql } from './callables.ts';
 import { collationOrderSql, letterDependenceSql, serverDependenceSql, textOrderSql } from './catalog-predicates.ts';

@@ -1,6 +1,5 @@
 import { firstNormalOid, typeOids } from '../../../../postgresql/catalog-oids.ts';
 import { decodeBoolean, decodeNumber, decodeText, type PostgresqlRow } from '../../../../postgresql/rows.ts';
-
 import { isCopiedSql } from '../../../../postgresql/table-rows.ts';
 import { column, columns, type PostgresqlQuery, type RowOf, rowsQuery } from '../query.ts';
 import { lockedRelationsSql } from './catalog-predicates.ts';

@@ -4,9 +4,7 @@ import { markOptional, type QueryResult, valueOr } from '../../query.ts';
 import { declareRedisCheck } from '../check.ts';
 import { commandPermission, isDenied, outcomeWithoutValue, predatesAcl, scanCommands } from '../commands.ts';
 import { aclGrantFix } from '../fixes.ts';
-
 import { aclfileQuery, aclRulesQuery, type DryRunResult, dryRunQueries, infoQuery } from '../queries.ts';
-
 import type { RedisSourceFacts } from '../source-facts.ts';
 
 export const aclScanCheck = declareRedisCheck({

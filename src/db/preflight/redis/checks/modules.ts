@@ -6,7 +6,6 @@ import { markOptional, valueOr } from '../../query.ts';
 import { declareRedisCheck, redisMethods } from '../check.ts';
 import { outcomeWithoutValue } from '../commands.ts';
 import { infoModulesQuery, infoQuery, modulesQuery } from '../queries.ts';
-
 import type { RedisSourceFacts } from '../source-facts.ts';
 
 export const modulesCheck = declareRedisCheck({

@@ -8,7 +8,6 @@ import { configSetFix, removeRenameFix } from '../fixes.ts';
 import { disklessReplication } from '../memory.ts';
 import { commandsQuery, infoQuery, replicationQuery } from '../queries.ts';
 import { probeDescription } from '../source.ts';
-
 import type { RedisSourceFacts } from '../source-facts.ts';
 
 export const psyncCommandCheck = declareRedisCheck({

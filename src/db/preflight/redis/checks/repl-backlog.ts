@@ -5,7 +5,6 @@ import { markOptional, valueOr } from '../../query.ts';
 import { declareRedisCheck } from '../check.ts';
 import { configSetFix, redisAdministrator } from '../fixes.ts';
 import { formatWriteRate, freeMemory } from '../memory.ts';
-
 import { infoQuery, replicationQuery } from '../queries.ts';
 
 export const replBacklogCheck = declareRedisCheck({

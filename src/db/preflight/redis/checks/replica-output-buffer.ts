@@ -6,7 +6,6 @@ import { markOptional, valueOr } from '../../query.ts';
 import { declareRedisCheck } from '../check.ts';
 import { configSetFix, redisAdministrator } from '../fixes.ts';
 import { type CopyEstimate, estimateRedisCopy, formatWriteRate, freeHostMemory } from '../memory.ts';
-
 import {
   type ConfigValues,
   infoQuery,
@@ -14,7 +13,6 @@ import {
   type ReplicationSetting,
   replicationQuery,
 } from '../queries.ts';
-
 import type { RedisSourceFacts } from '../source-facts.ts';
 
 export const replicaOutputBufferCheck = declareRedisCheck({
