@@ -14,7 +14,7 @@ export function evaluateServerCheck(
   options: PreflightOptions,
 ): CheckFinding {
   const { connection } = facts;
-  if (check.needs === 'connection' && connection.kind !== 'entered') {
+  if (check.needs !== 'address' && connection.kind !== 'entered') {
     return buildFinding(check, skipOutcome(`could not connect to the server: ${connection.message}`));
   }
   const read = readValues(check, results, facts.dbname);

@@ -203,7 +203,7 @@ function evaluateCheck(
   facts: RedisSourceFacts,
   options: PreflightOptions,
 ): CheckOutcome {
-  if (check.needs === 'connection' && facts.connection.kind === 'refused') return skipOutcome(describeRefusal(facts));
+  if (check.needs !== 'address' && facts.connection.kind === 'refused') return skipOutcome(describeRefusal(facts));
   const values: Record<string, unknown> = {};
   const queries: CheckQueries = check.queries;
   for (const [name, query] of Object.entries(queries)) {

@@ -85,7 +85,7 @@ async function look(source: PostgresqlEndpoint, more: Partial<PreflightOptions> 
     const outcomes = new Map<string, CheckOutcome>();
     for (const check of connectionChecks) {
       if (check.scope !== 'server') continue;
-      if (check.needs === 'connection' && setup.connection.kind !== 'entered') continue;
+      if (check.needs !== 'address' && setup.connection.kind !== 'entered') continue;
       outcomes.set(check.id, check.evaluate(values, setup, preflightOptions));
     }
     const said = [...outcomes]

@@ -9,7 +9,6 @@ export const authConnlimitCheck = declareServerCheck({
   title: 'the connection limits of role and databases are sufficient',
   headline: 'A connection limit of the role or a database is too low',
   severity: { continuous: 'warning', dump: 'warning' },
-  needs: 'connection',
   queries: { role: migrationRoleQuery, databases: databasesQuery },
   evaluate({ role, databases }, facts) {
     if (role.superuser) return passOutcome('the role is a superuser, which has no connection limit');

@@ -11,7 +11,6 @@ export const authExpiryWindowCheck = declareServerCheck({
   headline: 'The password of the role expires within two weeks',
   severity: { continuous: 'blocker', dump: 'blocker' },
   spec: 'S9.8',
-  needs: 'connection',
   queries: { role: migrationRoleQuery },
   evaluate({ role }, { copy }) {
     if (role.secondsLeft === undefined) return passOutcome('never expires');

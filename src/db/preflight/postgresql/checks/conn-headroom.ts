@@ -11,7 +11,6 @@ export const connHeadroomCheck = declareServerCheck({
   title: 'enough connections are free',
   headline: 'Too few connections are free',
   severity: { continuous: 'warning', dump: 'warning' },
-  needs: 'connection',
   queries: { capacity: capacityQuery, settings: settingsQuery, role: migrationRoleQuery },
   evaluate({ capacity, settings, role }, facts) {
     const { max, used } = capacity;

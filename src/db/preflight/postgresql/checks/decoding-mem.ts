@@ -9,7 +9,6 @@ export const decodingMemCheck = declareServerCheck({
   title: 'logical_decoding_work_mem is at least 64 MB',
   headline: 'logical_decoding_work_mem is less than 64 MB',
   severity: { continuous: 'info' },
-  needs: 'connection',
   queries: { settings: settingsQuery },
   evaluate({ settings }) {
     // Before PostgreSQL 13, logical_decoding_work_mem does not exist: 4096 changes of a transaction are kept in memory.

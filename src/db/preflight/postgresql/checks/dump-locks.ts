@@ -15,7 +15,6 @@ export const dumpLocksCheck = declareServerCheck({
   title: 'max_locks_per_transaction is sufficient for pg_dump',
   headline: 'max_locks_per_transaction is too low for pg_dump',
   severity: { continuous: 'blocker', dump: 'blocker' },
-  needs: 'connection',
   queries: { settings: settingsQuery },
   evaluate({ settings }, { copy }) {
     const processes = lockSlotsOf(settings);

@@ -9,7 +9,6 @@ export const dumpQuiescedCheck = declareServerCheck({
   headline: 'Data is being written to the source',
   severity: { dump: 'warning' },
   spec: 'S9.14',
-  needs: 'connection',
   queries: { transactions: transactionsQuery },
   evaluate({ transactions }, facts, options) {
     const written = facts.walRate?.bytes ?? 0;

@@ -16,7 +16,6 @@ export const dumpTimeoutsCheck = declareServerCheck({
   title: 'no timeout of the role cancels the first statement of a session',
   headline: 'A timeout of the role cancels the first statement of every session',
   severity: { continuous: 'blocker', dump: 'blocker' },
-  needs: 'connection',
   queries: { settings: settingsQuery, roleSettings: roleSettingsQuery, role: migrationRoleQuery },
   evaluate({ settings, roleSettings, role }, facts) {
     const found = ending.flatMap((name) =>

@@ -331,7 +331,6 @@ export const hbaRuleCheck = declareServerCheck({
   headline: 'pg_hba.conf does not allow the role to connect to every database from any address',
   severity: { continuous: 'blocker', dump: 'blocker' },
   spec: 'S9.13',
-  needs: 'connection',
   queries: {
     hostRules: hbaRulesQuery,
     clientAddress: clientAddressQuery,

@@ -9,7 +9,6 @@ export const ignoredDatabasesExistCheck = declareServerCheck({
   title: 'every database in --ignore-dbs exists',
   headline: 'A database in --ignore-dbs does not exist',
   severity: {},
-  needs: 'connection',
   queries: { databases: databasesQuery },
   evaluate: (_values, _ground, options) =>
     passOutcome(

@@ -12,7 +12,6 @@ export const listenAddressesCheck = declareServerCheck({
   headline: 'The server does not listen on all interfaces',
   severity: { continuous: 'blocker', dump: 'blocker' },
   spec: 'S9.13',
-  needs: 'connection',
   queries: { settings: settingsQuery, activity: sessionsQuery },
   evaluate({ settings, activity }, facts, options) {
     const value = getSetting(settings, 'listen_addresses');

@@ -8,7 +8,6 @@ export const managedSourceCheck = declareServerCheck({
   headline: 'The source is a managed database cluster',
   severity: { continuous: 'blocker', dump: 'blocker' },
   spec: 'S9.12',
-  needs: 'connection',
   queries: { marks: managedMarkersQuery },
   evaluate({ marks: found }, { address, connection }): CheckOutcome {
     const seen = [...hostMarks(address.host), ...found];

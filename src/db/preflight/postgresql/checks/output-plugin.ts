@@ -44,7 +44,6 @@ export const outputPluginCheck = declareServerCheck({
   title: 'the server can load the output plugin pgoutput',
   headline: 'The server cannot load the output plugin pgoutput',
   severity: { continuous: 'blocker' },
-  needs: 'connection',
   queries: { plugin: pgoutputQuery },
   evaluate({ plugin }) {
     if (plugin === undefined) return skipOutcome('only a superuser can see the libraries of the server');

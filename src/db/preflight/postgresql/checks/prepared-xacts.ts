@@ -9,7 +9,6 @@ export const preparedXactsCheck = declareServerCheck({
   title: 'no prepared transaction is open',
   headline: 'A prepared transaction is open',
   severity: { continuous: 'blocker', dump: 'info' },
-  needs: 'connection',
   queries: { transactions: transactionsQuery },
   evaluate({ transactions }) {
     const prepared = transactions.filter(({ kind }) => kind === 'prepared');

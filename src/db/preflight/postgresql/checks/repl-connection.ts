@@ -15,7 +15,6 @@ export const replConnectionCheck = declareServerCheck({
   headline: 'The role cannot open a replication connection',
   severity: { continuous: 'blocker' },
   spec: 'S9.13',
-  needs: 'connection',
   queries: {},
   evaluate(_values, { replication, username }): CheckOutcome {
     if (replication === undefined) return skipOutcome('no replication connection was attempted');

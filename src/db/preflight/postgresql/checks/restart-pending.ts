@@ -39,7 +39,6 @@ export const restartPendingCheck = declareServerCheck({
   headline: 'A changed setting takes effect only after a restart',
   severity: { continuous: 'blocker' },
   spec: 'S9.13',
-  needs: 'connection',
   queries: {
     settings: settingsQuery,
     pending: unappliedLinesQuery,

@@ -8,7 +8,6 @@ export const rolePasswordsCheck = declareServerCheck({
   title: 'no other role has a password or an attribute that the target does not get',
   headline: 'Passwords of roles are not migrated',
   severity: { continuous: 'warning', dump: 'warning' },
-  needs: 'connection',
   queries: { logins: userRolesQuery },
   evaluate({ logins }, { username }) {
     const others = logins.filter(

@@ -9,7 +9,6 @@ export const roleReadonlyCheck = declareServerCheck({
   title: 'default_transaction_read_only is off for the role',
   headline: 'default_transaction_read_only is on for the role',
   severity: { continuous: 'blocker' },
-  needs: 'connection',
   queries: { settings: settingsQuery, roleSettings: roleSettingsQuery, role: migrationRoleQuery },
   evaluate({ settings, roleSettings, role }, facts) {
     const all = effectiveSettings('default_transaction_read_only', settings, roleSettings, facts);

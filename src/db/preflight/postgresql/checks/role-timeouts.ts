@@ -23,7 +23,6 @@ export const roleTimeoutsCheck = declareServerCheck({
   title: 'no timeout of the role cancels the initial copy',
   headline: 'A timeout of the role can cancel the initial copy',
   severity: { continuous: 'blocker' },
-  needs: 'connection',
   queries: { settings: settingsQuery, roleSettings: roleSettingsQuery, role: migrationRoleQuery },
   evaluate({ settings, roleSettings, role }, facts) {
     const found = timeouts.flatMap((name) =>

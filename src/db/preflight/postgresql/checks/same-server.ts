@@ -7,7 +7,6 @@ export const sameServerPerConnectionCheck = declareServerCheck({
   title: 'every connection reaches the same server',
   headline: 'Connections reach different servers',
   severity: { continuous: 'blocker', dump: 'blocker' },
-  needs: 'connection',
   queries: { first: firstInstanceQuery },
   evaluate({ first }, { replication, access, walRate }) {
     if (first === undefined) return skipOutcome('the role cannot read which server a connection reached');

@@ -7,7 +7,6 @@ export const postgresqlServerIdentityVerifiedCheck = declareServerCheck({
   title: 'the identity of the server was verified',
   headline: 'The identity of the server was not verified',
   severity: { continuous: 'warning', dump: 'warning' },
-  needs: 'connection',
   queries: {},
   evaluate(_values, { connection, address, tls }) {
     if (connection.kind !== 'entered') return skipOutcome('no connection');

@@ -9,7 +9,6 @@ export const sizeEstimateCheck = declareServerCheck({
   headline: 'The initial copy can take longer than two weeks',
   severity: { continuous: 'blocker', dump: 'blocker' },
   spec: 'S9.8',
-  needs: 'connection',
   queries: {},
   evaluate(_values, { copy }) {
     if (copy === undefined) return skipOutcome('no table sizes are known');

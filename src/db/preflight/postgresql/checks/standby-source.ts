@@ -8,7 +8,6 @@ export const standbySourceCheck = declareServerCheck({
   title: 'the source is a primary',
   headline: 'The source is a standby',
   severity: { continuous: 'blocker', dump: 'warning' },
-  needs: 'connection',
   queries: { settings: settingsQuery },
   evaluate({ settings }, facts) {
     if (facts.connection.kind !== 'entered' || !facts.connection.inRecovery) return passOutcome('primary');

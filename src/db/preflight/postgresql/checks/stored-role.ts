@@ -30,7 +30,6 @@ export const storedRoleCheck = declareServerCheck({
   title: 'sessions of the role keep the privileges of the role',
   headline: 'Sessions of the role switch to another role',
   severity: { continuous: 'blocker', dump: 'warning' },
-  needs: 'connection',
   queries: { roleSettings: roleSettingsQuery, stored: storedRolesQuery, role: migrationRoleQuery },
   evaluate({ roleSettings, stored, role }, facts) {
     const all = storedRoles(roleSettings, facts);

@@ -8,7 +8,6 @@ export const otherSupersCheck = declareServerCheck({
   title: 'no other role is a superuser',
   headline: 'Other roles are superusers',
   severity: { continuous: 'warning', dump: 'warning' },
-  needs: 'connection',
   queries: { logins: userRolesQuery },
   evaluate({ logins }, facts) {
     const others = logins.filter(({ name, superuser }) => superuser && name !== facts.username).map(({ name }) => name);

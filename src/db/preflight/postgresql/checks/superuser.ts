@@ -12,7 +12,6 @@ export const superuserCheck = declareServerCheck({
   headline: 'The role is not a superuser',
   severity: { continuous: 'blocker', dump: 'info' },
   spec: 'S9.13',
-  needs: 'connection',
   queries: { role: migrationRoleQuery },
   evaluate({ role }) {
     if (role.superuser) return passOutcome('superuser', { required: 'superuser' });

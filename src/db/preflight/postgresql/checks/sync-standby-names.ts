@@ -25,7 +25,6 @@ export const syncStandbyNamesCheck = declareServerCheck({
   title: 'no COMMIT waits for the target or for a standby that is not connected',
   headline: 'COMMIT waits, or will wait, for a standby that does not confirm',
   severity: { continuous: 'blocker' },
-  needs: 'connection',
   queries: { settings: settingsQuery, senders: walSendersQuery, commitModes: synchronousCommitQuery },
   evaluate({ settings, senders, commitModes }) {
     const observed = getSetting(settings, 'synchronous_standby_names');

@@ -6,7 +6,6 @@ export const targetLoginCheck = declareServerCheck({
   title: 'the login of the target may create databases and subscriptions',
   headline: 'The login of the target may not create a database or a subscription',
   severity: { continuous: 'blocker', dump: 'blocker' },
-  needs: 'connection',
   queries: {},
   evaluate(_values, { databases }, { target }): CheckOutcome {
     const read = target?.postgresql;

@@ -8,7 +8,6 @@ export const targetWorkersCheck = declareServerCheck({
   title: 'the target has enough workers for the subscriptions',
   headline: 'The target has too few workers for the subscriptions',
   severity: { continuous: 'blocker' },
-  needs: 'connection',
   queries: {},
   evaluate(_values, { databases }, { target }): CheckOutcome {
     const read = target?.postgresql;

@@ -17,7 +17,6 @@ export const tempFileLimitCheck = declareServerCheck({
   title: 'temp_file_limit and work_mem are sufficient for pg_dump',
   headline: 'temp_file_limit is too low for pg_dump',
   severity: { continuous: 'blocker', dump: 'blocker' },
-  needs: 'connection',
   queries: { settings: settingsQuery, roleSettings: roleSettingsQuery, role: migrationRoleQuery },
   evaluate({ settings, roleSettings, role }, facts) {
     const limits = effectiveSettings('temp_file_limit', settings, roleSettings, facts, '-1');

@@ -8,7 +8,6 @@ export const postgresqlVersionMinCheck = declareServerCheck({
   title: 'the source is PostgreSQL 10 or newer',
   headline: 'The source is older than PostgreSQL 10',
   severity: { continuous: 'blocker', dump: 'blocker' },
-  needs: 'connection',
   queries: {},
   evaluate(_values, facts): CheckOutcome {
     const version = sourceVersionNumber(facts);

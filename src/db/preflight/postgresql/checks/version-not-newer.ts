@@ -9,7 +9,6 @@ export const postgresqlVersionNotNewerCheck = declareServerCheck({
   headline: 'The source is newer than the target',
   severity: { continuous: 'blocker', dump: 'blocker' },
   spec: 'S9.9',
-  needs: 'connection',
   queries: {},
   evaluate(_values, facts, { targetVersion }): CheckOutcome {
     const version = sourceVersionNumber(facts);

@@ -11,7 +11,6 @@ export const walLevelCheck = declareServerCheck({
   headline: 'wal_level is not logical',
   severity: { continuous: 'blocker', dump: 'info' },
   spec: 'S9.13',
-  needs: 'connection',
   queries: { settings: settingsQuery, activity: sessionsQuery },
   evaluate({ settings, activity }, facts) {
     const observed = getSetting(settings, 'wal_level');

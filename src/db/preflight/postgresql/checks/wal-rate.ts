@@ -9,7 +9,6 @@ export const walRateCheck = declareServerCheck({
   title: 'the source disk can hold the WAL written during the copy',
   headline: 'The source disk can be too small for the WAL written during the copy',
   severity: { continuous: 'warning' },
-  needs: 'connection',
   queries: { walHistory: walVolumeQuery },
   evaluate({ walHistory }, facts, options) {
     const { walRate, copy } = facts;

@@ -10,7 +10,6 @@ export const workerProcessesCheck = declareServerCheck({
   title: 'max_worker_processes is sufficient for pglogical',
   headline: 'max_worker_processes is too low for pglogical',
   severity: { continuous: 'warning' },
-  needs: 'connection',
   queries: { settings: settingsQuery },
   evaluate({ settings }, facts) {
     const max = numericSetting(settings, 'max_worker_processes');

@@ -23,7 +23,6 @@ export const xidWraparoundCheck = declareServerCheck({
   title: 'transaction ids are far from wraparound',
   headline: 'Transaction ids are close to wraparound',
   severity: { continuous: 'blocker', dump: 'warning' },
-  needs: 'connection',
   queries: { ages: xidAgesQuery },
   evaluate({ ages: [oldest] }, facts) {
     if (oldest === undefined) return passOutcome('no database');

@@ -19,7 +19,6 @@ export const aclPsyncCheck = declareRedisCheck({
   id: 'acl-psync',
   title: 'the user may run the replication commands',
   headline: 'The user may not run the replication commands',
-  needs: 'connection',
   severity: { continuous: 'blocker' },
   queries: {
     psync: markOptional(dryRunQueries.psync),

@@ -11,7 +11,6 @@ export const aclScanCheck = declareRedisCheck({
   id: 'acl-scan',
   title: 'the user may read every key of every database',
   headline: 'The user may not read every key of every database',
-  needs: 'connection',
   severity: { scan: 'blocker' },
   queries: {
     select: markOptional(dryRunQueries.select),

@@ -8,7 +8,6 @@ export const authCleartextCheck = declareRedisCheck({
   title: 'the password is sent over an encrypted connection only',
   headline: 'The password was sent over a connection without TLS',
   severity: { continuous: 'warning', scan: 'warning' },
-  needs: 'connection',
   queries: {},
   evaluate(_values, { connection, address, ssl }) {
     if (connection.kind !== 'connected' || connection.auth === 'open') return passOutcome('no password was sent');

@@ -19,7 +19,6 @@ export const bgsaveBrokenCheck = declareRedisCheck({
   id: 'bgsave-broken',
   title: 'the source can write the copy for the target',
   headline: 'The last BGSAVE failed',
-  needs: 'connection',
   severity: { continuous: 'blocker' },
   queries: {
     info: infoQuery,

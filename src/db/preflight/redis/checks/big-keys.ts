@@ -12,7 +12,6 @@ export const bigKeysCheck = declareRedisCheck({
   id: 'big-keys',
   title: 'no key is too large for RESTORE',
   headline: 'Some keys may be too large for RESTORE',
-  needs: 'connection',
   severity: { scan: 'warning' },
   queries: { settings: markOptional(bulkLengthQuery) },
   evaluate({ settings }, { sample }) {

@@ -6,7 +6,6 @@ export const busyScriptCheck = declareRedisCheck({
   id: 'busy-script',
   title: 'no script blocks the server',
   headline: 'A script blocks the server',
-  needs: 'connection',
   severity: { continuous: 'blocker', scan: 'blocker' },
   queries: {},
   evaluate(_values, { busy }) {

@@ -9,7 +9,6 @@ export const cachedScriptsCheck = declareRedisCheck({
   id: 'cached-scripts',
   title: 'no scripts are cached',
   headline: 'Scripts are cached',
-  needs: 'connection',
   severity: { continuous: 'warning', scan: 'warning' },
   queries: { info: infoQuery, calls: markOptional(commandCallsQuery) },
   evaluate({ info, calls }) {

@@ -17,7 +17,6 @@ export const clusterSourceCheck = declareRedisCheck({
   id: 'cluster-source',
   title: 'the source is not a Redis Cluster node',
   headline: 'The source is a Redis Cluster node',
-  needs: 'connection',
   severity: { continuous: 'blocker', scan: 'blocker' },
   queries: {
     info: markOptional(infoQuery),

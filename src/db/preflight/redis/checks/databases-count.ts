@@ -12,7 +12,6 @@ export const databasesCountCheck = declareRedisCheck({
   id: 'databases-count',
   title: 'every database number exists on the target',
   headline: 'Some database numbers do not exist on the target',
-  needs: 'connection',
   severity: { continuous: 'blocker', scan: 'blocker' },
   queries: { info: infoQuery, settings: markOptional(databaseLimitQuery) },
   evaluate({ info, settings }) {

@@ -6,7 +6,6 @@ export const disklessDelayCheck = declareRedisCheck({
   id: 'diskless-delay',
   title: 'the copy begins without delay',
   headline: 'The copy begins after a delay',
-  needs: 'connection',
   severity: { continuous: 'info' },
   queries: { info: infoQuery, settings: replicationQuery },
   evaluate({ info, settings }) {

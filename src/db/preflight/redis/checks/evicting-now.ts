@@ -7,7 +7,6 @@ export const evictingNowCheck = declareRedisCheck({
   id: 'evicting-now',
   title: 'the source evicts no keys',
   headline: 'The source evicts keys',
-  needs: 'connection',
   severity: { continuous: 'warning', scan: 'warning' },
   queries: { info: infoQuery },
   evaluate({ info }, { rate }, { method }) {

@@ -9,7 +9,6 @@ export const forkMemoryCheck = declareRedisCheck({
   id: 'fork-memory',
   title: 'the machine has enough memory for a fork',
   headline: 'The machine may not have enough memory for a fork',
-  needs: 'connection',
   severity: { continuous: 'warning' },
   queries: { info: infoQuery, latency: markOptional(latencyQuery) },
   evaluate({ info, latency }) {

@@ -10,7 +10,6 @@ export const functionsStreamsEtcCheck = declareRedisCheck({
   id: 'functions-etc',
   title: 'there are no functions, streams, vector sets or expiring hash fields',
   headline: 'There are functions, streams, vector sets or expiring hash fields',
-  needs: 'connection',
   severity: { continuous: 'blocker', scan: 'warning' },
   queries: { info: infoQuery, functions: markOptional(functionCountQuery) },
   evaluate({ info, functions }, { sample }, { method, targetVersion }) {

@@ -7,7 +7,6 @@ export const keyspaceNotificationsCheck = declareRedisCheck({
   id: 'keyspace-notifications',
   title: 'there are no subscriptions and no keyspace notifications',
   headline: 'There are subscriptions or keyspace notifications',
-  needs: 'connection',
   severity: { continuous: 'info', scan: 'info' },
   queries: { info: infoQuery, settings: keyspaceEventsQuery },
   evaluate({ info, settings }) {

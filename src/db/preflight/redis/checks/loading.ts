@@ -9,7 +9,6 @@ export const loadingCheck = declareRedisCheck({
   id: 'loading',
   title: 'the server has loaded its data',
   headline: 'The server is still loading its data',
-  needs: 'connection',
   severity: { continuous: 'blocker', scan: 'blocker' },
   queries: { info: markOptional(infoQuery) },
   evaluate({ info }, { connection, probe }) {

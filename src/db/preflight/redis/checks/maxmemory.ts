@@ -9,7 +9,6 @@ export const maxmemoryCheck = declareRedisCheck({
   id: 'maxmemory',
   title: 'the data fits into the memory of the target',
   headline: 'The data does not fit into the memory of the target',
-  needs: 'connection',
   severity: { continuous: 'blocker', scan: 'blocker' },
   queries: { info: infoQuery, settings: markOptional(maxmemoryQuery) },
   evaluate({ info, settings }, _facts, { targetMemory }) {

@@ -10,7 +10,6 @@ export const minReplicasCheck = declareRedisCheck({
   id: 'min-replicas',
   title: 'writes do not depend on the number of replicas',
   headline: 'Writes depend on the number of replicas',
-  needs: 'connection',
   severity: { continuous: 'warning' },
   queries: { info: infoQuery, settings: markOptional(minReplicasQuery) },
   evaluate({ info, settings }) {

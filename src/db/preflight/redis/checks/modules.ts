@@ -12,7 +12,6 @@ export const modulesCheck = declareRedisCheck({
   id: 'modules',
   title: 'the target has every module of the source',
   headline: 'The target does not have every module of the source',
-  needs: 'connection',
   severity: { continuous: 'blocker', scan: 'blocker' },
   queries: {
     moduleList: markOptional(modulesQuery),

@@ -8,7 +8,6 @@ export const multiDbCheck = declareRedisCheck({
   id: 'multi-db',
   title: 'all keys are in database 0',
   headline: 'Some keys are not in database 0',
-  needs: 'connection',
   severity: { continuous: 'warning', scan: 'warning' },
   queries: { info: infoQuery },
   evaluate({ info }) {

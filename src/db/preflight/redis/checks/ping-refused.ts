@@ -9,7 +9,6 @@ export const pingRefusedCheck = declareRedisCheck({
   id: 'ping-refused',
   title: 'the server replies to PING with PONG',
   headline: 'The server replies to PING with an error',
-  needs: 'connection',
   severity: { continuous: 'blocker' },
   queries: {
     info: markOptional(infoQuery),

@@ -14,7 +14,6 @@ export const psyncCommandCheck = declareRedisCheck({
   id: 'psync-command',
   title: 'the server has the PSYNC command',
   headline: 'The server has no PSYNC command',
-  needs: 'connection',
   severity: { continuous: 'blocker', scan: 'blocker' },
   queries: {
     commands: markOptional(commandsQuery),

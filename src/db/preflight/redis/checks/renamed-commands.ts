@@ -14,7 +14,6 @@ export const renamedCommandsCheck = declareRedisCheck({
   id: 'renamed-commands',
   title: 'no command that a migration uses is renamed',
   headline: 'Some commands that a migration uses are renamed or removed',
-  needs: 'connection',
   severity: { continuous: 'warning', scan: 'blocker' },
   queries: {
     commands: markOptional(commandsQuery),

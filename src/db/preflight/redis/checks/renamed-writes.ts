@@ -10,7 +10,6 @@ export const renamedWriteCommandsCheck = declareRedisCheck({
   id: 'renamed-writes',
   title: 'no write command has a changed name (rename-command)',
   headline: 'Applications call write commands by changed names (rename-command)',
-  needs: 'connection',
   severity: { continuous: 'blocker' },
   queries: { info: markOptional(infoQuery) },
   evaluate({ info }, { renamed }) {

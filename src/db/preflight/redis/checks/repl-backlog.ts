@@ -11,7 +11,6 @@ export const replBacklogCheck = declareRedisCheck({
   id: 'repl-backlog',
   title: 'the replication backlog holds the writes of one minute',
   headline: 'The replication backlog does not hold the writes of one minute',
-  needs: 'connection',
   severity: { continuous: 'warning' },
   queries: { info: infoQuery, settings: markOptional(replicationQuery) },
   evaluate({ info, settings }, facts) {

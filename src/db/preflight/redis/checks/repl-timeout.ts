@@ -9,7 +9,6 @@ export const replTimeoutCheck = declareRedisCheck({
   id: 'repl-timeout',
   title: 'the replication timeout outlasts the copy',
   headline: 'The replication timeout may end the copy',
-  needs: 'connection',
   severity: { continuous: 'warning' },
   queries: { info: infoQuery, settings: replicationQuery },
   evaluate({ info, settings }) {

@@ -19,7 +19,6 @@ export const replicaOutputBufferCheck = declareRedisCheck({
   id: 'replica-output-buffer',
   title: 'the writes during the copy fit into the output buffer of replicas',
   headline: 'The writes during the copy may not fit into the output buffer of replicas',
-  needs: 'connection',
   severity: { continuous: 'blocker' },
   queries: {
     info: infoQuery,

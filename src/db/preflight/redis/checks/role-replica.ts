@@ -11,7 +11,6 @@ export const roleReplicaSourceCheck = declareRedisCheck({
   id: 'role-replica',
   title: 'the source is a primary',
   headline: 'The source is not a primary',
-  needs: 'connection',
   severity: { continuous: 'blocker', scan: 'blocker' },
   queries: {
     info: markOptional(infoQuery),

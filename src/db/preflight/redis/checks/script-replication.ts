@@ -14,7 +14,6 @@ export const scriptReplicationCheck = declareRedisCheck({
   id: 'script-replication',
   title: 'scripts are replicated by their changes',
   headline: 'Scripts are replicated as scripts (lua-replicate-commands no)',
-  needs: 'connection',
   severity: { continuous: 'blocker' },
   queries: {
     info: infoQuery,

@@ -6,7 +6,6 @@ export const redisServerIdentityCheck = declareRedisCheck({
   title: 'the identity of the server was verified',
   headline: 'The identity of the server was not verified',
   severity: { continuous: 'warning', scan: 'warning' },
-  needs: 'connection',
   queries: {},
   evaluate(_values, { address, tls, ssl }) {
     return evaluateServerIdentity(

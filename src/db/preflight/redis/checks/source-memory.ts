@@ -11,7 +11,6 @@ export const sourceMemoryCheck = declareRedisCheck({
   id: 'source-memory',
   title: 'maxmemory of the source leaves room for the replication backlog',
   headline: 'maxmemory of the source leaves no room for the replication backlog',
-  needs: 'connection',
   severity: { continuous: 'blocker' },
   queries: {
     info: infoQuery,

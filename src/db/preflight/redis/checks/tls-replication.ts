@@ -6,7 +6,6 @@ export const tlsReplicationCheck = declareRedisCheck({
   id: 'tls-replication',
   title: 'replication uses TLS when the server supports it',
   headline: 'Replication does not use TLS although the server supports it',
-  needs: 'connection',
   severity: { continuous: 'warning', scan: 'warning' },
   queries: { port: tlsPortQuery, replication: tlsReplicationQuery },
   evaluate({ port, replication }, facts) {

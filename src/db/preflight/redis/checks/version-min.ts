@@ -7,7 +7,6 @@ export const redisVersionMinCheck = declareRedisCheck({
   id: 'version-min',
   title: 'the version can resume replication after an interruption',
   headline: 'The version cannot always resume replication after an interruption',
-  needs: 'connection',
   severity: { continuous: 'warning' },
   queries: { info: infoQuery },
   evaluate({ info }) {

@@ -26,7 +26,6 @@ export const redisVersionNotNewerCheck = declareRedisCheck({
   title: 'the target can read the data format of the source',
   headline: 'The target cannot read the data format of the source',
   spec: 'S9.9',
-  needs: 'connection',
   severity: { continuous: 'blocker', scan: 'blocker' },
   queries: { info: infoQuery, calls: markOptional(commandCallsQuery) },
   evaluate({ info, calls }, _facts, { targetVersion }) {

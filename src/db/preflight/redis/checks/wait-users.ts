@@ -6,7 +6,6 @@ export const waitUsersCheck = declareRedisCheck({
   id: 'wait-users',
   title: 'no application uses WAIT',
   headline: 'Applications use WAIT',
-  needs: 'connection',
   severity: { continuous: 'info' },
   queries: { calls: commandCallsQuery },
   evaluate({ calls }) {
