@@ -356,10 +356,7 @@ const notFollowed: Readonly<Record<string, Readonly<Record<string, readonly stri
     'commands/db/status.ts': ['add `--watch`'],
     'commands/open.ts': ['start the sandbox: `cloudctl sandbox start`'],
     'db/preflight/options.ts': ['use `--method dump`'],
-    'db/preflight/report-files.ts': [
-      'give a file in a folder where you have write permission',
-      'give another file with `--baseline`',
-    ],
+    'db/preflight/run-with-files.ts': ['give a file in a folder where you have write permission'],
     'droplets/existing.ts': ['run the command again'],
     'droplets/running.ts': ['run the command again'],
     'postgresql/endpoint.ts': ['give the public name or address of the server: --host HOST'],

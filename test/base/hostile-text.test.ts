@@ -14,7 +14,7 @@ import type { RehearsalReport } from '../../src/db/cutover/rehearse/report.ts';
 import { renderRehearsal } from '../../src/db/cutover/rehearse/text.ts';
 import { renderFixScript, renderUndoScript } from '../../src/db/preflight/fix-script.ts';
 import type { PreflightReport } from '../../src/db/preflight/report.ts';
-import { reportExtensions } from '../../src/db/preflight/report-files.ts';
+import { reportExtensions } from '../../src/db/preflight/run-with-files.ts';
 import type { StatusSample } from '../../src/db/watch/sample.ts';
 import { nextLogLines } from '../../src/db/watch/view/lines.ts';
 import { renderScreen } from '../../src/db/watch/view/screen.ts';

@@ -6,7 +6,7 @@ import { printableJson } from '../../base/sanitize.ts';
 import { ensureFolder, writeAtomically } from '../../platform/files.ts';
 import { findBaselineChanges, type PreflightBaseline, type SchemaFingerprints } from '../preflight/baseline.ts';
 import type { PreflightReport } from '../preflight/report.ts';
-import { readBaseline, writeError } from '../preflight/report-files.ts';
+import { readBaseline, writeError } from '../preflight/run-with-files.ts';
 
 /** Creates the folder with one file for each source, if it is missing. Throws a CliError (usage) if that is not possible. */
 export function openFolder(path: string, option: string): string {

@@ -2,7 +2,7 @@ import type { PreflightQuery, QueryResult, QueryResults } from './query.ts';
 
 /**
  * The changes that the statements of a fix make, as data. The function that writes a statement also returns its effect,
- * so that statement and effect cannot differ. simulate-preflight-fixes.ts evaluates the checks again with the effects.
+ * so that statement and effect cannot differ. run.ts evaluates the checks again with the effects.
  */
 export type FixEffect =
   /** ALTER SYSTEM SET of PostgreSQL, or CONFIG SET of Redis. */

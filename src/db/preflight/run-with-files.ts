@@ -1,6 +1,10 @@
+import { accessSync, constants, statSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { CliError, usageError } from '../../base/errors.ts';
+import { redactData } from '../../base/redact.ts';
 import { maxTextLength, printableJson } from '../../base/sanitize.ts';
-import { formatBytes } from '../../base/text.ts';
+import { isDiskFull, storageError } from '../../base/storage-error.ts';
+import { formatBytes, showInvisible } from '../../base/text.ts';
 import { programVersion } from '../../base/version.ts';
 import type { OptionSpec, ParsedArgs } from '../../cli/command.ts';
 import type { CommandIo } from '../../cli/command-io.ts';
@@ -8,15 +12,17 @@ import { readUserFile } from '../../cli/user-file.ts';
 import { nearestWord, requireDuration, shortenInput } from '../../cli/values.ts';
 import { runUntilSignal } from '../../platform/waiting.ts';
 import type { DbSource } from '../source/index.ts';
-import { type BaselineChange, findBaselineChanges } from './baseline.ts';
+import { type BaselineChange, decodeBaseline, findBaselineChanges, type PreflightBaseline } from './baseline.ts';
 import { fixSections, isCommented, purposes, sourceLine } from './fix-script.ts';
-import { isOnlyBlockedByPassword, modelOf } from './formats/model.ts';
+import { renderJunit, renderSarif } from './formats/ci.ts';
+import { renderHtml } from './formats/html.ts';
+import { renderMarkdown } from './formats/markdown.ts';
+import { isOnlyBlockedByPassword, type Model, modelOf } from './formats/model.ts';
 import type { PreflightOptions } from './options.ts';
 import { readFingerprints } from './postgresql/each-database.ts';
 import { runPostgresqlPreflight } from './postgresql/run.ts';
 import { createRedisEngine } from './redis/engine.ts';
 import type { PreflightReport } from './report.ts';
-import { readBaseline, renderReport, reportExtensions, requireWritable, writeReport } from './report-files.ts';
 import { type DeepProgress, runPreflight } from './run.ts';
 
 /**
@@ -81,6 +87,17 @@ export function readSarifUri(args: ParsedArgs): string | undefined {
  * scheme.
  */
 const relativeReference = /^(?:[\w.~!$&'()*+,;=@/-]|%[\dA-Fa-f]{2})+$/;
+
+/** By file extension. */
+const formats: Readonly<Record<string, (model: Model, version: string, sarifUri: string | undefined) => string>> = {
+  '.json': ({ report }) => printableJson(report),
+  '.md': renderMarkdown,
+  '.html': renderHtml,
+  '.xml': renderJunit,
+  '.sarif': renderSarif,
+};
+
+export const reportExtensions: readonly string[] = Object.keys(formats);
 
 const section = 'Report options';
 
@@ -273,4 +290,54 @@ async function writeScript(
 /** Returns the progress line for a terminal: how many bytes were read, and which table is being read. */
 function formatDeepProgress({ bytes, database, table, position, tables }: DeepProgress): string {
   return `${formatBytes(bytes)} read; ${database}: table ${position} of ${tables}, ${table}`;
+}
+
+/**
+ * Renders the report in the format that the file extension selects; undefined if there is no such format.
+ * @param version of this program
+ * @param sarifUri the file that results of SARIF refer to, relative to the root of its repository
+ */
+export function renderReport(file: string, model: Model, version: string, sarifUri?: string): string | undefined {
+  const extension = reportExtensions.find((known) => file.toLowerCase().endsWith(known));
+  return extension === undefined ? undefined : formats[extension]?.(model, version, sarifUri);
+}
+
+export function writeReport(file: string, text: string): void {
+  try {
+    writeFileSync(file, redactData(text));
+  } catch (error) {
+    throw writeError(file, error);
+  }
+}
+
+/** Checks that the output files can be written before the preflight starts, because a preflight can take a minute. */
+export function requireWritable(file: string | undefined): void {
+  if (file === undefined) return;
+  try {
+    if (statSync(file, { throwIfNoEntry: false }) === undefined) accessSync(dirname(file), constants.W_OK);
+    else accessSync(file, constants.W_OK);
+  } catch (error) {
+    throw writeError(file, error);
+  }
+}
+
+export function writeError(file: string, error: unknown): CliError {
+  const reason = error instanceof Error ? error.message : String(error);
+  const elsewhere = 'give a file in a folder where you have write permission';
+  return isDiskFull(error)
+    ? storageError(`could not write ${showInvisible(file)}: ${showInvisible(reason)}`, error, { elsewhere })
+    : usageError(`could not write ${showInvisible(file)}: ${showInvisible(reason)}`, elsewhere);
+}
+
+export function readBaseline(file: string): PreflightBaseline | undefined {
+  const text = readUserFile(file);
+  if (text === undefined) return undefined;
+  const baseline = decodeBaseline(text);
+  if (baseline === undefined)
+    throw usageError(
+      `the baseline ${file} is not a preflight report`,
+      'give another file with `--baseline`',
+      'the baseline file was not changed',
+    );
+  return baseline;
 }

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { requireWritable, writeReport } from '../../../src/db/preflight/report-files.ts';
+import { requireWritable, writeReport } from '../../../src/db/preflight/run-with-files.ts';
 import { makeFolders } from '../../fixtures/folders.ts';
 
 function home(): string {

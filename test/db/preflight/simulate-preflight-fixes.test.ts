@@ -7,7 +7,7 @@ import {
   findingKey,
 } from '../../../src/db/preflight/finding.ts';
 
-import { simulateFixes } from '../../../src/db/preflight/simulate-preflight-fixes.ts';
+import { simulateFixes } from '../../../src/db/preflight/run.ts';
 
 function simulate(
   findings: readonly CheckFinding[],

@@ -1,9 +1,23 @@
 import { countOf } from '../../../base/text.ts';
-import { assertDeclaredBlocks, blockableMethods, type DatabaseCheck, type ServerCheck } from '../check.ts';
-import { type CheckOutcome, type MigrationMethod, skipOutcome, unknownOutcome } from '../finding.ts';
+import {
+  assertDeclaredBlocks,
+  blockableMethods,
+  buildFinding,
+  type DatabaseCheck,
+  type ServerCheck,
+} from '../check.ts';
+import {
+  type CheckFinding,
+  type CheckOutcome,
+  type FindingFix,
+  type MigrationMethod,
+  skipOutcome,
+  unknownOutcome,
+} from '../finding.ts';
 import type { PreflightOptions } from '../options.ts';
+import type { QueryResult, QueryResults } from '../query.ts';
 import type { DatabaseScan } from './deep/results.ts';
-import type { PostgresqlCheckQueries } from './query.ts';
+import type { AnyPostgresqlQuery, PostgresqlCheckQueries } from './query.ts';
 import type { PostgresqlFacts } from './source-facts.ts';
 
 /** The objects that a finding lists: at most 20; `unlistedNote` reports how many are omitted. */
@@ -87,5 +101,122 @@ export function declareDatabaseCheck<Q extends PostgresqlCheckQueries>(
     scope: 'database',
     mayBlock,
     evaluate: assertDeclaredBlocks(check.id, mayBlock, check.evaluate),
+  };
+}
+
+/** The finding of a check of the server: `unknown` or `skip` if a query has no value. */
+export function evaluateServerCheck(
+  check: PostgresqlServerCheck,
+  results: QueryResults,
+  facts: PostgresqlFacts,
+  options: PreflightOptions,
+): CheckFinding {
+  const { connection } = facts;
+  if (check.needs !== 'address' && connection.kind !== 'entered') {
+    return buildFinding(check, skipOutcome(`could not connect to the server: ${connection.message}`));
+  }
+  const read = readValues(check, results, facts.dbname);
+  return buildFinding(check, 'outcome' in read ? read.outcome : check.evaluate(read.values, facts, options));
+}
+
+/** The finding of a check in one database: `unknown` or `skip` if a query has no value. */
+export function evaluateDatabaseCheck(
+  check: PostgresqlDatabaseCheck,
+  results: QueryResults,
+  database: string,
+  facts: PostgresqlFacts,
+  options: PreflightOptions,
+): CheckFinding {
+  const queriesDatabase = Object.values(check.queries).some(({ scope }) => scope === 'database');
+  const closed = queriesDatabase ? inaccessibleReason(facts, database) : undefined;
+  if (closed !== undefined) return buildFinding(check, skipOutcome(closed), database);
+  const read = readValues(check, results, database);
+  const outcome = 'outcome' in read ? read.outcome : check.evaluate(read.values, database, facts, options);
+  return buildFinding(check, outcome, database);
+}
+
+/** The findings in one database, from all checks of the scope `database`. */
+export function evaluateDatabaseChecks(
+  checks: readonly PostgresqlCheck[],
+  results: QueryResults,
+  database: string,
+  facts: PostgresqlFacts,
+  options: PreflightOptions,
+): readonly CheckFinding[] {
+  return checks
+    .filter((check): check is PostgresqlDatabaseCheck => check.scope === 'database')
+    .map((check) => evaluateDatabaseCheck(check, results, database, facts, options));
+}
+
+/**
+ * Why no query was sent to the database; undefined if queries were sent. For a connection that was lost later, the
+ * query results contain the reason.
+ */
+function inaccessibleReason({ access }: PostgresqlFacts, database: string): string | undefined {
+  const found = access.get(database);
+  if (found === undefined) return 'the deadline of the run passed before this database was queried';
+  if (found.kind === 'closed') return 'the role cannot connect to the database (db-noconnect)';
+  if (found.kind === 'refused') return `could not connect to the database: ${found.message}`;
+  return found.kind === 'lost' ? `the database did not respond: ${found.message}` : undefined;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the values of the queries of any check; its `evaluate` has their types.
+type ReadValues = { readonly values: any } | { readonly outcome: CheckOutcome };
+
+/**
+ * @param database the database in which the queries ran, because permissions on catalog views are granted per database
+ */
+function readValues({ queries }: PostgresqlCheck, results: QueryResults, database: string): ReadValues {
+  const entries = Object.entries<AnyPostgresqlQuery>(queries).map(([name, query]) => ({
+    name,
+    query,
+    result: visibleResult(query, results.get(query)),
+  }));
+  const skipped = entries.find(({ result }) => result === undefined || result.kind === 'skipped');
+  if (skipped !== undefined) return { outcome: skipOutcome(reasonOf(skipped.result)) };
+  const failed = entries.filter(({ result }) => result?.kind !== 'known');
+  if (failed.length === 0) {
+    return { values: Object.fromEntries(entries.map(({ name, result }) => [name, valueOfResult(result)])) };
+  }
+  const idsByReason = new Map<string, string[]>();
+  for (const { query, result } of failed) {
+    const reason = reasonOf(result);
+    idsByReason.set(reason, [...(idsByReason.get(reason) ?? []), query.id]);
+  }
+  const reason = [...idsByReason].map(([why, ids]) => `${ids.join(', ')}: ${why}`).join('; ');
+  const grants = failed.flatMap(({ result }) => (result?.kind === 'denied' ? [result.grant] : []));
+  if (grants.length === 0) return { outcome: { ...unknownOutcome(reason, queryAgain), settledBy: '--deadline' } };
+  const fix = grantFix(grants, database);
+  return { outcome: { ...unknownOutcome(reason, fix), settledBy: (fix.sql ?? []).join('; ') } };
+}
+
+const queryAgain: FindingFix = {
+  text: 'Run the preflight again when the server responds, with a longer --deadline if it is slow.',
+};
+
+function visibleResult(
+  query: AnyPostgresqlQuery,
+  result: QueryResult<unknown> | undefined,
+): QueryResult<unknown> | undefined {
+  const isHidden = result?.kind === 'denied' || result?.kind === 'missing';
+  return isHidden && query.mayBeHidden === true ? { kind: 'known', value: query.absent } : result;
+}
+
+function valueOfResult(result: QueryResult<unknown> | undefined): unknown {
+  return result?.kind === 'known' ? result.value : undefined;
+}
+
+function reasonOf(result: QueryResult<unknown> | undefined): string {
+  return result === undefined || result.kind === 'known' ? 'the query was not sent' : result.reason;
+}
+
+function grantFix(grants: readonly string[], database: string): FindingFix {
+  const sql = [...new Set(grants.flatMap((grant) => grant.split(/; (?=GRANT )/)))];
+  return {
+    sql,
+    undo: sql.map((grant) => grant.replace(/^GRANT /, 'REVOKE ').replace(/ TO ("(?:[^"]|"")*"|\S+)$/, ' FROM $1')),
+    database,
+    notSimulated: 'what the role can read after the GRANT is not known',
+    text: 'Grant the role of the migration the permission that is missing, then run the preflight again.',
   };
 }

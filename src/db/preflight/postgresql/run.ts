@@ -21,6 +21,8 @@ import {
 } from '../run.ts';
 import { concernsDatabase, type PreflightConclusion } from '../verdict.ts';
 import {
+  evaluateDatabaseCheck,
+  evaluateServerCheck,
   type PostgresqlCheck,
   type PostgresqlDatabaseCheck,
   type PostgresqlServerCheck,
@@ -30,7 +32,6 @@ import { postgresqlChecks } from './checks.ts';
 import { type CollectedPostgresqlFacts, collectPostgresqlFacts, type PostgresqlInput } from './collect.ts';
 import type { DatabaseScan } from './deep/results.ts';
 import { estimateCopyTime, largestTables, sumSizes } from './estimate.ts';
-import { evaluateDatabaseCheck, evaluateServerCheck } from './evaluate-checks.ts';
 import { factsAfterFixes, isCheckChanged, queriesOfCheck, resultsAfterFixes } from './fix-effects.ts';
 import { migrationRoleQuery } from './queries/roles.ts';
 import { getSetting, numericSetting, type ServerSettings, settingsQuery } from './queries/settings.ts';

@@ -1,7 +1,7 @@
 import { assertDeclaredBlocks, blockableMethods, type ServerCheck } from '../check.ts';
 import type { MigrationMethod } from '../finding.ts';
 import type { CheckQueries } from '../query.ts';
-import type { RedisSourceFacts } from './source-facts.ts';
+import type { RedisSourceFacts } from './source.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: the list of checks holds different queries; each was typed where it was written.
 export type RedisCheck<Q extends CheckQueries = any> = ServerCheck<RedisSourceFacts, Q>;

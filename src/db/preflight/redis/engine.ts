@@ -22,13 +22,17 @@ import type { EngineReport, PreflightEngine } from '../run.ts';
 import type { PreflightConclusion } from '../verdict.ts';
 import { type RedisCheck, redisMethods } from './check.ts';
 import { redisChecks } from './checks.ts';
-import { type CollectedRedisFacts, collectRedisFacts, observeTraffic, type TrafficObserver } from './collect.ts';
+import {
+  type CollectedRedisFacts,
+  collectRedisFacts,
+  listCheckQueries,
+  observeTraffic,
+  type TrafficObserver,
+} from './collect.ts';
 import { outcomeWithoutValue } from './commands.ts';
 import { estimateRedisCopy } from './memory.ts';
 import { type AclRules, aclRulesQuery, configQueries, type DryRunResult, dryRunQueries, infoQuery } from './queries.ts';
-import { listCheckQueries } from './run-queries.ts';
-import { type OpenedSource, openRedisSource } from './source.ts';
-import type { RedisConnectionResult, RedisSourceFacts } from './source-facts.ts';
+import { type OpenedSource, openRedisSource, type RedisConnectionResult, type RedisSourceFacts } from './source.ts';
 
 /**
  * Evaluates the Redis checks as if the commands of the given fixes had run. Only checks whose query results or facts

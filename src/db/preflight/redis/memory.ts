@@ -3,7 +3,7 @@ import { infoNumber, type RedisInfo } from '../../../redis/info.ts';
 import { isServerAtLeast, parseServerVersion } from '../../../redis/version.ts';
 import { type QueryResult, valueOr } from '../query.ts';
 import type { ConfigValues, ReplicationSetting } from './queries.ts';
-import type { RedisSourceFacts } from './source-facts.ts';
+import type { RedisSourceFacts } from './source.ts';
 
 /**
  * Bytes of memory that the server may use in addition to the present use, without eviction of keys, refused writes or

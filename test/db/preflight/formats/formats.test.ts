@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { modelOf } from '../../../../src/db/preflight/formats/model.ts';
 import { pageStyle } from '../../../../src/db/preflight/formats/page.ts';
 import type { PreflightReport } from '../../../../src/db/preflight/report.ts';
-import { renderReport, reportExtensions } from '../../../../src/db/preflight/report-files.ts';
+import { renderReport, reportExtensions } from '../../../../src/db/preflight/run-with-files.ts';
 import { expectGolden } from '../../../fixtures/golden.ts';
 import { validReport } from '../../../fixtures/report-schema.ts';
 import { findings, report } from '../sample.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { manualPages } from '../../../../src/db/preflight/formats/sarif.ts';
+import { manualPages } from '../../../../src/db/preflight/formats/ci.ts';
 import { postgresqlChecks } from '../../../../src/db/preflight/postgresql/checks.ts';
 import { redisChecks } from '../../../../src/db/preflight/redis/checks.ts';
 import type { PreflightReport } from '../../../../src/db/preflight/report.ts';

@@ -1,9 +1,8 @@
 import { expect, it } from 'vitest';
 import type { CheckFinding } from '../../../../src/db/preflight/finding.ts';
 import { titleOf } from '../../../../src/db/preflight/formats/entries.ts';
-import type { PostgresqlCheck } from '../../../../src/db/preflight/postgresql/check.ts';
+import { evaluateServerCheck, type PostgresqlCheck } from '../../../../src/db/preflight/postgresql/check.ts';
 import { superuserCheck } from '../../../../src/db/preflight/postgresql/checks/superuser.ts';
-import { evaluateServerCheck } from '../../../../src/db/preflight/postgresql/evaluate-checks.ts';
 import { migrationRoleQuery } from '../../../../src/db/preflight/postgresql/queries/roles.ts';
 import type { QueryResult } from '../../../../src/db/preflight/query.ts';
 import { preflightOptions, role, sourceFacts } from '../postgresql/facts.ts';

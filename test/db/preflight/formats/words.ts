@@ -3,7 +3,7 @@ import { renderFixScript, renderUndoScript } from '../../../../src/db/preflight/
 import { modelOf } from '../../../../src/db/preflight/formats/model.ts';
 import { renderTerminal, type TerminalOptions } from '../../../../src/db/preflight/formats/terminal.ts';
 import type { PreflightReport } from '../../../../src/db/preflight/report.ts';
-import { renderReport } from '../../../../src/db/preflight/report-files.ts';
+import { renderReport } from '../../../../src/db/preflight/run-with-files.ts';
 import { report } from '../sample.ts';
 import { parseXml } from './junit-schema.ts';
 

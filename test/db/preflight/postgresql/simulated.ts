@@ -5,13 +5,10 @@ import {
   findingKey,
 } from '../../../../src/db/preflight/finding.ts';
 import type { PreflightOptions } from '../../../../src/db/preflight/options.ts';
+import { evaluateDatabaseChecks, evaluateServerCheck } from '../../../../src/db/preflight/postgresql/check.ts';
 import { clientAddressQuery, hbaRulesQuery } from '../../../../src/db/preflight/postgresql/checks/hba-rule.ts';
 import { postgresqlChecks } from '../../../../src/db/preflight/postgresql/checks.ts';
 import type { CollectedPostgresqlFacts } from '../../../../src/db/preflight/postgresql/collect.ts';
-import {
-  evaluateDatabaseChecks,
-  evaluateServerCheck,
-} from '../../../../src/db/preflight/postgresql/evaluate-checks.ts';
 import { resultsForEffects } from '../../../../src/db/preflight/postgresql/fix-effects.ts';
 import { databasesQuery } from '../../../../src/db/preflight/postgresql/queries/cluster.ts';
 import { migrationRoleQuery } from '../../../../src/db/preflight/postgresql/queries/roles.ts';
@@ -19,7 +16,7 @@ import { capacityQuery, settingsQuery } from '../../../../src/db/preflight/postg
 import type { AnyPostgresqlQuery, PostgresqlQuery } from '../../../../src/db/preflight/postgresql/query.ts';
 import { evaluateAfterFixes } from '../../../../src/db/preflight/postgresql/run.ts';
 import type { PostgresqlFacts } from '../../../../src/db/preflight/postgresql/source-facts.ts';
-import { simulateFixes } from '../../../../src/db/preflight/simulate-preflight-fixes.ts';
+import { simulateFixes } from '../../../../src/db/preflight/run.ts';
 import { database, preflightOptions, role, settings, sourceFacts } from './facts.ts';
 
 /** What one query returns instead of what it returns on a healthy source. */

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { CheckFinding, FindingFix } from '../../../../src/db/preflight/finding.ts';
 import type { PreflightOptions } from '../../../../src/db/preflight/options.ts';
 import type { RedisCheck } from '../../../../src/db/preflight/redis/check.ts';
-import type { KeySample, RedisSourceFacts } from '../../../../src/db/preflight/redis/source-facts.ts';
+import type { KeySample, RedisSourceFacts } from '../../../../src/db/preflight/redis/source.ts';
 
 import { expectGolden } from '../../../fixtures/golden.ts';
 import { outcomeText } from '../outcome-text.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { CheckFinding } from '../../../../src/db/preflight/finding.ts';
 import { redisChecks } from '../../../../src/db/preflight/redis/checks.ts';
-import { simulateFixes } from '../../../../src/db/preflight/simulate-preflight-fixes.ts';
+import { simulateFixes } from '../../../../src/db/preflight/run.ts';
 import { filled, writing } from './check-cases.ts';
 import { effectsEvaluator, evaluateRecorded, type Recorded } from './recorded.ts';
 import { healthy } from './recordings.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Secret } from '../../../../src/base/secret.ts';
-import { sampleKeys } from '../../../../src/db/preflight/redis/source-facts.ts';
+import { sampleKeys } from '../../../../src/db/preflight/redis/source.ts';
 import { connectRedis, type RedisConnection } from '../../../../src/redis/connection.ts';
 import { parseRedisEndpoint } from '../../../../src/redis/endpoint.ts';
 import type { RedisCommand } from '../../../../src/redis/resp.ts';

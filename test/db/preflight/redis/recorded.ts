@@ -3,10 +3,9 @@ import type { ChangedFindings, CheckFinding, DatabaseEffect } from '../../../../
 import type { PreflightOptions } from '../../../../src/db/preflight/options.ts';
 import type { RedisCheck } from '../../../../src/db/preflight/redis/check.ts';
 import { redisChecks } from '../../../../src/db/preflight/redis/checks.ts';
+import { runRedisQueries } from '../../../../src/db/preflight/redis/collect.ts';
 import { evaluateRedisChecks, redisAfterFixes } from '../../../../src/db/preflight/redis/engine.ts';
-
-import { runRedisQueries } from '../../../../src/db/preflight/redis/run-queries.ts';
-import type { RedisSourceFacts } from '../../../../src/db/preflight/redis/source-facts.ts';
+import type { RedisSourceFacts } from '../../../../src/db/preflight/redis/source.ts';
 import { CommandError, parseErrorCode } from '../../../../src/redis/command-error.ts';
 import type { RedisConnection, RedisReply } from '../../../../src/redis/connection.ts';
 import type { RedisCommand } from '../../../../src/redis/resp.ts';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { QueryResult } from '../../../../src/db/preflight/query.ts';
+import { retryRedisQueries } from '../../../../src/db/preflight/redis/collect.ts';
 import { infoQuery } from '../../../../src/db/preflight/redis/queries.ts';
-import { retryRedisQueries } from '../../../../src/db/preflight/redis/run-queries.ts';
 import type { RedisConnection } from '../../../../src/redis/connection.ts';
 import { parseRedisEndpoint } from '../../../../src/redis/endpoint.ts';
 import { closedOrigin } from '../../../fixtures/fake-server.ts';

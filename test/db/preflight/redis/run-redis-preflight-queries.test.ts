@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { toResult } from '../../../../src/db/preflight/redis/run-queries.ts';
+import { toResult } from '../../../../src/db/preflight/redis/collect.ts';
 import { CommandError } from '../../../../src/redis/command-error.ts';
 
 const ask = { id: 'memory', permission: '+info' };

@@ -13,7 +13,7 @@ import {
   infoQuery,
   replicationQuery,
 } from '../queries.ts';
-import type { RedisSourceFacts } from '../source-facts.ts';
+import type { RedisSourceFacts } from '../source.ts';
 
 export const aclPsyncCheck = declareRedisCheck({
   id: 'acl-psync',

@@ -5,7 +5,7 @@ import { declareRedisCheck } from '../check.ts';
 import { commandPermission, isDenied, outcomeWithoutValue, predatesAcl, scanCommands } from '../commands.ts';
 import { aclGrantFix } from '../fixes.ts';
 import { aclfileQuery, aclRulesQuery, type DryRunResult, dryRunQueries, infoQuery } from '../queries.ts';
-import type { RedisSourceFacts } from '../source-facts.ts';
+import type { RedisSourceFacts } from '../source.ts';
 
 export const aclScanCheck = declareRedisCheck({
   id: 'acl-scan',

@@ -2,8 +2,7 @@ import { clientErrorCodes } from '../../../../platform/network-errors.ts';
 import { type CheckOutcome, failOutcome, passOutcome, skipOutcome, warnOutcome } from '../../finding.ts';
 import { usesLoopback } from '../../network/evaluate.ts';
 import { declareRedisCheck, redisMethods } from '../check.ts';
-import { disconnectCodes } from '../source.ts';
-import type { RedisSourceFacts } from '../source-facts.ts';
+import { disconnectCodes, type RedisSourceFacts } from '../source.ts';
 
 export const authCheck = declareRedisCheck({
   id: 'auth',

@@ -10,7 +10,7 @@ import {
 import { markOptional, type QueryResult, valueOr } from '../../query.ts';
 import { declareRedisCheck, redisMethods } from '../check.ts';
 import { type ConfigValues, commandsQuery, databaseLimitQuery, infoQuery } from '../queries.ts';
-import type { RedisSourceFacts } from '../source-facts.ts';
+import type { RedisSourceFacts } from '../source.ts';
 
 export const managedBlockedCheck = declareRedisCheck({
   id: 'managed-blocked',

@@ -6,7 +6,7 @@ import { markOptional, valueOr } from '../../query.ts';
 import { declareRedisCheck, redisMethods } from '../check.ts';
 import { outcomeWithoutValue } from '../commands.ts';
 import { infoModulesQuery, infoQuery, modulesQuery } from '../queries.ts';
-import type { RedisSourceFacts } from '../source-facts.ts';
+import type { RedisSourceFacts } from '../source.ts';
 
 export const modulesCheck = declareRedisCheck({
   id: 'modules',

@@ -6,7 +6,7 @@ import { declareRedisCheck, redisMethods } from '../check.ts';
 import { outcomeWithoutValue } from '../commands.ts';
 import { redisAdministrator } from '../fixes.ts';
 import { bindQuery, protectedModeQuery } from '../queries.ts';
-import type { RedisSourceFacts } from '../source-facts.ts';
+import type { RedisSourceFacts } from '../source.ts';
 
 export const protectedModeCheck = declareRedisCheck({
   id: 'protected-mode',

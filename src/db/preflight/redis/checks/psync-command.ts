@@ -7,8 +7,7 @@ import { isSentinel, outcomeWithoutValue, sentinelReason } from '../commands.ts'
 import { configSetFix, removeRenameFix } from '../fixes.ts';
 import { disklessReplication } from '../memory.ts';
 import { commandsQuery, infoQuery, replicationQuery } from '../queries.ts';
-import { probeDescription } from '../source.ts';
-import type { RedisSourceFacts } from '../source-facts.ts';
+import { probeDescription, type RedisSourceFacts } from '../source.ts';
 
 export const psyncCommandCheck = declareRedisCheck({
   id: 'psync-command',

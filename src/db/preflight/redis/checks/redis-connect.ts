@@ -5,8 +5,7 @@ import { evaluateConnections, openPortFix } from '../../network/evaluate.ts';
 import { markOptional, type QueryResult } from '../../query.ts';
 import { declareRedisCheck, redisMethods } from '../check.ts';
 import { infoQuery } from '../queries.ts';
-import { disconnectCodes } from '../source.ts';
-import type { RedisSourceFacts } from '../source-facts.ts';
+import { disconnectCodes, type RedisSourceFacts } from '../source.ts';
 
 export const redisConnectCheck = declareRedisCheck({
   id: 'redis-connect',

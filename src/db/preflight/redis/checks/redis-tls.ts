@@ -13,7 +13,7 @@ import {
 import { usesLoopback } from '../../network/evaluate.ts';
 import type { PreflightOptions } from '../../options.ts';
 import { declareRedisCheck, redisMethods } from '../check.ts';
-import type { RedisSourceFacts } from '../source-facts.ts';
+import type { RedisSourceFacts } from '../source.ts';
 
 export const redisTlsCheck = declareRedisCheck({
   id: 'redis-tls',

@@ -13,7 +13,7 @@ import {
   type ReplicationSetting,
   replicationQuery,
 } from '../queries.ts';
-import type { RedisSourceFacts } from '../source-facts.ts';
+import type { RedisSourceFacts } from '../source.ts';
 
 export const replicaOutputBufferCheck = declareRedisCheck({
   id: 'replica-output-buffer',

@@ -1,5 +1,5 @@
 import { bgsaveBrokenCheck } from '../../../../../src/db/preflight/redis/checks/bgsave-broken.ts';
-import type { CopyStart } from '../../../../../src/db/preflight/redis/source-facts.ts';
+import type { CopyStart } from '../../../../../src/db/preflight/redis/source.ts';
 import { broken, checkCases } from '../check-cases.ts';
 import { healthy } from '../recordings.ts';
 
