@@ -11,7 +11,6 @@ import { requoteName } from '../../postgresql/quote.ts';
 import { sequenceStateQuery } from '../../postgresql/sequence-state.ts';
 import { limitObjects, unlistedNote } from '../preflight/postgresql/check.ts';
 import { queryEachDatabase } from '../preflight/postgresql/each-database.ts';
-import { type SequenceScript, sequenceScript, sequencesQuery } from '../preflight/postgresql/queries/sequences.ts';
 import { readSource } from '../source/index.ts';
 import {
   compareAccess,
@@ -21,6 +20,7 @@ import {
   type ServerAccess,
 } from './postgresql/access-script.ts';
 import { accessSections } from './postgresql/access-statements.ts';
+import { type SequenceScript, sequenceScript, sequencesQuery } from './postgresql/sequences.ts';
 import { readTargetServer } from './target.ts';
 
 interface SequencesOf extends SequenceScript {

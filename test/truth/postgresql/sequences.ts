@@ -1,6 +1,6 @@
 import { nearestWord } from '../../../src/cli/values.ts';
+import { sequenceScript, sequencesQuery } from '../../../src/db/cutover/postgresql/sequences.ts';
 import { queryEachDatabase } from '../../../src/db/preflight/postgresql/each-database.ts';
-import { sequenceScript, sequencesQuery } from '../../../src/db/preflight/postgresql/queries/sequences.ts';
 import { systemClock } from '../../../src/platform/waiting.ts';
 import { formatPsqlConnect, psqlSetup } from '../../../src/postgresql/psql-script.ts';
 import { postgresEndpointOf } from '../../db/engine/servers.ts';

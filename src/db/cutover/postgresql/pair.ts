@@ -8,7 +8,6 @@ import type { PostgresqlRow } from '../../../postgresql/rows.ts';
 import { openPinned } from '../../engine/tools.ts';
 import { databasesToCompare } from '../../preflight/postgresql/each-database.ts';
 import { databasesQuery } from '../../preflight/postgresql/queries/cluster.ts';
-import { sequenceScript, sequencesQuery } from '../../preflight/postgresql/queries/sequences.ts';
 import { readPostgresqlActivity } from '../activity.ts';
 import { compareSequences } from '../comparison.ts';
 import {
@@ -21,6 +20,7 @@ import {
   TargetRefusal,
 } from '../pair.ts';
 import { readFence } from './fence.ts';
+import { sequenceScript, sequencesQuery } from './sequences.ts';
 import { queryCatalogRows, readPostgresqlServerVersion, readSequenceStatesAsText } from './tables.ts';
 
 const limit = 10_000;

@@ -1,8 +1,13 @@
 import { nearestWord } from '../../../cli/values.ts';
 import { connectPostgresql, type PostgresqlSession } from '../../../postgresql/connection.ts';
 import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
+import { singleLineSql } from '../../../postgresql/psql-script.ts';
+import { quoteLiteral, requoteName } from '../../../postgresql/quote.ts';
+import { decodeText } from '../../../postgresql/rows.ts';
+import { decodeSequenceState, sequenceStateColumns } from '../../../postgresql/sequence-state.ts';
 import { databasesToCompare } from '../../preflight/postgresql/each-database.ts';
 import { databasesQuery } from '../../preflight/postgresql/queries/cluster.ts';
+import { rowsQuery } from '../../preflight/postgresql/query.ts';
 import { compareSequences } from '../comparison.ts';
 import { queryCatalogRows, readPostgresqlServerVersion, readSequenceStatesAsText } from './tables.ts';
 
@@ -51,4 +56,81 @@ export async function withReadSession<T>(
   } finally {
     await session.end();
   }
+}
+
+/** A sequence of the source, with its current value. */
+interface SourceSequence {
+  /** The sequence name, qualified and quoted as a cast to regclass expects it. */
+  readonly name: string;
+  /** The last value as text, because a number in JavaScript cannot hold every bigint. */
+  readonly value: string | undefined;
+  /** is_called of the sequence: if false, `value` is what the first nextval returns. */
+  readonly called: boolean;
+  /** Whether the role can read the sequence; otherwise there is no value. */
+  readonly readable: boolean;
+  /**
+   * Whether the sequence was never used, on a server before PostgreSQL 18, which reports no last value for such a
+   * sequence.
+   */
+  readonly isUnused: boolean;
+  /** Start value, with which the sequence begins on the target. */
+  readonly start: string;
+}
+
+/** Only `db sequences` runs this query, because each sequence costs a page read. */
+export const sequencesQuery = rowsQuery<SourceSequence>({
+  id: 'sequences',
+  scope: 'database',
+  sql: (version, { inRecovery }) =>
+    version < 100_000
+      ? undefined
+      : `
+        SELECT c.oid::regclass AS name, s.seqstart AS start, ${sequenceStateColumns(version)}
+        FROM pg_sequence s
+        JOIN pg_class c ON c.oid = s.seqrelid
+        WHERE c.relpersistence <> 't'${inRecovery ? " AND c.relpersistence = 'p'" : ''}
+        ORDER BY c.oid::regclass::text
+      `,
+  row: (row) => {
+    const state = decodeSequenceState(row);
+    const read = state === 'not used' ? undefined : state;
+    return {
+      name: decodeText(row, 'name'),
+      value: read?.value,
+      called: read?.called === true,
+      readable: state !== undefined,
+      isUnused: state === 'not used',
+      start: decodeText(row, 'start'),
+    };
+  },
+});
+
+/** The SQL that sets the sequences of one database to their values on the target. */
+export interface SequenceScript {
+  /** The statements must run on the target, in the database with the name of the source database. */
+  readonly statements: readonly string[];
+  /** Sequences that the role of the migration cannot read. */
+  readonly hidden: readonly string[];
+  /** Sequences whose value can be read only with a SELECT by the owner of the sequence. */
+  readonly unused: readonly string[];
+}
+
+/**
+ * Builds the statements that set the sequences on the target. A sequence that was never used or changed needs no
+ * statement, because it starts on the target with the same value.
+ */
+export function sequenceScript(states: readonly SourceSequence[]): SequenceScript {
+  const isReadable = ({ readable, value }: SourceSequence) =>
+    readable && (value === undefined || /^-?\d{1,19}$/.test(value));
+  return {
+    statements: states
+      .filter(isReadable)
+      .flatMap(({ name, value, called, start }) =>
+        value === undefined || (!called && value === start)
+          ? []
+          : (singleLineSql(`SELECT pg_catalog.setval(${quoteLiteral(requoteName(name))}, ${value}, ${called})`) ?? []),
+      ),
+    hidden: states.filter((state) => !isReadable(state)).map(({ name }) => name),
+    unused: states.filter(({ isUnused }) => isUnused).map(({ name }) => name),
+  };
 }

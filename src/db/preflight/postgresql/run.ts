@@ -31,14 +31,19 @@ import {
 import { postgresqlChecks } from './checks.ts';
 import { type CollectedPostgresqlFacts, collectPostgresqlFacts, type PostgresqlInput } from './collect.ts';
 import type { DatabaseScan } from './deep/results.ts';
-import { estimateCopyTime, largestTables, sumSizes } from './estimate.ts';
 import { factsAfterFixes, isCheckChanged, queriesOfCheck, resultsAfterFixes } from './fix-effects.ts';
 import { migrationRoleQuery } from './queries/roles.ts';
 import { getSetting, numericSetting, type ServerSettings, settingsQuery } from './queries/settings.ts';
 import type { TableSize } from './queries/tables.ts';
 import { countStatements } from './run-queries.ts';
 import { type OpenedPostgresql, openPostgresqlSource } from './source.ts';
-import { type PostgresqlFacts, sourceVersionNumber } from './source-facts.ts';
+import {
+  estimateCopyTime,
+  largestTables,
+  type PostgresqlFacts,
+  sourceVersionNumber,
+  sumSizes,
+} from './source-facts.ts';
 
 interface IgnoreAdviceInput {
   readonly method: MigrationMethod;

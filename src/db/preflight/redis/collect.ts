@@ -9,8 +9,7 @@ import { encodeCommand, type RedisConnectOptions } from '../../../redis/resp.ts'
 import { isServerAtLeast, parseServerVersion } from '../../../redis/version.ts';
 import { type QueryResult, queryValue } from '../query.ts';
 import type { CollectedFacts, PreflightRun } from '../run.ts';
-import type { RedisCheck } from './check.ts';
-import { isBusy } from './commands.ts';
+import { isBusy, type RedisCheck } from './check.ts';
 import {
   commandCallsQuery,
   infoQuery,

@@ -20,7 +20,7 @@ import { type CheckQueries, type QueryResult, type QueryResults, queryValue } fr
 import type { DatabaseVerdict } from '../report.ts';
 import type { EngineReport, PreflightEngine } from '../run.ts';
 import type { PreflightConclusion } from '../verdict.ts';
-import { type RedisCheck, redisMethods } from './check.ts';
+import { outcomeWithoutValue, type RedisCheck, redisMethods } from './check.ts';
 import { redisChecks } from './checks.ts';
 import {
   type CollectedRedisFacts,
@@ -29,7 +29,6 @@ import {
   observeTraffic,
   type TrafficObserver,
 } from './collect.ts';
-import { outcomeWithoutValue } from './commands.ts';
 import { estimateRedisCopy } from './memory.ts';
 import { type AclRules, aclRulesQuery, configQueries, type DryRunResult, dryRunQueries, infoQuery } from './queries.ts';
 import { type OpenedSource, openRedisSource, type RedisConnectionResult, type RedisSourceFacts } from './source.ts';

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { failOutcome } from '../../../../src/db/preflight/finding.ts';
+import { adviseIgnoring } from '../../../../src/db/preflight/postgresql/run.ts';
 import {
   estimateCopyTime,
   estimateWalRate,
   largestTables,
   sumSizes,
-} from '../../../../src/db/preflight/postgresql/estimate.ts';
-import { adviseIgnoring } from '../../../../src/db/preflight/postgresql/run.ts';
+} from '../../../../src/db/preflight/postgresql/source-facts.ts';
 
 const terabyte = 1e12;
 

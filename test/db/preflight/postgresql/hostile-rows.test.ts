@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { sequencesQuery } from '../../../../src/db/cutover/postgresql/sequences.ts';
 import {
   listTablesWithCopiedColumns,
   readSequenceStatesAsText,
   readTableContentDigests,
 } from '../../../../src/db/cutover/postgresql/tables.ts';
-import { sequencesQuery } from '../../../../src/db/preflight/postgresql/queries/sequences.ts';
 import { connectPostgresql } from '../../../../src/postgresql/connection.ts';
 import { makeSessionSafe } from '../../../../src/postgresql/search-path-safe-session.ts';
 import { type Postgres, ready, startPostgres } from '../../../fixtures/postgres.ts';

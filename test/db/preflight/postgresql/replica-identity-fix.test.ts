@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { identityStatement } from '../../../../src/db/preflight/postgresql/replica-identity-fix.ts';
+import { identityStatement } from '../../../../src/db/preflight/postgresql/checks/replica-identity.ts';
 import { singleLineSql } from '../../../../src/postgresql/psql-script.ts';
 import { type Postgres, startPostgres } from '../../../fixtures/postgres.ts';
 import { eventually } from '../../../fixtures/redis.ts';

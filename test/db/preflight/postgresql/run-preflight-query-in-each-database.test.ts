@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { Secret } from '../../../../src/base/secret.ts';
+import { sequencesQuery } from '../../../../src/db/cutover/postgresql/sequences.ts';
 import {
   type EachDatabaseOptions,
   fingerprintsQuery,
   queryEachDatabase,
 } from '../../../../src/db/preflight/postgresql/each-database.ts';
-import { sequencesQuery } from '../../../../src/db/preflight/postgresql/queries/sequences.ts';
 
 import { parsePostgresqlEndpoint } from '../../../../src/postgresql/endpoint.ts';
 import { testClock } from '../../../fixtures/host.ts';

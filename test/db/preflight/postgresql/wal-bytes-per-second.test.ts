@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { estimateWalRate } from '../../../../src/db/preflight/postgresql/estimate.ts';
+import { estimateWalRate } from '../../../../src/db/preflight/postgresql/source-facts.ts';
 
 const day = { bytes: 86_400_000, seconds: 86_400 };
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { aclAllows } from '../../../../src/db/preflight/redis/commands.ts';
+import { aclAllows } from '../../../../src/db/preflight/redis/check.ts';
 
 test.each<readonly [rules: string, psync: boolean]>([
   ['+@all', true],

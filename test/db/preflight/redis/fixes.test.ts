@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { removeRenameFix } from '../../../../src/db/preflight/redis/fixes.ts';
+import { removeRenameFix } from '../../../../src/db/preflight/redis/check.ts';
 import { formatCommand } from '../../../../src/redis/quote.ts';
 import { hostileNames } from '../../../fixtures/hostile-names.ts';
 import { lacks } from '../../../fixtures/needs.ts';

@@ -2,8 +2,8 @@ import { formatDuration } from '../../../../base/text.ts';
 import { quoteIdentifier, quoteLiteral } from '../../../../postgresql/quote.ts';
 import { failOutcome, passOutcome, roleEffect, warnOutcome } from '../../finding.ts';
 import { declareServerCheck } from '../check.ts';
-import { estimateCopyTime, maxMigrationSeconds } from '../estimate.ts';
 import { migrationRoleQuery } from '../queries/roles.ts';
+import { estimateCopyTime, maxMigrationSeconds } from '../source-facts.ts';
 
 export const authExpiryWindowCheck = declareServerCheck({
   id: 'auth-expiry-window',

@@ -14,7 +14,7 @@ import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
 import { quoteName } from '../owner-queries.ts';
 import { databasesQuery, findDatabase } from '../queries/cluster.ts';
 import { featureCondition } from '../queries/database-overview.ts';
-import { type SuperuserFunction, superuserFunctionsQuery } from '../queries/superuser-created-functions.ts';
+import { type SuperuserFunction, superuserFunctionsQuery } from '../queries/privileges.ts';
 import { rowsQuery } from '../query.ts';
 
 /** A collation that a user created, or that initdb took from the operating system and an object uses. */

@@ -12,8 +12,8 @@ import {
   type UnsafeIdentity,
   unsafeIdentitiesQuery,
 } from '../queries/replica-identities.ts';
-import { groupIncomparable, type IncomparableColumns, identityFix } from '../replica-identity-fix.ts';
 import { sourceVersionNumber } from '../source-facts.ts';
+import { groupIncomparable, type IncomparableColumns, identityFix } from './replica-identity.ts';
 
 export const fullWithoutEqCheck = declareDatabaseCheck({
   id: 'full-without-eq',

@@ -1,7 +1,7 @@
 import { countOf } from '../../../../base/text.ts';
 import { failOutcome, passOutcome } from '../../finding.ts';
 import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
-import { superuserFunctionsQuery } from '../queries/superuser-created-functions.ts';
+import { superuserFunctionsQuery } from '../queries/privileges.ts';
 import { isTargetSuperuser } from '../target.ts';
 
 export const functionSettingsCheck = declareDatabaseCheck({

@@ -1,11 +1,10 @@
 import { formatDuration } from '../../../../base/text.ts';
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { declareServerCheck } from '../check.ts';
-import { workerCopyRate } from '../estimate.ts';
 import { migrationRoleQuery, roleSettingsQuery } from '../queries/roles.ts';
 import { settingsQuery } from '../queries/settings.ts';
 import { combineFixes, describeSetting, effectiveSettings, parseDuration, roleSettingFix } from '../settings.ts';
-import type { PostgresqlFacts } from '../source-facts.ts';
+import { type PostgresqlFacts, workerCopyRate } from '../source-facts.ts';
 
 const timeouts = [
   'statement_timeout',

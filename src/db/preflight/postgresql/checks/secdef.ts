@@ -1,8 +1,8 @@
 import { countOf } from '../../../../base/text.ts';
 import { passOutcome, warnOutcome } from '../../finding.ts';
 import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
+import { superuserFunctionsQuery } from '../queries/privileges.ts';
 import { superusersQuery } from '../queries/roles.ts';
-import { superuserFunctionsQuery } from '../queries/superuser-created-functions.ts';
 
 export const secdefCheck = declareDatabaseCheck({
   id: 'secdef',

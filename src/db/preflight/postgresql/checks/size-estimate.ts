@@ -1,7 +1,7 @@
 import { countOf, formatBytes, formatDuration } from '../../../../base/text.ts';
 import { failOutcome, infoOutcome, skipOutcome, warnOutcome } from '../../finding.ts';
 import { declareServerCheck } from '../check.ts';
-import { estimateCopyTime, maxMigrationSeconds, tableSeconds, workerCopyRate } from '../estimate.ts';
+import { estimateCopyTime, maxMigrationSeconds, tableSeconds, workerCopyRate } from '../source-facts.ts';
 
 export const sizeEstimateCheck = declareServerCheck({
   id: 'size-estimate',

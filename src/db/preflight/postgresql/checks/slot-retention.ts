@@ -1,10 +1,10 @@
 import { formatBytes, formatDuration } from '../../../../base/text.ts';
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { declareServerCheck } from '../check.ts';
-import { estimateCopyTime, estimateWalRate, workerCopyRate } from '../estimate.ts';
 import { walVolumeQuery } from '../queries/replication.ts';
 import { type ServerSettings, type SettingName, settingsQuery } from '../queries/settings.ts';
 import { alterSystemFix, formatSize, parseDuration, sizeSetting } from '../settings.ts';
+import { estimateCopyTime, estimateWalRate, workerCopyRate } from '../source-facts.ts';
 
 const day = 86_400;
 

@@ -2,8 +2,8 @@ import { countOf } from '../../../../base/text.ts';
 import { type CheckOutcome, failOutcome, passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
 import type { PreflightOptions } from '../../options.ts';
 import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
+import { superuserObjectsQuery } from '../queries/privileges.ts';
 import { isMigrationPublication, type Publication, publicationsQuery } from '../queries/replication.ts';
-import { superuserObjectsQuery } from '../queries/superuser-created-functions.ts';
 import { describeMissingSuperuser, isTargetSuperuser } from '../target.ts';
 
 export const superuserObjectsCheck = declareDatabaseCheck({

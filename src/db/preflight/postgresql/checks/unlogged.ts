@@ -10,6 +10,7 @@ import {
   missedColumnsQuery,
   unsafeIdentitiesQuery,
 } from '../queries/replica-identities.ts';
+import { sourceVersionNumber } from '../source-facts.ts';
 import {
   chooseIdentity,
   groupIncomparable,
@@ -17,8 +18,7 @@ import {
   identityEffect,
   identityProblem,
   identityStatement,
-} from '../replica-identity-fix.ts';
-import { sourceVersionNumber } from '../source-facts.ts';
+} from './replica-identity.ts';
 
 export const unloggedCheck = declareDatabaseCheck({
   id: 'unlogged',

@@ -2,7 +2,7 @@ import { countOf } from '../../../../base/text.ts';
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import type { PreflightOptions } from '../../options.ts';
 import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
-import { languagesQuery, superuserFunctionsQuery } from '../queries/superuser-created-functions.ts';
+import { languagesQuery, superuserFunctionsQuery } from '../queries/privileges.ts';
 import { describeMissingSuperuser, isTargetSuperuser } from '../target.ts';
 
 /**

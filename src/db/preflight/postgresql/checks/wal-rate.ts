@@ -1,8 +1,8 @@
 import { formatBytes, formatDuration } from '../../../../base/text.ts';
 import { infoOutcome, passOutcome, skipOutcome, warnOutcome } from '../../finding.ts';
 import { declareServerCheck } from '../check.ts';
-import { estimateCopyTime, estimateWalRate } from '../estimate.ts';
 import { walVolumeQuery } from '../queries/replication.ts';
+import { estimateCopyTime, estimateWalRate } from '../source-facts.ts';
 
 export const walRateCheck = declareServerCheck({
   id: 'wal-rate',

@@ -1,9 +1,14 @@
 import { emptyInfo } from '../../../../redis/info.ts';
 import { type CheckOutcome, type FindingFix, failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { markOptional, type QueryResult, valueOr } from '../../query.ts';
-import { declareRedisCheck } from '../check.ts';
-import { commandPermission, isDenied, outcomeWithoutValue, predatesAcl } from '../commands.ts';
-import { aclGrantFix } from '../fixes.ts';
+import {
+  aclGrantFix,
+  commandPermission,
+  declareRedisCheck,
+  isDenied,
+  outcomeWithoutValue,
+  predatesAcl,
+} from '../check.ts';
 import { disklessReplication } from '../memory.ts';
 import {
   aclfileQuery,

@@ -1,9 +1,15 @@
 import { emptyInfo } from '../../../../redis/info.ts';
 import { failOutcome, passOutcome } from '../../finding.ts';
 import { markOptional, type QueryResult, valueOr } from '../../query.ts';
-import { declareRedisCheck } from '../check.ts';
-import { commandPermission, isDenied, outcomeWithoutValue, predatesAcl, scanCommands } from '../commands.ts';
-import { aclGrantFix } from '../fixes.ts';
+import {
+  aclGrantFix,
+  commandPermission,
+  declareRedisCheck,
+  isDenied,
+  outcomeWithoutValue,
+  predatesAcl,
+  scanCommands,
+} from '../check.ts';
 import { aclfileQuery, aclRulesQuery, type DryRunResult, dryRunQueries, infoQuery } from '../queries.ts';
 import type { RedisSourceFacts } from '../source.ts';
 

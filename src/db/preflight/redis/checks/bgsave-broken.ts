@@ -10,8 +10,7 @@ import {
   warnOutcome,
 } from '../../finding.ts';
 import { markOptional, type QueryResult, valueOr } from '../../query.ts';
-import { declareRedisCheck } from '../check.ts';
-import { configSetFix } from '../fixes.ts';
+import { configSetFix, declareRedisCheck } from '../check.ts';
 import { disklessReplication, estimateRedisCopy } from '../memory.ts';
 import { type ConfigValues, dirQuery, infoQuery, replicationQuery } from '../queries.ts';
 

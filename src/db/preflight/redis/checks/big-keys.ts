@@ -1,8 +1,7 @@
 import { formatBytes } from '../../../../base/text.ts';
 import { infoOutcome, passOutcome, skipOutcome, warnOutcome } from '../../finding.ts';
 import { markOptional } from '../../query.ts';
-import { declareRedisCheck } from '../check.ts';
-import { outcomeWithoutValue } from '../commands.ts';
+import { declareRedisCheck, outcomeWithoutValue } from '../check.ts';
 import { bulkLengthQuery } from '../queries.ts';
 
 /** The default of proto-max-bulk-len, in bytes. */

@@ -1,6 +1,5 @@
 import { failOutcome, passOutcome } from '../../finding.ts';
-import { declareRedisCheck, redisMethods } from '../check.ts';
-import { redisAdministrator } from '../fixes.ts';
+import { declareRedisCheck, redisAdministrator, redisMethods } from '../check.ts';
 
 export const busyScriptCheck = declareRedisCheck({
   id: 'busy-script',

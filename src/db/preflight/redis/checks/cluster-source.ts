@@ -1,9 +1,7 @@
 import { type InfoFields, infoNumber } from '../../../../redis/info.ts';
 import { type CheckOutcome, failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { markOptional, valueOr } from '../../query.ts';
-import { declareRedisCheck, redisMethods } from '../check.ts';
-import { outcomeWithoutValue } from '../commands.ts';
-import { redisAdministrator } from '../fixes.ts';
+import { declareRedisCheck, outcomeWithoutValue, redisAdministrator, redisMethods } from '../check.ts';
 import {
   type ClusterInfoField,
   type ClusterSummary,

@@ -1,8 +1,7 @@
 import { parseKeyspace } from '../../../../redis/info.ts';
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { markOptional } from '../../query.ts';
-import { declareRedisCheck, redisMethods } from '../check.ts';
-import { outcomeWithoutValue } from '../commands.ts';
+import { declareRedisCheck, outcomeWithoutValue, redisMethods } from '../check.ts';
 import { databaseLimitQuery, infoQuery } from '../queries.ts';
 
 /** The number of Redis databases in a managed cluster, which is also the default of every Redis server. */

@@ -2,8 +2,7 @@ import { parseKeyspace, type RedisInfo } from '../../../../redis/info.ts';
 import { parseServerVersion, parseTargetVersion } from '../../../../redis/version.ts';
 import { infoOutcome, passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
 import { markOptional, valueOr } from '../../query.ts';
-import { declareRedisCheck } from '../check.ts';
-import { outcomeWithoutValue } from '../commands.ts';
+import { declareRedisCheck, outcomeWithoutValue } from '../check.ts';
 import { functionCountQuery, infoQuery } from '../queries.ts';
 
 export const functionsStreamsEtcCheck = declareRedisCheck({

@@ -1,8 +1,7 @@
 import { emptyInfo } from '../../../../redis/info.ts';
 import { failOutcome, passOutcome } from '../../finding.ts';
 import { markOptional, valueOr } from '../../query.ts';
-import { declareRedisCheck, redisMethods } from '../check.ts';
-import { outcomeWithoutValue } from '../commands.ts';
+import { declareRedisCheck, outcomeWithoutValue, redisMethods } from '../check.ts';
 import { infoQuery } from '../queries.ts';
 
 export const loadingCheck = declareRedisCheck({

@@ -2,9 +2,7 @@ import { clientErrorCodes } from '../../../../platform/network-errors.ts';
 import { infoNumber } from '../../../../redis/info.ts';
 import { failOutcome, passOutcome, skipOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
 import { markOptional, valueOr } from '../../query.ts';
-import { declareRedisCheck, redisMethods } from '../check.ts';
-import { outcomeWithoutValue } from '../commands.ts';
-import { configSetFix, redisAdministrator } from '../fixes.ts';
+import { configSetFix, declareRedisCheck, outcomeWithoutValue, redisAdministrator, redisMethods } from '../check.ts';
 import { infoQuery, maxclientsQuery } from '../queries.ts';
 
 export const maxclientsCheck = declareRedisCheck({

@@ -1,9 +1,7 @@
 import { infoNumber } from '../../../../redis/info.ts';
 import { passOutcome, warnOutcome } from '../../finding.ts';
 import { markOptional, valueOr } from '../../query.ts';
-import { declareRedisCheck } from '../check.ts';
-import { outcomeWithoutValue } from '../commands.ts';
-import { configSetFix } from '../fixes.ts';
+import { configSetFix, declareRedisCheck, outcomeWithoutValue } from '../check.ts';
 import { infoQuery, minReplicasQuery } from '../queries.ts';
 
 export const minReplicasCheck = declareRedisCheck({

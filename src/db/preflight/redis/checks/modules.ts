@@ -3,8 +3,7 @@ import { isAtLeast, isServerAtLeast, parseServerVersion } from '../../../../redi
 import { type CheckOutcome, failOutcome, passOutcome } from '../../finding.ts';
 import { namedExtensions } from '../../options.ts';
 import { markOptional, valueOr } from '../../query.ts';
-import { declareRedisCheck, redisMethods } from '../check.ts';
-import { outcomeWithoutValue } from '../commands.ts';
+import { declareRedisCheck, outcomeWithoutValue, redisMethods } from '../check.ts';
 import { infoModulesQuery, infoQuery, modulesQuery } from '../queries.ts';
 import type { RedisSourceFacts } from '../source.ts';
 

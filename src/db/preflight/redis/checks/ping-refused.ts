@@ -1,8 +1,7 @@
 import { emptyInfo, type RedisInfo } from '../../../../redis/info.ts';
 import { type FindingFix, failOutcome, passOutcome } from '../../finding.ts';
 import { markOptional, valueOr } from '../../query.ts';
-import { declareRedisCheck } from '../check.ts';
-import { configSetFix, markForReview, redisAdministrator } from '../fixes.ts';
+import { configSetFix, declareRedisCheck, markForReview, redisAdministrator } from '../check.ts';
 import { commandsQuery, infoQuery } from '../queries.ts';
 
 export const pingRefusedCheck = declareRedisCheck({

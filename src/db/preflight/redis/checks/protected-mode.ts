@@ -2,9 +2,7 @@ import { quoteShellArg } from '../../../../base/text.ts';
 import { type CheckOutcome, failOutcome, passOutcome, skipOutcome } from '../../finding.ts';
 import { usesLoopback } from '../../network/evaluate.ts';
 import { markOptional } from '../../query.ts';
-import { declareRedisCheck, redisMethods } from '../check.ts';
-import { outcomeWithoutValue } from '../commands.ts';
-import { redisAdministrator } from '../fixes.ts';
+import { declareRedisCheck, outcomeWithoutValue, redisAdministrator, redisMethods } from '../check.ts';
 import { bindQuery, protectedModeQuery } from '../queries.ts';
 import type { RedisSourceFacts } from '../source.ts';
 

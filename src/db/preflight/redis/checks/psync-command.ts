@@ -2,9 +2,15 @@ import { clientErrorCodes } from '../../../../platform/network-errors.ts';
 import type { RedisInfo } from '../../../../redis/info.ts';
 import { type CheckOutcome, failOutcome, passOutcome, skipOutcome, warnOutcome } from '../../finding.ts';
 import { markOptional, type QueryResult, valueOr } from '../../query.ts';
-import { declareRedisCheck, redisMethods } from '../check.ts';
-import { isSentinel, outcomeWithoutValue, sentinelReason } from '../commands.ts';
-import { configSetFix, removeRenameFix } from '../fixes.ts';
+import {
+  configSetFix,
+  declareRedisCheck,
+  isSentinel,
+  outcomeWithoutValue,
+  redisMethods,
+  removeRenameFix,
+  sentinelReason,
+} from '../check.ts';
 import { disklessReplication } from '../memory.ts';
 import { commandsQuery, infoQuery, replicationQuery } from '../queries.ts';
 import { probeDescription, type RedisSourceFacts } from '../source.ts';

@@ -2,9 +2,14 @@ import type { RedisInfo } from '../../../../redis/info.ts';
 import { isAtLeast, parseServerVersion } from '../../../../redis/version.ts';
 import { type CheckOutcome, failOutcome, passOutcome, skipOutcome, warnOutcome } from '../../finding.ts';
 import { markOptional, type QueryResult } from '../../query.ts';
-import { declareRedisCheck } from '../check.ts';
-import { isSentinel, outcomeWithoutValue, scanCommands, sentinelReason } from '../commands.ts';
-import { removeRenameFix } from '../fixes.ts';
+import {
+  declareRedisCheck,
+  isSentinel,
+  outcomeWithoutValue,
+  removeRenameFix,
+  scanCommands,
+  sentinelReason,
+} from '../check.ts';
 import { commandsQuery, infoQuery } from '../queries.ts';
 
 /** The commands that migration tools and the preflight send. */

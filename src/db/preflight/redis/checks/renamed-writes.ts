@@ -1,9 +1,7 @@
 import type { RedisInfo } from '../../../../redis/info.ts';
 import { type CheckOutcome, failOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
 import { markOptional, type QueryResult } from '../../query.ts';
-import { declareRedisCheck } from '../check.ts';
-import { outcomeWithoutValue } from '../commands.ts';
-import { removeRenameFix } from '../fixes.ts';
+import { declareRedisCheck, outcomeWithoutValue, removeRenameFix } from '../check.ts';
 import { infoQuery } from '../queries.ts';
 
 export const renamedWriteCommandsCheck = declareRedisCheck({

@@ -2,8 +2,7 @@ import { formatBytes } from '../../../../base/text.ts';
 import { infoNumber } from '../../../../redis/info.ts';
 import { passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
 import { markOptional, valueOr } from '../../query.ts';
-import { declareRedisCheck } from '../check.ts';
-import { configSetFix, redisAdministrator } from '../fixes.ts';
+import { configSetFix, declareRedisCheck, redisAdministrator } from '../check.ts';
 import { formatWriteRate, freeMemory } from '../memory.ts';
 import { infoQuery, replicationQuery } from '../queries.ts';
 

@@ -1,7 +1,6 @@
 import { formatBytes } from '../../../../base/text.ts';
 import { passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
-import { declareRedisCheck } from '../check.ts';
-import { configSetFix } from '../fixes.ts';
+import { configSetFix, declareRedisCheck } from '../check.ts';
 import { estimateRedisCopy } from '../memory.ts';
 import { infoQuery, replicationQuery } from '../queries.ts';
 

@@ -3,8 +3,7 @@ import { infoNumber, type RedisInfo } from '../../../../redis/info.ts';
 import { isServerAtLeast, parseServerVersion } from '../../../../redis/version.ts';
 import { type FindingFix, failOutcome, passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
 import { markOptional, valueOr } from '../../query.ts';
-import { declareRedisCheck } from '../check.ts';
-import { configSetFix, redisAdministrator } from '../fixes.ts';
+import { configSetFix, declareRedisCheck, redisAdministrator } from '../check.ts';
 import { type CopyEstimate, estimateRedisCopy, formatWriteRate, freeHostMemory } from '../memory.ts';
 import {
   type ConfigValues,

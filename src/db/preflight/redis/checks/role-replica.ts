@@ -2,9 +2,14 @@ import { infoNumber, type RedisInfo } from '../../../../redis/info.ts';
 import { isAtLeast, parseServerVersion } from '../../../../redis/version.ts';
 import { type CheckOutcome, failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { markOptional, type QueryResult, valueOr } from '../../query.ts';
-import { declareRedisCheck, redisMethods } from '../check.ts';
-import { isSentinel, outcomeWithoutValue } from '../commands.ts';
-import { configSetFix, markForReview } from '../fixes.ts';
+import {
+  configSetFix,
+  declareRedisCheck,
+  isSentinel,
+  markForReview,
+  outcomeWithoutValue,
+  redisMethods,
+} from '../check.ts';
 import { type ConfigValues, infoQuery, type ReplicationSetting, replicationQuery } from '../queries.ts';
 
 export const roleReplicaSourceCheck = declareRedisCheck({

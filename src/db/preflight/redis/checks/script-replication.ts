@@ -1,9 +1,7 @@
 import { isServerAtLeast, parseServerVersion } from '../../../../redis/version.ts';
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { markOptional, valueOr } from '../../query.ts';
-import { declareRedisCheck } from '../check.ts';
-import { outcomeWithoutValue } from '../commands.ts';
-import { configSetFix } from '../fixes.ts';
+import { configSetFix, declareRedisCheck, outcomeWithoutValue } from '../check.ts';
 import { commandCallsQuery, infoQuery, luaReplicateQuery } from '../queries.ts';
 
 /**

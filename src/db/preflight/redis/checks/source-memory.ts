@@ -2,8 +2,7 @@ import { formatBytes } from '../../../../base/text.ts';
 import { infoNumber, type RedisInfo } from '../../../../redis/info.ts';
 import { type FindingFix, failOutcome, passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
 import { markOptional, valueOr } from '../../query.ts';
-import { declareRedisCheck } from '../check.ts';
-import { configSetFix, redisAdministrator } from '../fixes.ts';
+import { configSetFix, declareRedisCheck, redisAdministrator } from '../check.ts';
 import { freeHostMemory } from '../memory.ts';
 import { infoQuery, maxmemoryQuery, readMaxmemory, replicationQuery } from '../queries.ts';
 

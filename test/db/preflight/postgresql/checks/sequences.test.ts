@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { sequenceScript, sequencesQuery } from '../../../../../src/db/cutover/postgresql/sequences.ts';
 import { sequencesCheck } from '../../../../../src/db/preflight/postgresql/checks/sequences.ts';
-import { sequenceScript, sequencesQuery } from '../../../../../src/db/preflight/postgresql/queries/sequences.ts';
 
 import { quoteLiteral } from '../../../../../src/postgresql/quote.ts';
 import { sequenceStateQuery } from '../../../../../src/postgresql/sequence-state.ts';
