@@ -130,6 +130,19 @@ test('rows that are written while it counts are not taken for a loss', async () 
   expect(await leftovers()).toEqual([]);
 });
 
+test('a transaction that delays the replication slot is named, and no option that was not given', async () => {
+  const writer = source.query('BEGIN; INSERT INTO visits VALUES (99); SELECT pg_sleep(8); COMMIT', 'shop');
+  const ran = await run(words('--yes'), asked());
+  await writer;
+  expect(ran.code, ran.stderr).toBe(0);
+  const lines = ran.stderr.split('\n').map((line) => masked(line).replaceAll(/\d{4}-\S+Z/g, 'TIME'));
+  const said = lines
+    .filter((line) => /waiting for .* transaction|comparing/.test(line))
+    .map((line) => line.replaceAll(/pid \d+/g, 'pid N'));
+  expectGolden('db-rehearse', said.join('\n'));
+  expect(ran.stderr).not.toContain('--slot');
+});
+
 test('a table that fails on the target is named, with what the target said', async () => {
   await source.query(stuck, 'shop');
   const ran = await run(words('--yes', '--stall-timeout', '5s'), asked());

@@ -34,6 +34,8 @@ interface CompareTableDigestsOptions {
    */
   readonly waitUntilReplicated: () => Promise<string | undefined>;
   readonly pause: (ms: number) => Promise<void>;
+  /** Called before each comparison, which counts from 1, with the names of its tables. */
+  readonly onRound?: (round: number, open: readonly string[]) => void;
   /** Whether `waitUntilReplicated` proves that the target has received all changes (default: yes). */
   readonly isConfirmed?: boolean;
   /** Whether the caller proves that nothing is written, so that the first round reads both servers once (default: no). */
@@ -64,6 +66,10 @@ export async function compareTableDigests(options: CompareTableDigestsOptions): 
   let behind: string | undefined;
   for (let attempt = 0; attempt < maxRounds && open.length > 0; attempt++) {
     if (attempt > 0) await options.pause(Math.min(1000, 100 * 2 ** attempt));
+    options.onRound?.(
+      attempt + 1,
+      open.map(({ name }) => name),
+    );
     const failures = new Map<string, string>();
     const read = (side: 'source' | 'target', some: readonly TableWithCopiedColumns[]) =>
       readTableContentDigests({ source, target }[side], some, {

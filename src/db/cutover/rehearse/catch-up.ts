@@ -1,3 +1,4 @@
+import { countOf, formatBytes, formatDuration } from '../../../base/text.ts';
 import { createStyles, usesColor } from '../../../cli/color.ts';
 import type { CommandIo } from '../../../cli/command-io.ts';
 import { createScreen } from '../../../cli/progress.ts';
@@ -14,7 +15,7 @@ import {
   sourceAddress,
 } from '../../watch/index.ts';
 import { formatSourceName } from '../../watch/record.ts';
-import type { BrokenRule } from './report.ts';
+import type { BrokenRule, Wait } from './report.ts';
 
 interface RehearsalCatchUpResult {
   /**
@@ -33,23 +34,29 @@ interface RehearsalCatchUpOptions {
   readonly poll: number;
   /** Milliseconds without progress of the copy after which the wait ends. */
   readonly stallTimeout: number;
-  readonly onState?: (state: EngineState) => void;
+  readonly onWait?: (wait: Wait) => void;
+  /** Describes the transactions that delay a replication slot on the source; undefined if there is none. */
+  readonly readOpenTransactions?: () => Promise<string | undefined>;
 }
 
 /** Waits until every table of every running database is replicated. Rejects when the signal aborts. */
 export async function waitForCatchUp(
   migration: EngineRun,
-  { clock, signal, poll, stallTimeout, onState }: RehearsalCatchUpOptions,
+  { clock, signal, poll, stallTimeout, onWait, readOpenTransactions }: RehearsalCatchUpOptions,
 ): Promise<RehearsalCatchUpResult> {
   const startedAt = clock.now();
   const seconds = new Map<string, number>();
   const isProgress = createProgressTracker();
   let progressAt = startedAt;
+  let open: { readonly text: string | undefined; readonly at: number } | undefined;
   for (;;) {
     signal.throwIfAborted();
     const state = migration.state();
-    onState?.(state);
     const now = clock.now();
+    if (readOpenTransactions !== undefined && isCreatingSlot(state) && now - (open?.at ?? startedAt) >= readEvery)
+      open = { text: await readOpenTransactions().catch(() => undefined), at: now };
+    const wait = waitOf(state, stallTimeout, open?.text);
+    if (wait !== undefined) onWait?.(wait);
     for (const { name, phase } of state.databases) {
       if (!seconds.has(name) && settledPhases.has(phase)) seconds.set(name, (now - startedAt) / 1000);
     }
@@ -64,6 +71,49 @@ export async function waitForCatchUp(
     }
     await clock.sleep(poll, signal);
   }
+}
+
+/** Milliseconds between two readings of the open transactions, while a replication slot is being created. */
+const readEvery = 2000;
+
+function isCreatingSlot({ databases }: EngineState): boolean {
+  return databases.some(({ phase }) => phase === 'connecting');
+}
+
+/**
+ * The wait that follows from the state of the migration; undefined if nothing is left to wait for, or if it is not known yet.
+ * @param openTransactions of the source, while a replication slot is being created
+ */
+function waitOf(state: EngineState, stallTimeout: number, openTransactions: string | undefined): Wait | undefined {
+  const limit = `or after ${formatDuration(stallTimeout)} without progress`;
+  const { databases } = state;
+  const stalled = databases.find(({ phase, reason }) => reason !== undefined && !settledPhases.has(phase));
+  if (stalled !== undefined) {
+    const { name, reason } = stalled;
+    return { key: `${name} ${reason}`, state: `${name} waits: ${reason}`, ends: `ends when this is over, ${limit}` };
+  }
+  if (isCreatingSlot(state) && openTransactions !== undefined)
+    return {
+      key: 'connecting',
+      state: `waiting for ${openTransactions}`,
+      ends: `the replication slot is created after the commit or rollback of each; ends then, ${limit}`,
+    };
+  const tables = databases.flatMap((database) => database.tables);
+  const count = (...stages: readonly TableSyncState[]) => tables.filter(({ stage }) => stages.includes(stage)).length;
+  const [uncopied, behind] = [count('i', 'd'), count('f', 's')];
+  if (uncopied > 0)
+    return {
+      key: 'copying',
+      state: `waiting for the copy of ${uncopied} of ${countOf(tables.length, 'table')}`,
+      ends: `ends when all rows are on the target, ${limit}`,
+    };
+  if (behind === 0) return undefined;
+  const lag = databases.reduce((sum, { lagBytes = 0 }) => sum + lagBytes, 0);
+  return {
+    key: 'catching up',
+    state: `waiting for ${behind} of ${countOf(tables.length, 'table')} to receive what was written during the copy, ${formatBytes(lag)} behind`,
+    ends: `ends when the target has caught up, ${limit}; fewer writes on the source end it sooner`,
+  };
 }
 
 function isOver({ status }: EngineState): boolean {
@@ -96,6 +146,8 @@ function createProgressTracker(): (state: EngineState) => boolean {
 
 /** Watches the source while a rehearsal runs, as `db watch` does. */
 interface RehearsalWatch {
+  /** Shows what the rehearsal waits for from now on. */
+  readonly onWait: (wait: Wait) => void;
   /** Ends the watch. Resolves with the rules of the service that were violated during the rehearsal, each once. */
   stop(): Promise<readonly BrokenRule[]>;
 }
@@ -129,12 +181,15 @@ export async function startRehearsalWatch(
         if (!violations.has(key))
           violations.set(key, { rule, ...(database === undefined ? {} : { database }), observed, hint });
       }
-      await screen.show(sample);
+      // The rehearsal has created the slots itself, so there is nothing to identify.
+      const { identified_by: _, ...shown } = sample;
+      await screen.show(shown);
     }
   })();
   // The rehearsal continues if watching the source fails.
   const done = watching.catch(() => {});
   return {
+    onWait: (wait) => screen.onWait(wait),
     async stop() {
       stopping.abort();
       await done;
@@ -145,14 +200,15 @@ export async function startRehearsalWatch(
 }
 
 interface RehearsalScreen {
+  onWait(wait: Wait): void;
   show(sample: StatusSample): Promise<void>;
   close(): Promise<void>;
 }
 
 async function openRehearsalScreen(io: CommandIo, title: string): Promise<RehearsalScreen> {
-  const { host, globals, output } = io;
-  if (globals.has('quiet')) return { show: async () => {}, close: async () => {} };
-  if (!host.stderr.isTTY) return createLineScreen(output);
+  const { host, globals } = io;
+  if (globals.has('quiet')) return { onWait: () => {}, show: async () => {}, close: async () => {} };
+  if (!host.stderr.isTTY) return createLineScreen(io);
   const { stderr, env } = host;
   const [styles, ruler] = await Promise.all([
     createStyles(usesColor({ sink: stderr, env, noColor: globals.has('no-color') })),
@@ -161,29 +217,44 @@ async function openRehearsalScreen(io: CommandIo, title: string): Promise<Rehear
   const screen = createScreen(stderr);
   const lags: number[] = [];
   let last: readonly string[] = [];
+  let wait: Wait | undefined;
   return {
+    onWait: (now) => {
+      wait = now;
+    },
     async show(sample) {
       lags.push(sample.lag_bytes ?? 0);
       if (lags.length > 200) lags.shift();
-      last = renderScreen(sample, {
-        columns: stderr.columns ?? 80,
-        rows: stderr.rows ?? 24,
-        title: `rehearsal of ${title}`,
-        footer: 'Ctrl-C ends the rehearsal and removes what it created',
-        deadlineText: 'ends when all rows are replicated',
-        lags,
-        paint: styles,
-        ruler,
-      });
+      const notes = [...(wait === undefined ? [] : [wait.ends]), ...(sample.notes ?? [])];
+      last = renderScreen(
+        { ...sample, notes },
+        {
+          columns: stderr.columns ?? 80,
+          rows: stderr.rows ?? 24,
+          title: `rehearsal of ${title}`,
+          footer: 'Ctrl-C ends the rehearsal and removes what it created',
+          deadlineText: wait?.state ?? 'ends when all rows are replicated and compared',
+          lags,
+          paint: styles,
+          ruler,
+        },
+      );
       await screen.draw(last);
     },
     close: () => screen.end(last.slice(0, -2)),
   };
 }
 
-function createLineScreen(output: CommandIo['output']): RehearsalScreen {
+function createLineScreen({ host, output }: Pick<CommandIo, 'host' | 'output'>): RehearsalScreen {
   let logged: LoggedState | undefined;
+  let said: string | undefined;
   return {
+    onWait({ key, state, ends }) {
+      if (key === said) return;
+      said = key;
+      const at = new Date(host.clock.now()).toISOString().slice(0, 19);
+      void output.note(`${at}Z ${state}; ${ends}`);
+    },
     async show(sample) {
       const next = nextLogLines(logged, sample);
       logged = next.said;

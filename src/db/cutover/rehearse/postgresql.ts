@@ -1,4 +1,6 @@
 import { CliError } from '../../../base/errors.ts';
+import { sanitizeReportLine } from '../../../base/sanitize.ts';
+import { countOf } from '../../../base/text.ts';
 import { timeoutSignal } from '../../../platform/waiting.ts';
 import { firstNormalOid } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
@@ -82,7 +84,8 @@ export async function rehearsePostgres(params: PostgresRehearsalParams): Promise
       signal,
       poll: 250,
       stallTimeout: params.stallTimeout,
-      onState: params.onState,
+      onWait: params.onWait,
+      readOpenTransactions: () => describeOpenTransactions(endpoints.source, ports, signal),
     });
     const comparisons = new Map<string, DatabaseComparison>();
     for (const state of migration.state().databases) {
@@ -150,11 +153,37 @@ async function compareDatabase(
     maxRounds,
     stallTimeout,
     slot,
+    onWait: params.onWait,
   });
   const errors = isBehind
     ? ['the target no longer receives changes of the source; the log of the target has the reason']
     : [];
   return { tables, sequences, errors };
+}
+
+/** The transactions that have written and are open, as the object of a sentence; undefined if there is none. */
+async function describeOpenTransactions(
+  source: PostgresqlEndpoint,
+  ports: Ports,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const rows = await withSession(source, ports, { name: engineName, signal }, (session) =>
+    lastRows(
+      session,
+      `SELECT who, to_char(since AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') AS since
+       FROM (
+         SELECT concat_ws(' ', 'pid', pid, usename) AS who, xact_start AS since
+         FROM pg_stat_activity WHERE backend_xid IS NOT NULL AND pid <> pg_backend_pid()
+         UNION ALL SELECT concat_ws(' ', 'prepared', gid), prepared FROM pg_prepared_xacts
+       ) open ORDER BY since NULLS LAST`,
+    ),
+  );
+  const [oldest] = rows;
+  if (oldest === undefined) return undefined;
+  const since = oldest.since == null ? '' : ` since ${oldest.since}`;
+  return sanitizeReportLine(
+    `${countOf(rows.length, 'transaction')} with writes on the source, the oldest${since}: ${oldest.who}`,
+  );
 }
 
 /** Copies, without replication, the tables whose replication failed, to get the error message of the target. */

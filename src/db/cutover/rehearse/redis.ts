@@ -71,15 +71,14 @@ export function redisSystem(
 }
 
 export async function rehearseRedis(params: RedisRehearsalParams): Promise<RehearsalResult> {
-  const { endpoints, file, signal, clock, stallTimeout, maxRounds } = params;
+  const { endpoints, file, signal, clock, stallTimeout } = params;
   const ports = redisSystem(params, file, endpoints);
   const order = { id: file.current().id, deadline: Number.POSITIVE_INFINITY, finishWhenIdle: false };
   const migration = startRun({ engine: 'redis', ...order, ...endpoints }, ports);
   try {
-    const { onState } = params;
-    const arrival = await waitForCatchUp(migration, { clock, signal, poll: 250, stallTimeout, onState });
-    const tables =
-      arrival.kind === 'arrived' ? await compareDatabaseKeys(endpoints, { maxRounds, clock, signal }) : new Map();
+    const { onWait } = params;
+    const arrival = await waitForCatchUp(migration, { clock, signal, poll: 250, stallTimeout, onWait });
+    const tables = arrival.kind === 'arrived' ? await compareDatabaseKeys(endpoints, params) : new Map();
     params.onCompared();
     const last = migration.state();
     await migration.stop('stopped_by_user');
@@ -109,13 +108,19 @@ export async function rehearseRedis(params: RedisRehearsalParams): Promise<Rehea
 /** Compares the keys of every database, while applications may write to the source. */
 async function compareDatabaseKeys(
   endpoints: RehearsalEndpoints<RedisEndpoint>,
-  limits: Pick<RehearsalParams, 'maxRounds' | 'clock' | 'signal'>,
+  { maxRounds, clock, signal, onWait }: Pick<RehearsalParams, 'maxRounds' | 'clock' | 'signal' | 'onWait'>,
 ): Promise<ReadonlyMap<string, TableComparison>> {
-  return withComparedRedisServers(endpoints, limits.signal, async (servers) => {
+  return withComparedRedisServers(endpoints, signal, async (servers) => {
     const infos = await Promise.all([servers.source, servers.target].map(({ session }) => readServerInfo(session)));
     const indexes = new Set(infos.flatMap((info) => parseKeyspace(info).map(({ index }) => index)));
     const found = new Map<string, TableComparison>();
     for (const index of [...indexes].sort((a, b) => a - b)) {
+      onWait({
+        key: `comparing db${index}`,
+        state: `comparing the keys of db${index} on both servers`,
+        ends: `ends when they are equal; a key that is written to meanwhile is read again, at most ${maxRounds} times`,
+      });
+      const limits = { maxRounds, clock, signal };
       const options = { ...servers, ...limits, index, catchUpTimeout: 10_000, mayBeWritten: true };
       found.set(`db${index}`, await compareRedisDatabaseKeys(options));
     }

@@ -1,5 +1,4 @@
 import type { Clock, ProcessEnvironment } from '../../../platform/host.ts';
-import type { EngineState } from '../../engine/index.ts';
 
 /**
  * `partly_equal`: the compared columns are equal, and the table has generated columns, which COPY cannot read.
@@ -158,6 +157,16 @@ function failureOf(
   return [{ database, object, reason: `the source has ${rows_source} rows, and ${onTarget}` }];
 }
 
+/** What a rehearsal waits for at present. */
+export interface Wait {
+  /** The same for all waits of one kind; a new one is shown at once. */
+  readonly key: string;
+  /** The state, with its facts, such as `1 of 3 tables is being copied`. */
+  readonly state: string;
+  /** What ends it, as a clause. */
+  readonly ends: string;
+}
+
 /** The parameters of a rehearsal that both engines share. */
 export interface RehearsalParams {
   readonly clock: Clock;
@@ -171,7 +180,7 @@ export interface RehearsalParams {
   readonly maxRounds: number;
   /** Whether objects of PostgreSQL that only a superuser can create are created on the target. */
   readonly allowSuperuserObjects: boolean;
-  readonly onState: (state: EngineState) => void;
+  readonly onWait: (wait: Wait) => void;
   /** Called after all data is compared, before the migration of the rehearsal is stopped. */
   readonly onCompared: () => void;
 }

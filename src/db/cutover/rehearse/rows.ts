@@ -1,3 +1,5 @@
+import { sanitizeReportLine } from '../../../base/sanitize.ts';
+import { countOf, formatBytes, formatDuration } from '../../../base/text.ts';
 import type { PostgresqlEndpoint } from '../../../postgresql/endpoint.ts';
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import type { SafeSession } from '../../../postgresql/search-path-safe-session.ts';
@@ -12,7 +14,7 @@ import {
   type TableWithCopiedColumns,
 } from '../postgresql/tables.ts';
 import { firstRow, type RehearsalEndpoints } from './clean-up.ts';
-import type { TableComparison } from './report.ts';
+import type { TableComparison, Wait } from './report.ts';
 
 interface CompareRehearsalRowsOptions {
   readonly endpoints: RehearsalEndpoints<PostgresqlEndpoint>;
@@ -26,6 +28,7 @@ interface CompareRehearsalRowsOptions {
    * dump.
    */
   readonly slot: { readonly name: string; readonly version: number } | undefined;
+  readonly onWait: (wait: Wait) => void;
 }
 
 interface CompareRehearsalRowsResult {
@@ -42,6 +45,7 @@ export async function compareRows({
   maxRounds,
   stallTimeout,
   slot,
+  onWait,
 }: CompareRehearsalRowsOptions): Promise<CompareRehearsalRowsResult> {
   const opening = { name: engineName, signal };
   return withSession(endpoints.source, ports, opening, (source) =>
@@ -55,7 +59,8 @@ export async function compareRows({
         tables: carried,
         oldest,
         maxRounds,
-        waitUntilReplicated: () => waitUntilReplicated(source, slot, { ports, signal, stallTimeout }),
+        waitUntilReplicated: () => waitUntilReplicated(source, slot, { ports, signal, stallTimeout, onWait }),
+        onRound: (round, open) => onWait(comparisonWait(endpoints.source.dbname, { round, maxRounds, open })),
         pause: (ms) => ports.sleep(ms, signal),
       });
       const left = all.filter((table) => !carried.includes(table));
@@ -79,16 +84,51 @@ export async function compareRows({
 async function waitUntilReplicated(
   session: SafeSession,
   slot: CompareRehearsalRowsOptions['slot'],
-  { ports, signal, stallTimeout }: Pick<CompareRehearsalRowsOptions, 'ports' | 'signal' | 'stallTimeout'>,
+  {
+    ports,
+    signal,
+    stallTimeout,
+    onWait,
+  }: Pick<CompareRehearsalRowsOptions, 'ports' | 'signal' | 'stallTimeout' | 'onWait'>,
 ): Promise<string | undefined> {
   if (slot === undefined) return undefined;
   const end = firstRow(await session.query('SELECT pg_current_wal_lsn() AS lsn'))?.lsn ?? undefined;
-  for (const limit = performance.now() + stallTimeout; performance.now() < limit; ) {
+  const startedAt = performance.now();
+  while (performance.now() < startedAt + stallTimeout) {
     const look = await readSourceStatus(session, [slot.name], end, slot.version);
-    if (look.slots.get(slot.name)?.caughtUp === true) return undefined;
+    const status = look.slots.get(slot.name);
+    if (status?.caughtUp === true) return undefined;
+    if (performance.now() - startedAt >= mentionedAfter)
+      onWait({
+        key: `confirming ${end}`,
+        state: `comparing: waiting until the target has the changes before ${end}, ${formatBytes(status?.lagBytes ?? 0)} behind the source now`,
+        ends: `ends when the target has confirmed them, or after ${formatDuration(stallTimeout)}`,
+      });
     await ports.sleep(100, signal);
   }
   return 'the target does not receive the changes of the source';
+}
+
+/** Milliseconds from which a wait for the target is mentioned. */
+const mentionedAfter = 1000;
+
+function comparisonWait(
+  dbname: string,
+  { round, maxRounds, open }: { readonly round: number; readonly maxRounds: number; readonly open: readonly string[] },
+): Wait {
+  const names = `${open.slice(0, 3).join(', ')}${open.length > 3 ? ` and ${open.length - 3} more` : ''}`;
+  const tables = countOf(open.length, 'table');
+  return {
+    key: `comparing ${dbname} ${round}`,
+    state:
+      round === 1
+        ? `comparing the rows of ${tables} of ${dbname} on both servers`
+        : `comparing again (${round} of at most ${maxRounds}) ${tables} of ${dbname}, not equal yet: ${sanitizeReportLine(names)}`,
+    ends:
+      round === 1
+        ? 'ends when each was read; what is written to meanwhile is compared again'
+        : 'ends when they are equal, or after the last comparison; a pause of the writes ends it sooner',
+  };
 }
 
 /**

@@ -7,14 +7,13 @@ import type { ParsedArgs } from '../../../cli/command.ts';
 import type { CommandIo } from '../../../cli/command-io.ts';
 import { listFolder, tryReadText, writeAtomically } from '../../../platform/files.ts';
 import { type HeldLock, tryAcquire } from '../../../platform/locks.ts';
-import type { EngineState } from '../../engine/index.ts';
 import { type DbSource, sourceUrlText, targetUrlText } from '../../source/index.ts';
 import { formatSourceName } from '../../watch/record.ts';
 import type { TargetServer } from '../target.ts';
 import { startRehearsalWatch } from './catch-up.ts';
 import { type PlannedChanges, postgresDriver, type RehearsalDriver, redisDriver, type TargetFacts } from './driver.ts';
 import { createRecordFile, type RecordFile, readRehearsal, rehearsalFolder, rehearsalPath } from './record.ts';
-import type { BrokenRule, RehearsalLeftover, RehearsalResult } from './report.ts';
+import type { BrokenRule, RehearsalLeftover, RehearsalResult, Wait } from './report.ts';
 import { formatLeftover } from './text.ts';
 
 interface RehearsalRunOptions {
@@ -119,7 +118,7 @@ export async function openRehearsal(io: CommandIo, options: RehearsalRunOptions)
         const params = { clock, env, random, signal, stallTimeout, maxRounds: 6, allowSuperuserObjects };
         // After the rows are compared the rehearsal ends, so what the watch observes later violates no rule of the
         // service.
-        const events = { onState: view.onState, onCompared: () => void view.stop() };
+        const events = { onWait: view.onWait, onCompared: () => void view.stop() };
         const result = await driver.run(file, { ...params, ...events }, method);
         const violations = await view.stop();
         await cleanUp(file, keep);
@@ -198,7 +197,7 @@ function rehearseAgainCommand(source: DbSource, target: TargetServer, args: Pars
 
 /** Shows the progress of a rehearsal on stderr. */
 interface RehearsalProgressView {
-  readonly onState: (state: EngineState) => void;
+  readonly onWait: (wait: Wait) => void;
   /** Ends the display. Resolves with the rules of the service that were violated during the rehearsal, each once. */
   stop(): Promise<readonly BrokenRule[]>;
 }
@@ -215,7 +214,7 @@ interface RehearsalProgressViewOptions {
 
 /**
  * A continuous rehearsal is shown as `db watch` shows a migration. A dump has no replication slot to poll, so the view
- * counts the tables that are done.
+ * shows only what is waited for.
  */
 async function startRehearsalProgressView(
   io: CommandIo,
@@ -226,7 +225,7 @@ async function startRehearsalProgressView(
     const watch = await startRehearsalWatch(io, watchOptions);
     let stopping: Promise<readonly BrokenRule[]> | undefined;
     return {
-      onState: () => {},
+      onWait: watch.onWait,
       stop: () => {
         stopping ??= watch.stop();
         return stopping;
@@ -234,11 +233,7 @@ async function startRehearsalProgressView(
     };
   }
   return {
-    onState: ({ databases }) => {
-      const tables = databases.flatMap((database) => database.tables);
-      const copied = tables.filter(({ stage }) => stage === 'r').length;
-      void io.progress.show(`${copied} of ${tables.length} tables copied`);
-    },
+    onWait: ({ state }) => void io.progress.show(state),
     stop: async () => {
       await io.progress.stop();
       return [];

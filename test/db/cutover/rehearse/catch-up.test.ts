@@ -1,7 +1,9 @@
 import { expect, it } from 'vitest';
 import { waitForCatchUp } from '../../../../src/db/cutover/rehearse/catch-up.ts';
-import type { EngineState } from '../../../../src/db/engine/state.ts';
+import type { Wait } from '../../../../src/db/cutover/rehearse/report.ts';
+import type { EngineState, TableProgress } from '../../../../src/db/engine/state.ts';
 import { instantClock } from '../../../droplets/batch-fixtures.ts';
+import { expectGolden } from '../../../fixtures/golden.ts';
 
 type Change = Pick<EngineState, 'status'> & {
   readonly phase: EngineState['databases'][number]['phase'];
@@ -44,4 +46,42 @@ it('a dump that is still finished cannot be compared yet', async () => {
 it('a migration without progress is stuck after the stall timeout', async () => {
   const { kind, seconds } = await waitFor([{ status: 'running', phase: 'copying' }]);
   expect([kind, seconds.get('shop')]).toEqual(['stuck', 5]);
+});
+
+type Database = EngineState['databases'][number];
+
+/** The waits that are shown while a migration of one database goes through these states. */
+async function waitsIn(...databases: readonly Partial<Database>[]): Promise<readonly Wait[]> {
+  const waits: Wait[] = [];
+  let polls = 0;
+  const state = () => {
+    const one = { name: 'shop', method: 'continuous', tables: [], warnings: [], ...databases[polls++] };
+    return { status: 'running', warnings: [], databases: [one] } as unknown as EngineState;
+  };
+  await waitForCatchUp({ state } as unknown as Parameters<typeof waitForCatchUp>[0], {
+    ...{ clock: instantClock(), signal: new AbortController().signal, poll: 1000, stallTimeout: 60_000 },
+    onWait: (wait) => waits.push(wait),
+    readOpenTransactions: async () => '2 transactions with writes on the source, the oldest since 08:12:06Z: pid 1 app',
+  });
+  return waits;
+}
+
+const orders = (stage: TableProgress['stage']): TableProgress => ({ name: 'public.orders', stage, rows: 1 });
+
+it('each state says what it waits for, with its facts, and what ends it', async () => {
+  const waits = await waitsIn(
+    { phase: 'copying', tables: [orders('d'), { ...orders('r'), name: 'public.items' }] },
+    { phase: 'copying', tables: [orders('s')], lagBytes: 91_000_000 },
+    { phase: 'link_down', reason: 'the target lost its connection', tables: [orders('s')] },
+    { phase: 'streaming', tables: [orders('r')], lagBytes: 91_000_000 },
+  );
+  expect(waits.map(({ key }) => key)).toEqual(['copying', 'catching up', 'shop the target lost its connection']);
+  expectGolden('db-rehearse', waits.map(({ state, ends }) => `${state}; ${ends}`).join('\n'));
+});
+
+it('transactions that delay a slot are read when it has not been created for two seconds', async () => {
+  const connecting = { phase: 'connecting' } as const;
+  const waits = await waitsIn(connecting, connecting, connecting, { phase: 'streaming' });
+  expect(waits.map(({ key }) => key)).toEqual(['connecting']);
+  expectGolden('db-rehearse', waits.map(({ state, ends }) => `${state}; ${ends}`).join('\n'));
 });
