@@ -22,6 +22,7 @@ export const connHeadroomCheck = declareServerCheck({
     const observed = `${countOf(free, 'connection')} free of ${max} (${used} used${kept === 0 ? '' : `, ${kept} reserved`})`;
     if (free >= needed) return passOutcome(observed, { required: String(needed) });
     return warnOutcome(observed, {
+      headline: `${countOf(free, 'connection')} free, ${needed} needed: raise max_connections`,
       required: String(needed),
       detail: `The server would reject further connections: "${role.superuser ? 'sorry, too many clients already' : 'remaining connection slots are reserved'}".`,
       fix: alterSystemFix(

@@ -35,12 +35,14 @@ export const slotsFreeCheck = declareServerCheck({
     const fix = raiseSlotsFix(settings, slots, facts.databases.length, databases.length);
     if (free >= needed) {
       return warnOutcome(observed, {
+        headline: `${countOf(free, 'slot')} free, full speed needs ${full}: raise max_replication_slots`,
         ...more,
         detail: `${detail} With fewer free slots the migration works, but copies fewer tables at a time. ${impact(fix.restart, activity)}`,
         fix,
       });
     }
     return failOutcome(['continuous'], observed, {
+      headline: `${countOf(free, 'slot')} free, ${needed} needed: raise max_replication_slots`,
       ...more,
       detail: `${detail} ${slotError(max, slots.length)} ${impact(fix.restart, activity)}`,
       fix,

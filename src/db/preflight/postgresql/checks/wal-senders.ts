@@ -38,12 +38,14 @@ export const walSendersCheck = declareServerCheck({
     });
     if (free >= needed) {
       return warnOutcome(observed, {
+        headline: `${countOf(free, 'sender')} free, full speed needs ${full}: raise max_wal_senders`,
         required,
         detail: `${detail} With fewer WAL senders the migration works, but copies fewer tables at a time. ${describeRestart(activity)}`,
         fix,
       });
     }
     return failOutcome(['continuous'], observed, {
+      headline: `${countOf(free, 'sender')} free, ${needed} needed: raise max_wal_senders`,
       required,
       detail: `${detail} The initial copies would wait endlessly: "number of requested standby connections exceeds max_wal_senders (currently ${max})". ${describeRestart(activity)}`,
       fix,

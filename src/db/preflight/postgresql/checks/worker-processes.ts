@@ -22,6 +22,7 @@ export const workerProcessesCheck = declareServerCheck({
     const needed = facts.databases.length + 1;
     if (max >= needed) return passOutcome(String(max), { required: String(needed) });
     return warnOutcome(String(max), {
+      headline: `pglogical needs ${needed} workers: raise max_worker_processes`,
       required: String(needed),
       detail: `pglogical is preloaded and uses one worker, plus one for each of ${countOf(facts.databases.length, 'database')}.`,
       fix: alterSystemFix(settings, { max_worker_processes: String(needed) }),

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { connHeadroomCheck } from '../../../../../src/db/preflight/postgresql/checks/conn-headroom.ts';
+import { expectText } from '../expect-text.ts';
 import { connected, preflightOptions, role, settings, short, sourceFacts } from '../facts.ts';
 
 test.each([
@@ -16,4 +17,13 @@ test.each([
   expect(
     short(connHeadroomCheck.evaluate(facts, sourceFacts({ connection: connected({ version }) }), preflightOptions())),
   ).toBe(verdict);
+});
+
+test('too few names the numbers and the setting', () => {
+  const facts = {
+    capacity: { max: 100, reserved: 3, used: 97 },
+    settings: settings({ max_connections: '100' }),
+    role: role({}),
+  };
+  expectText(connHeadroomCheck.evaluate(facts, sourceFacts({}), preflightOptions()).headline);
 });

@@ -31,8 +31,10 @@ test.each([
 });
 
 test('the arithmetic of slots is shown', () => {
-  const { detail, fix } = free(10, 8);
+  const { detail, fix, headline } = free(10, 8);
   expectText(detail);
+  expectText(headline);
+  expectText(free(10, 0).headline);
   expect(fix).toMatchObject({
     sql: ["ALTER SYSTEM SET max_replication_slots = '19'"],
     undo: ['ALTER SYSTEM RESET max_replication_slots'],

@@ -26,6 +26,13 @@ test.each([
   expect(short(walSendersCheck.evaluate(facts, three, preflightOptions()))).toBe(verdict);
 });
 
+test('what does not pass names the numbers and the setting', () => {
+  for (const max of [1, 4]) {
+    const facts = { settings: settings({ max_wal_senders: String(max) }), senders: [], slots: [], ...quiet };
+    expectText(walSendersCheck.evaluate(facts, three, preflightOptions()).headline);
+  }
+});
+
 test('a disconnected standby counts as one that reconnects', () => {
   const facts = {
     settings: settings({ max_wal_senders: '20' }),
