@@ -22,7 +22,16 @@ export function renderFixScript(report: PreflightReport): string | undefined {
 
 /** Renders the script of `--undo-sql`, which restores the values observed before the fixes. */
 export function renderUndoScript(report: PreflightReport): string | undefined {
-  return script(report, undoSections(report), purposes['undo-sql']);
+  return script(report, undoSections(report), purposes['undo-sql'], lockNote(report));
+}
+
+/**
+ * The script is run after the cut-over, when the lock is what keeps an application that was forgotten from writing to the source;
+ * without a cut-over it must end at once. So it is not part of the script.
+ */
+function lockNote({ engine, method }: PreflightReport): string | undefined {
+  if (engine === 'redis' || method !== 'continuous') return undefined;
+  return 'It keeps the read-only lock that a cut-over can leave on databases of the source. `cloudctl db cutover CLUSTER` prints the command that ends the lock, before and after the cut-over.';
 }
 
 function script(
