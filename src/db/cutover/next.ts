@@ -138,7 +138,7 @@ interface Place {
 
 export function cutoverCommands(
   { host, globals }: CommandIo,
-  actor: Actor,
+  actor: Pick<Actor, 'command'>,
   args: ParsedArgs,
   { cluster, source, target, facts: { access, unlogged = [] } }: Place,
 ): NextCommands {
@@ -161,20 +161,18 @@ export function cutoverCommands(
   const kept = (open?.keptOwners ?? []).map(quoteIdentifier).join(', ');
   const member = (statement: string): string =>
     owners.length === 0 ? '' : `${psqlInside} -c ${quoteShellArg(statement)}`;
-  const command = (...words: readonly string[]): string => ['cloudctl db', ...words].join(' ');
-  const again = command(
-    ...['cutover', cluster, ...from, ...slots, ...to],
+  const again = actor.command(
+    ...['db cutover', cluster, ...from, ...slots, ...to],
     // With these words a followed cut-over is continued.
     ...['follow', 'apply'].flatMap((name) => (args.has(name) ? [`--${name}`] : [])),
     ...quotedOptions(args, ['compare', 'wait-timeout', 'report']),
     ...(args.has('apply') && globals.has('yes') ? ['--yes'] : []),
-    ...actor.profileOptions(),
     ...quotedOptions(args, ['accept']),
   );
-  const grants = command('grants', ...from, ...to);
+  const grants = actor.command('db grants', ...from, ...to);
   return {
-    watch: command('watch', ...from, ...slots, '--until-idle'),
-    sequences: `${command('sequences', ...from)} | ${psql}`,
+    watch: actor.command('db watch', ...from, ...slots, '--until-idle'),
+    sequences: `${actor.command('db sequences', ...from)} | ${psql}`,
     copy: copyCommands(unlogged, { source, target, env: host.env }).join('; '),
     grants,
     script: `${grants} | ${psql}`,
@@ -186,10 +184,10 @@ export function cutoverCommands(
         ? ''
         : `; a superuser does it for what ${sanitizeReportLine(kept, 300)} ${open?.keptOwners.length === 1 ? 'owns' : 'own'}`,
     accept: `${again} --accept`,
-    compare: command('compare', ...from, ...to),
+    compare: actor.command('db compare', ...from, ...to),
     status: actor.command('db status', cluster),
     follow: actor.command('db status', cluster, '--watch'),
-    preflight: command('preflight', ...from),
+    preflight: actor.command('db preflight', ...from),
     migrate: actor.command('db migrate', cluster, ...from),
     stop: actor.command('db stop', cluster),
     remains: actor.command('db stop', cluster, ...from),
