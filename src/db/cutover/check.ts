@@ -108,7 +108,7 @@ async function checkServers(
   onCheck('observing writes to the source and the lag of the target');
   let startedAt = clock.now();
   let before = await readSourceActivity(options);
-  const lag = await observeDelivery(options, shown, hasEnded);
+  const { lag, sessions } = await observeDelivery(options, shown, hasEnded);
   let after = await readSourceActivity(options);
   if (hasEnded && countWrites(before, after) > 0) {
     // When a migration ends, its slots and publications are removed, which are writes as well.
@@ -118,7 +118,7 @@ async function checkServers(
     after = await readSourceActivity(options);
   }
   const seconds = Math.round((clock.now() - startedAt) / 1000);
-  const writes = { count: countWrites(before, after), open: after.open, seconds };
+  const writes = { count: countWrites(before, after), open: after.open, sessions, seconds };
   const facts: CutoverFacts = { engine, migration, writes, lag, ...early };
   if (!isSourceIdle(facts) || !(lag.isIdle || hasEnded)) return facts;
   const sequences = await readSequenceFact(options);
@@ -136,7 +136,7 @@ async function checkServers(
   const compared = typeof contents === 'string' || hasEnded ? contents : withoutLargeObjects(contents);
   const last = await readSourceActivity(options);
   const count = writes.count + countWrites(after, last);
-  const observed = { count, open: last.open, seconds: Math.round((clock.now() - startedAt) / 1000) };
+  const observed = { count, open: last.open, sessions, seconds: Math.round((clock.now() - startedAt) / 1000) };
   // Rows that were compared before a later write prove nothing about the rows that were written.
   return { ...facts, ...named, contents: compared, writes: observed };
 }
@@ -268,32 +268,36 @@ async function observeDelivery(
   options: CheckCutoverOptions,
   shown: Migration | 'none' | undefined,
   hasEnded: boolean,
-): Promise<NonNullable<CutoverFacts['lag']>> {
+): Promise<{ readonly lag: NonNullable<CutoverFacts['lag']>; readonly sessions: readonly string[] }> {
   const { source, target, clock, signal, ignoreDbs, slots } = options;
   const startedAt = clock.now();
   const what = source.engine === 'redis' ? 'replication status' : 'subscription';
   const proof = formatIdentity({ grade: 'proven', by: `the ${what} of the target` });
   let pair: Pair | undefined;
+  let sessions: readonly string[] = [];
   try {
     pair = await openPair(source, target, { ignoreDbs, signal });
     for (;;) {
-      const { delivery } = await pair.look();
+      const { delivery, ...seen } = await pair.look();
+      sessions = seen.sessions;
       const elapsed = clock.now() - startedAt;
       const isReceived = delivery.state === 'received';
       // A Redis target that is no replica of the source has said so; others may hide their subscriptions.
       const isUnseen = delivery.state === 'unseen' && (source.engine === 'postgresql' || slots.length > 0);
-      if (!hasEnded && isUnseen) return await watchUntilIdle(options, shown);
-      if (elapsed >= (isReceived || hasEnded ? minimumWatch : watchLimit))
-        return {
+      if (!hasEnded && isUnseen) return { lag: await watchUntilIdle(options, shown), sessions };
+      if (elapsed >= (isReceived || hasEnded ? minimumWatch : watchLimit)) {
+        const lag = {
           isIdle: isReceived,
           observed: isReceived ? `${delivery.observed}; ${proof}` : delivery.observed,
           ...(delivery.isBroken === true ? { isBroken: true } : {}),
         };
+        return { lag, sessions };
+      }
       await clock.sleep(300, signal);
     }
   } catch (error) {
     if (signal.aborted || !isServerError(error)) throw error;
-    return await watchUntilIdle(options, shown);
+    return { lag: await watchUntilIdle(options, shown), sessions };
   } finally {
     await pair?.close();
   }

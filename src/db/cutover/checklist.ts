@@ -60,7 +60,14 @@ export interface CutoverFacts {
   readonly targetHint?: string;
   /** Whether the item reports that the target does not accept TLS. */
   readonly isTargetWithoutTls?: boolean;
-  readonly writes?: { readonly count: number; readonly open: readonly string[]; readonly seconds: number };
+  readonly writes?: {
+    readonly count: number;
+    /** Transactions that have not ended. */
+    readonly open: readonly string[];
+    /** Sessions that could write. */
+    readonly sessions?: readonly string[];
+    readonly seconds: number;
+  };
   /** `isBroken`: nothing arrives at the target, so the end of writes would not help. */
   readonly lag?: { readonly isIdle: boolean; readonly observed: string; readonly isBroken?: boolean };
   /** Sequences that differ. */
@@ -160,10 +167,12 @@ function targetLine({ targetFailure }: CutoverFacts): ChecklistLine {
 function writesLine(facts: CutoverFacts): ChecklistLine {
   const line = { id: 'writes', title: 'nothing writes to the source' } as const;
   if (facts.writes === undefined) return { ...line, ...notChecked };
-  const { count, open, seconds } = facts.writes;
+  const { count, open, sessions = [], seconds } = facts.writes;
   const seen = `${countOf(count, facts.engine === 'redis' ? 'change' : 'writing transaction')} in ${seconds} s`;
-  const observed = open.length === 0 ? seen : `${seen}; not ended: ${listShort(open)}`;
-  return { ...line, state: isSourceIdle(facts) ? 'done' : 'open', observed };
+  const parts = [seen, ...(open.length === 0 ? [] : [`not ended: ${listShort(open)}`])];
+  if (isSourceIdle(facts)) return { ...line, state: 'done', observed: parts.join('; ') };
+  const could = sessions.length === 0 ? [] : [`sessions that could write: ${listShort(sessions, 10)}`];
+  return { ...line, state: 'open', observed: [...parts, ...could].join('; ') };
 }
 
 /**

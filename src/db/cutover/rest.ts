@@ -71,7 +71,7 @@ export async function waitForRest(attempt: Attempt): Promise<Sighting> {
         else
           progress.unproven.set(
             'sessions',
-            `${countOf(sessions.length, 'other session')} could still write: ${listShort(sessions)}`,
+            `${countOf(sessions.length, 'other session')} could still write: ${listShort(sessions)}; end their programs before the switch, because what they write stays on the source`,
           );
         attempt.waitedSince = at;
         await progress.show('nothing writes to the source');

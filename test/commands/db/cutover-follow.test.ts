@@ -1,4 +1,7 @@
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
@@ -534,6 +537,70 @@ it('follows a Redis migration with an application that writes and then stops', a
     expect([refused.code, refused.error().hint]).toEqual([2, 'compare everything: leave out `--compare`']);
   } finally {
     await Promise.all(servers.map((server) => server.stop()));
+  }
+});
+
+/** A client that stays connected, and writes 20 times a second. */
+async function startRedisWriter({ port }: RedisServer) {
+  const socket = connect(port, '127.0.0.1');
+  let answers = 0;
+  socket.on('data', () => {
+    answers += 1;
+  });
+  await once(socket, 'connect');
+  socket.write('CLIENT SETNAME the-worker\r\n');
+  const timer = setInterval(() => socket.write('INCR counter\r\n'), 50);
+  const close = async (): Promise<void> => {
+    clearInterval(timer);
+    socket.destroy();
+  };
+  writers.add(close);
+  return { socket, answers: () => answers, rest: () => clearInterval(timer) };
+}
+
+it('names a Redis client that goes on writing, how to hold it back, and how to let it write again', async () => {
+  const [from, to] = await Promise.all([startRedis(), startRedis()]);
+  const at = (text: string) =>
+    masked(text)
+      .replaceAll(String(from.port), 'SOURCE')
+      .replaceAll(String(to.port), 'TARGET')
+      .replaceAll(/client \d+/g, 'client N')
+      .replaceAll(/(of user default from 127\.0\.0\.1):\d+/g, '$1:PORT')
+      .replaceAll(/\d+ changes/g, 'N changes')
+      .replaceAll(/offset \d+/g, 'offset N')
+      .replaceAll(/idle for \d+ m?s/g, 'idle for N s');
+  try {
+    const opened = await openMachine(`redis://127.0.0.1:${to.port}`, {
+      source: `redis://127.0.0.1:${from.port}`,
+      target: `redis://127.0.0.1:${to.port}`,
+      more: [],
+    });
+    const writer = await startRedisWriter(from);
+    const checked = await opened.db('cutover', ...opened.cutover);
+    expect(checked.code).toBe(5);
+    const ran = await opened.db('cutover', ...opened.cutover, '--follow', '--wait-timeout', '4s');
+    expect(ran.code).toBe(5);
+    const pause = /^ {2}(redis-cli .*PAUSE \d+ WRITE)$/m.exec(ran.err)?.[1] ?? '';
+    const undo = /pauses writes, end that with `([^`]*)`/.exec(ran.err)?.[1] ?? '';
+    const end = /each with (redis-cli .*KILL ID) NUMBER/.exec(ran.err)?.[1] ?? '';
+    execFileSync('sh', ['-c', pause]);
+    await sleep(300);
+    const before = writer.answers();
+    await sleep(300);
+    expect(writer.answers()).toBe(before);
+    execFileSync('sh', ['-c', undo]);
+    await eventually(() => writer.answers() > before, 'the next write');
+
+    // A client that only stays is named when everything is done.
+    writer.rest();
+    const done = await opened.db('cutover', ...opened.cutover, ...words, '--apply', '--yes');
+    expect(done.code).toBe(0);
+    expectGolden('db-cutover-follow', at([checked.err, ran.err, done.err].join('\n')));
+    const [, id = ''] = /client (\d+) the-worker/.exec(done.err) ?? [];
+    execFileSync('sh', ['-c', `${end} ${id}`]);
+    await once(writer.socket, 'close');
+  } finally {
+    await Promise.all([from.stop(), to.stop()]);
   }
 });
 

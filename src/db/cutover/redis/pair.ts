@@ -1,4 +1,5 @@
-import { quoteShellArg } from '../../../base/text.ts';
+import { sanitizeReportLine } from '../../../base/sanitize.ts';
+import { formatDuration, quoteShellArg } from '../../../base/text.ts';
 import { CommandError } from '../../../redis/command-error.ts';
 import { connectRedis, type RedisConnection } from '../../../redis/connection.ts';
 import type { RedisEndpoint } from '../../../redis/endpoint.ts';
@@ -83,16 +84,33 @@ async function listClients(session: RedisConnection): Promise<readonly string[]>
     session.send(['CLIENT', 'ID']).catch(refused),
   ]);
   if (text === undefined) return ['clients that this user may not list (CLIENT LIST)'];
-  return String(text)
-    .split('\n')
-    .flatMap((line) => {
-      const fields = new Map(line.trim().split(' ').map(splitAt));
-      const [id, address] = [fields.get('id'), fields.get('addr')];
-      if (id === undefined || id === String(own)) return [];
-      const named = fields.get('name') ?? '';
-      return [['client', id, fields.get('user') ?? '', named, address ?? ''].filter((part) => part !== '').join(' ')];
+  return describeClients(String(text), String(own));
+}
+
+/**
+ * The clients of a response to CLIENT LIST but the own one, those first that sent a command last: who has written can be found by
+ * the address, the name and the last command. The server, and each client, may send any text.
+ */
+export function describeClients(text: string, own: string): readonly string[] {
+  const clients = text.split('\n').flatMap((line) => {
+    const fields = new Map(line.trim().split(' ').map(splitAt));
+    const id = fields.get('id');
+    return id === undefined || id === own ? [] : [{ id, fields, idle: Number(fields.get('idle')) || 0 }];
+  });
+  return clients
+    .sort((a, b) => a.idle - b.idle)
+    .slice(0, mostClients)
+    .map(({ id, fields, idle }) => {
+      const part = (before: string, field: string): string => {
+        const value = sanitizeReportLine(fields.get(field) ?? '', 80);
+        return value === '' ? '' : `${before}${value}`;
+      };
+      const who = `client ${sanitizeReportLine(id, 20)}${part(' ', 'name')}${part(' of user ', 'user')}${part(' from ', 'addr')}`;
+      return `${who} (${fields.has('cmd') ? `last command ${part('', 'cmd')}, ` : ''}idle for ${formatDuration(idle * 1000)})`;
     });
 }
+
+const mostClients = 1000;
 
 function refused(error: unknown): undefined {
   if (!(error instanceof CommandError) || error.lost) throw error;
@@ -114,7 +132,6 @@ function fenceOf(source: RedisEndpoint, info: RedisInfo): Fence | string {
   const { product, redis = '' } = parseServerVersion(info) ?? {};
   const [major = 0, minor = 0] = redis.split('.').map(Number);
   const canPause = (product === 'redis' || product === 'valkey') && (major > 6 || (major === 6 && minor >= 2));
-  if (!canPause) return 'this server cannot pause writes alone (Redis 6.2 can): stop the application';
   const words = [
     ...['redis-cli', '-h', source.host, '-p', String(source.port)],
     ...(source.username === undefined ? [] : ['--user', source.username]),
@@ -122,9 +139,12 @@ function fenceOf(source: RedisEndpoint, info: RedisInfo): Fence | string {
     ...(source.ca === undefined ? [] : ['--cacert', source.ca.file]),
   ];
   const command = (...more: readonly string[]): string => [...words, ...more].map(quoteShellArg).join(' ');
+  const end = `${command('CLIENT', 'KILL', 'ID')} NUMBER`;
+  if (!canPause)
+    return `this server cannot pause writes alone (Redis 6.2 can): stop the application, and end a client that stays with ${end}`;
   return {
     commands: [command('CLIENT', 'PAUSE', String(fenceMs), 'WRITE')],
     undo: [command('CLIENT', 'UNPAUSE')],
-    limits: `it ends by itself after ${fenceMs / 60_000} minutes; a command that waits is run on the source when it ends, so end the clients first`,
+    limits: `it ends by itself after ${fenceMs / 60_000} minutes; a command that waits is run on the source when it ends, so end the clients first, each with ${end}`,
   };
 }
