@@ -1,4 +1,5 @@
-import { formatDuration } from '../../../base/text.ts';
+import { formatDuration, quoteShellArg } from '../../../base/text.ts';
+import { requoteName } from '../../../postgresql/quote.ts';
 import type { CauseFix, StopCause, Violation } from '../sample.ts';
 import type { ServerFacts } from './facts.ts';
 import { findSlot, type RuleInput, samplesSince, type TrackedSlot, type WatchRule } from './rule.ts';
@@ -188,7 +189,7 @@ function applyStopViolation(
     fix: diagnosisQuery,
   };
   const elapsed = formatDuration(stop.seconds * 1000);
-  const hintOf = (rule: string): string => candidateText(rule, input.warned);
+  const hintOf = (rule: string): string => candidateText(rule, input.warned, pending);
   if (stop.kind === 'failing') {
     return {
       ...part,
@@ -222,8 +223,18 @@ function applyStopViolation(
   };
 }
 
+/** The statement for the target that lists the constraints of the table of a table synchronization slot. */
+export function constraintsQuery(slot: string): CauseFix {
+  const table = /_sync_(\d+)(?:_\d+)?$/.exec(slot)?.[1];
+  if (table === undefined) return diagnosisQuery;
+  return {
+    run_on: 'target',
+    statement: `SELECT c.oid::pg_catalog.regclass AS "table", o.conname, pg_catalog.pg_get_constraintdef(o.oid) FROM pg_catalog.pg_class c LEFT JOIN pg_catalog.pg_constraint o ON o.conrelid = c.oid WHERE c.oid = ${table};`,
+  };
+}
+
 /** Lists the possible causes of a rule violation as text. Causes of which the preflight warned come first. */
-function candidateText(rule: string, warned: readonly string[]): string {
+function candidateText(rule: string, warned: readonly string[], pending: readonly string[]): string {
   const known: readonly (readonly [readonly string[], string])[] = [
     [['replica-identity', 'full-without-eq'], 'rows without a replica identity, or with columns that have no equality'],
     [['ext-tables', 'extensions'], 'published tables of extensions'],
@@ -236,7 +247,12 @@ function candidateText(rule: string, warned: readonly string[]): string {
   });
   const isFailing = rule.startsWith('apply-failing');
   const candidates = (candidateCauses[rule] ?? []).map((id) => candidateLabels[id] ?? id);
-  return `one of these: ${[...(isFailing ? ofWarnings : []), ...candidates].join('; ')}`;
+  const causes = `one of these: ${[...(isFailing ? ofWarnings : []), ...candidates].join('; ')}`;
+  const [table] = pending;
+  if (!isFailing || table === undefined) return causes;
+  // A watch does not log in to the target. This comes first, because a small screen cuts off the list of the causes.
+  const show = `psql TARGET_URL -c ${quoteShellArg(`\\d ${requoteName(table)}`)}`;
+  return `only the log of the target names a constraint or column that refuses the row, \`${show}\` lists those of the table; ${causes}`;
 }
 
 const candidateLabels: Readonly<Record<string, string>> = {

@@ -2,7 +2,7 @@ import { formatBytes, formatDuration } from '../../../base/text.ts';
 import { quoteLiteral } from '../../../postgresql/quote.ts';
 import { probeViolations } from '../probe.ts';
 import type { Violation } from '../sample.ts';
-import { applyFailureRule, diagnosisQuery } from './cause.ts';
+import { applyFailureRule, constraintsQuery } from './cause.ts';
 import type { ServerFacts, SettingFacts } from './facts.ts';
 import { missingSlotRule, publicationRule, roleRule, slotRule } from './objects.ts';
 import { findSlot, type RuleInput, samplesSince, type WatchRule } from './rule.ts';
@@ -241,8 +241,8 @@ const copyRule: WatchRule = ({ now, window, limits, databases }) => {
         database,
         observed: `the initial copy of a table has failed repeatedly for ${formatDuration(now.at - samples[0]!.at)}`,
         object: name,
-        fix: diagnosisQuery,
-        hint: 'empty the table on the target, and check it for missing columns and constraints (rows written there cause duplicate keys)',
+        fix: constraintsQuery(name),
+        hint: 'empty the table on the target, and check it for missing columns and constraints (rows written there cause duplicate keys): only the log of the target names the one that fails, and the statement lists those of the table',
       },
     ];
   });

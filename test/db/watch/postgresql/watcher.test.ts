@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { afterEach, expect, it, vi } from 'vitest';
 import { ready, startPostgres } from '../../../fixtures/postgres.ts';
 import { startWatchRun, watchedPostgres } from '../run-watch.ts';
@@ -85,6 +86,12 @@ it.each([14, 17] as const)(
     const failing = await watch.untilBroken('apply-failing');
     expect(failing.violations.map(({ rule }) => rule)).not.toContain('target-disconnected');
     expect(failing.phase).toBe('stalled');
+    // The watch does not log in to the target, so it names the command that shows what it does not know.
+    const show = /`psql TARGET_URL ([^`]*)`/.exec(failing.cause?.hint ?? '')?.[1] ?? '';
+    const { host, ownPort, password: PGPASSWORD } = pair.target;
+    const url = `postgres://postgres@${host}:${ownPort}/shop?sslmode=disable`;
+    const shown = execFileSync('sh', ['-c', `psql -X '${url}' ${show}`], { env: { ...process.env, PGPASSWORD } });
+    expect(shown.toString()).toContain('"small_pkey" PRIMARY KEY');
     await pair.target.stop();
     const gone = await watch.until(
       'a stopped target',
@@ -104,6 +111,8 @@ it('a table that was written on the target before its copy is told, and the rest
   const watch = startWatchRun(watchedPostgres(pair.source, 'shop'));
   const found = await watch.untilBroken('copy-failing');
   expect(found).toMatchObject({ phase: 'stalled' });
+  const statement = found.violations.find(({ rule }) => rule === 'copy-failing')?.fix?.statement ?? '';
+  expect(await pair.target.query(statement, 'shop')).toMatchObject([{ table: 'small', conname: 'small_pkey' }]);
   expect(watch.looks.every(({ idlePolls }) => idlePolls === 0)).toBe(true);
   await pair.target.query('TRUNCATE small', 'shop');
   await watch.until('an end of the copy', ({ violations }, { idlePolls }) => idlePolls > 0 && violations.length === 0);
