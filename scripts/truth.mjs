@@ -174,9 +174,9 @@ function blame({ reasons }) {
   return reasons.length === 0 ? '' : ` (${reasons.join(', ')})`;
 }
 
-/** What the report could not look at, where that is why verdict and result differ. */
-function doubt({ relation, unproven = [] }) {
-  return relation !== 'not proven' ? '' : `, not proven (${unproven.join(', ')})`;
+/** What leaves the verdict open. */
+function doubt({ unproven = [] }) {
+  return unproven.length === 0 ? '' : `, not proven (${unproven.join(', ')})`;
 }
 
 function sentence(text) {

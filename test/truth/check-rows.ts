@@ -66,6 +66,9 @@ export function checkRows<C extends TruthCase>(cases: readonly C[], run: (one: C
     });
     expect(row.reasons).toEqual(expect.arrayContaining([...because]));
     expect(row.unproven ?? []).toEqual(expect.arrayContaining([...unproven]));
+    // A case that names nothing unproven shows what must stay proven.
+    if (unproven.length === 0 && differs === undefined && row.verdict !== 'blocked')
+      expect(row.unproven ?? []).toEqual([]);
     if (row.explained === undefined) expect(disagreements(row), course).toEqual([]);
     expect(row.remarks).toEqual([]);
     if (isPromise(row) && pgcopydb === undefined) expect(row.pgcopydb ?? []).toEqual([]);

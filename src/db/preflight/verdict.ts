@@ -129,13 +129,23 @@ function summarize(findings: readonly CheckFinding[]): Readonly<Record<FindingSt
 }
 
 /**
- * The sentence that states the verdict, and the conditions under which it is correct: at most two of them, and the
- * number of the others.
+ * The sentence that states the verdict, or that the requested method is possible, and the conditions under which it is
+ * correct: at most two of them, and the number of the others.
  */
-export function verdictSentence(verdict: PreflightVerdict, conditions: readonly string[]): string {
+export function verdictSentence(
+  { verdict, method, methods }: Pick<PreflightConclusion, 'verdict' | 'methods'> & Pick<ConclusionInput, 'method'>,
+  conditions: readonly string[],
+): string {
+  const isChosen = method !== 'continuous' && verdict === 'continuous' && methods[method] === true;
+  const named = isChosen ? method : verdict;
   const rule =
-    verdict === 'dump' || verdict === 'scan' ? ' No application may write to the source until the copy ends.' : '';
-  const [possible, runs] = sentences[verdict];
+    named === 'dump' || named === 'scan' ? ' No application may write to the source until the copy ends.' : '';
+  const [possible, runs] = isChosen
+    ? [
+        `The point-in-time ${method} is possible, and so is the continuous migration`,
+        `The point-in-time ${method} will run`,
+      ]
+    : sentences[verdict];
   if (conditions.length === 0) return `${possible}.${rule}`;
   const others = conditions.length - 2;
   const more = others > 0 ? [countOf(others, 'more premise holds', 'more premises hold')] : [];

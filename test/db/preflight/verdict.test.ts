@@ -9,7 +9,8 @@ import {
   warnOutcome,
 } from '../../../src/db/preflight/finding.ts';
 
-import { type ConclusionInput, deriveConclusion } from '../../../src/db/preflight/verdict.ts';
+import { type ConclusionInput, deriveConclusion, verdictSentence } from '../../../src/db/preflight/verdict.ts';
+import { expectGolden } from '../../fixtures/golden.ts';
 
 function finding(id: string, outcome: CheckOutcome, database?: string): CheckFinding {
   const scope = database === undefined ? 'server' : 'database';
@@ -30,6 +31,18 @@ function weigh(findings: readonly CheckFinding[], more: Partial<ConclusionInput>
 }
 
 const walLevel = finding('wal-level', failOutcome(['continuous'], 'replica'));
+
+test('the sentence is about the requested method, and about the best one if that is blocked', () => {
+  const said = (method: 'continuous' | 'dump', conditions: readonly string[], findings: readonly CheckFinding[] = []) =>
+    verdictSentence({ ...weigh(findings, { method }), method }, conditions);
+  const sentences = [
+    said('continuous', []),
+    said('dump', []),
+    said('dump', ['the rows are valid']),
+    said('dump', [], [walLevel]),
+  ];
+  expectGolden('db-preflight-reports', sentences.join('\n'));
+});
 
 test('without a blocker the verdict is the best method', () => {
   expect(weigh([finding('a', passOutcome('yes')), finding('b', warnOutcome('hm'))])).toMatchObject({

@@ -86,10 +86,10 @@ export function modelOf(report: PreflightReport): Model {
   const problems = entries.filter(({ first }) => isProblem(first));
   const blockers = blockersOf(report, entries);
   const premises = joinPremises(report.premises);
-  const { databases, verdict } = report;
+  const { databases } = report;
   return {
     report,
-    sentence: verdictSentence(verdict, premises.map(conditionOf)),
+    sentence: verdictSentence(report, premises.map(conditionOf)),
     source: sourceOf(report),
     server: serverOf(report),
     totals: databases.length === 0 ? [] : [countOf(databases.length, 'database'), ...contentsOf(databases)],

@@ -206,10 +206,16 @@ function replacedObjects(expression: StoredExpression, library: Library, isOrder
   });
 }
 
-/** What a function finds with the version of an extension here, and not with the one that the target has. */
+/**
+ * What a function finds with the version of an extension here, and not with the one that the target has. An operator
+ * class of the extension is found by its name, with the operators of that version.
+ */
 function removedOperators({ uses }: StoredExpression, library: Library): readonly string[] {
   return uses
-    .flatMap(({ on }) => library.reach(on))
+    .flatMap(({ on }) => {
+      const first = library.byId.get(on);
+      return first?.kind === 'operator class' && first.extension !== '' ? [] : library.reach(on);
+    })
     .filter(({ kind, name, extension }) => kind === 'operator' && isRemovedOperator(name, extension))
     .map((one) => `newer versions of ${one.extension} have no ${describe(one)}`);
 }

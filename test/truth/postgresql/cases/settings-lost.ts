@@ -52,6 +52,21 @@ export const settingsLostCases: readonly PostgresCase[] = [
     ),
   },
   {
+    name: 'CHECKs that add minutes and days to a time',
+    verdict: 'continuous',
+    unproven: ['setting-checks'],
+    ...inTokyo(
+      `CREATE TABLE t (id int PRIMARY KEY, at timestamptz CHECK (at < now() + '1 day'), until timestamptz, CHECK (until > at + '1 day 2 hours')); INSERT INTO t SELECT id, at::timestamptz, at::timestamptz + interval '3 days' FROM (VALUES ${rows}) t (id, at)`,
+    ),
+  },
+  {
+    name: 'CHECKs that add minutes to a time',
+    verdict: 'continuous',
+    ...inTokyo(
+      `CREATE TABLE t (id int PRIMARY KEY, at timestamptz CHECK (at < now() + '5 minutes'), until timestamptz, CHECK (until > at + interval '-0.5 s' AND until > at - interval '30 hours')); INSERT INTO t SELECT id, at::timestamptz, at::timestamptz + interval '3 days' FROM (VALUES ${rows}) t (id, at)`,
+    ),
+  },
+  {
     name: 'a CHECK that holds in every time zone',
     verdict: 'continuous',
     ...inTokyo(

@@ -623,6 +623,17 @@ const unlucky: readonly PostgresCase[] = [
     ],
   },
   {
+    name: 'operator classes of older extensions, which a newer version creates by their names',
+    verdict: 'continuous',
+    from: 13,
+    setup: [
+      "CREATE EXTENSION hstore VERSION '1.4'; CREATE EXTENSION cube VERSION '1.2'; CREATE EXTENSION intarray VERSION '1.2'",
+      'CREATE TABLE t (id int PRIMARY KEY, h hstore, q cube, i int[])',
+      "INSERT INTO t SELECT n, 'a=>1', '(1,2),(3,4)', '{1,2}' FROM generate_series(1, 10) n",
+      'CREATE INDEX ON t USING gist (q); CREATE INDEX ON t USING gist (h); CREATE INDEX ON t USING gin (i gin__int_ops)',
+    ],
+  },
+  {
     name: 'a function of SQL over columns that the system no longer has',
     verdict: 'blocked',
     reasons: ['removed-types'],

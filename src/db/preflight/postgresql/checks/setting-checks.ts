@@ -5,7 +5,7 @@ import { type CheckOutcome, failOutcome, passOutcome, unknownOutcome } from '../
 import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
 import { usesZone } from '../function-body/time-zone.ts';
 import { dropConstraintsFix, suggestConstraintQueries } from '../owner-queries.ts';
-import { settingsCheckSql } from '../queries/catalog-predicates.ts';
+import { settingsCheckSql, settingsPattern } from '../queries/catalog-predicates.ts';
 import { constraintColumnsSql, decodeConstraint, type NamedConstraint } from '../queries/constraints.ts';
 import { featureCondition } from '../queries/database-overview.ts';
 import { bodiesQuery, type ObjectBody } from '../queries/function-bodies.ts';
@@ -45,6 +45,19 @@ const mentionsDatesSql = `
   )
 `;
 
+/**
+ * The expression without the intervals that are added to a column or to a function without arguments, such as now(), if
+ * they have neither months nor days: seconds are the same in every time zone.
+ */
+const withoutSecondsSql = `
+  regexp_replace(
+    k.conbin::text,
+    ':opfuncid 11(?:89|90) [^{}]*:args \\((\\{[^{}]*\\}) \\{CONST :consttype 1186 [^{}]*:constvalue 16 \\[(?: -?\\d+){8}(?: 0){8} \\]\\}\\)',
+    '\\1',
+    'g'
+  )
+`;
+
 export const settingsConstraintsQuery = rowsQuery<SettingsConstraint>({
   id: 'settings-dependent-constraints',
   scope: 'database',
@@ -55,6 +68,7 @@ export const settingsConstraintsQuery = rowsQuery<SettingsConstraint>({
       ${constraintRowsSql(version)} AS filled
     FROM pg_constraint k
     WHERE ${settingsCheckSql}
+      AND ${withoutSecondsSql} ~ '${settingsPattern}'
       AND ${mentionsDatesSql}${version < 180_000 ? '' : ' AND k.conenforced'}
     ORDER BY 2, 1
   `,
