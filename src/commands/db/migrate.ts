@@ -65,6 +65,11 @@ function listWarned({ findings }: PreflightReport): readonly string[] {
   return [...new Set(findings.flatMap(({ id, status }) => (status === 'warn' || status === 'fail' ? [id] : [])))];
 }
 
+function risksOf(report: PreflightReport, args: ParsedArgs): readonly string[] {
+  const { problems, losses } = modelOf(report);
+  return listRisks(problems, losses, args.values('report'));
+}
+
 export const dbMigrate: CommandSpec<CommandContext> = {
   description:
     'Runs the preflight first. If the continuous migration is possible, it is started, after a confirmation in a terminal. Otherwise nothing is sent, and the exit code is 3. The service receives host, port, database, user and password of the source; the password is sent nowhere else. The migration replicates until it is stopped, for two weeks at most.',
@@ -126,8 +131,8 @@ export const dbMigrate: CommandSpec<CommandContext> = {
     );
     requireEmpty(actor, args, cluster, source, contents);
     const warned = preflight === undefined ? undefined : listWarned(preflight.report);
-    const risks = preflight === undefined ? [] : listRisks(preflight.report.findings);
-    await context.output.note(risks, maxTextLength);
+    const risks = preflight === undefined ? [] : risksOf(preflight.report, args);
+    if (context.prompts.interactive) await context.output.note(risks, maxTextLength);
     const begun = await migrateSource(context, actor, args, { cluster, source, warned });
     return reportBegun(context, actor, args, source, { ...begun, preflight: preflight?.report, risks });
   },

@@ -9,7 +9,8 @@ import {
 } from '../../api/online-migration.ts';
 import { mayHaveArrived, type StartedMigration } from '../../api/start-online-migration.ts';
 import { CliError, type ExitCode } from '../../base/errors.ts';
-import { maxTextLength } from '../../base/sanitize.ts';
+import { maxTextLength, sanitizeReportLine } from '../../base/sanitize.ts';
+import { quoteShellArg } from '../../base/text.ts';
 import type { ListView } from '../../cli/columns.ts';
 import type { ParsedArgs } from '../../cli/command.ts';
 import type { CommandIo } from '../../cli/command-io.ts';
@@ -159,27 +160,64 @@ export async function migrateSource(
   }
 }
 
+/** A finding of the preflight in all its databases. */
+interface Warned {
+  readonly ids: readonly string[];
+  readonly title: string;
+  readonly place: string;
+  readonly parts: readonly {
+    readonly observations: readonly { readonly observed: string; readonly objects: readonly string[] }[];
+  }[];
+}
+
 /**
- * What fails for the application on the source while the migration runs, one line for each database.
- * @param findings of the preflight
+ * What is true only while a migration runs: writes of the application that fail, or that stop the replication; what makes its
+ * start or every COMMIT wait; what the source runs out of. Other findings concern the start, which the preflight has judged, or
+ * the target.
+ */
+const concernsRunning: ReadonlySet<string> = new Set([
+  ...['replica-identity', 'full-without-eq', 'ddl-activity', 'partitions'],
+  ...['slot-blockers', 'prepared-xacts', 'locked-tables', 'sync-standby-names', 'min-replicas'],
+  ...['slot-retention', 'wal-rate', 'xid-wraparound', 'auth-expiry-window'],
+  ...['repl-backlog', 'replica-output-buffer', 'source-memory', 'fork-memory', 'evicting-now'],
+]);
+
+const mostRisks = 5;
+
+/**
+ * What the preflight found that concerns the source while the migration runs: a line for each of the first findings, one for what
+ * is not migrated, and where the details are. Empty if there is nothing of both.
+ * @param problems of the preflight, the most severe first
+ * @param losses what is not migrated
+ * @param reports files with the whole report
  */
 export function listRisks(
-  findings: readonly {
-    readonly id: string;
-    readonly status: string;
-    readonly database?: string | undefined;
-    readonly observed: string;
-    readonly objects?: readonly string[] | undefined;
-  }[],
+  problems: readonly Warned[],
+  losses: readonly string[],
+  reports: readonly string[],
 ): readonly string[] {
-  return findings
-    .filter(({ id, status }) => id === 'replica-identity' && status === 'warn')
-    .map(({ database, observed, objects = [] }) => {
-      const more = objects.length > 3 ? ` and ${objects.length - 3} more` : '';
-      const tables = objects.length === 0 ? observed : `${objects.slice(0, 3).join(', ')}${more}`;
-      const place = database === undefined ? '' : ` in ${database}`;
-      return `On the source, UPDATE and DELETE fail until the migration has ended${place}: ${tables}.`;
-    });
+  const risks = problems.filter(({ ids }) => ids.some((id) => concernsRunning.has(id)));
+  if (risks.length === 0 && losses.length === 0) return [];
+  const more = risks.length > mostRisks ? [`  and ${risks.length - mostRisks} more`] : [];
+  const details =
+    reports.length > 0
+      ? `Details: ${reports.map(quoteShellArg).join(', ')}`
+      : '`db preflight --report FILE` has the details.';
+  return [
+    ...(risks.length === 0 ? [] : ['The preflight warns, for the time until the migration has ended:']),
+    ...risks.slice(0, mostRisks).map((one) => `  ${sanitizeReportLine(describeRisk(one), 300)}`),
+    ...more,
+    ...(losses.length === 0 ? [] : [sanitizeReportLine(`Not migrated: ${losses.join('; ')}`, 300)]),
+    details,
+  ];
+}
+
+function describeRisk({ ids, title, place, parts }: Warned): string {
+  const seen = parts.flatMap(({ observations }) => observations);
+  const objects = seen.flatMap((one) => one.objects);
+  const rest = objects.length > 3 ? ` and ${objects.length - 3} more` : '';
+  const what = objects.length === 0 ? (seen[0]?.observed ?? '') : `${objects.slice(0, 3).join(', ')}${rest}`;
+  return `${title}${place === '' ? '' : ` in ${place}`}: ${what} (${ids.join(', ')})`;
 }
 
 async function confirm({ prompts }: CommandIo, actor: Actor, cluster: string, { source }: DbSource): Promise<void> {
@@ -211,7 +249,7 @@ const view: ListView<Migrated> = {
 /**
  * Prints the running migration, the rules that apply during it, and the next command; with --watch, follows the migration.
  * @param preflight its report, for the JSON output
- * @param risks what the migration breaks on the source while it runs
+ * @param risks what the preflight found about the time while it runs
  */
 export async function reportBegun(
   io: CommandIo,

@@ -5,7 +5,6 @@ import { CliError } from '../../../src/base/errors.ts';
 import { Secret } from '../../../src/base/secret.ts';
 import type { DbSource } from '../../../src/db/source/options.ts';
 import { watchLimits } from '../../../src/db/watch/limits.ts';
-import { listRisks } from '../../../src/db/watch/migrate.ts';
 import { pathOfRecord, readRecord, type WatchRecord, writeRecord } from '../../../src/db/watch/record.ts';
 import type { StopCause } from '../../../src/db/watch/sample.ts';
 import { type pollSource, sourceAddress } from '../../../src/db/watch/source.ts';
@@ -260,13 +259,6 @@ describe('the watch ends', () => {
     writeRecord(recordPath(host), { engine: 'redis', source: 'redis.example.com:6379', warned: ['replica-identity'] });
     expect(await follow(host, polling([idle]).watch, { untilIdle: true })).toBe(0);
     expect(host.err()).toContain('replica-identity');
-    const finding = { id: 'replica-identity', status: 'warn', database: 'shop', observed: 'E' };
-    const risks = listRisks([
-      { ...finding, objects: ['public.a', 'public.b', 'public.c', 'public.d'] },
-      { ...finding, status: 'pass' },
-      { ...finding, id: 'wal-level' },
-    ]);
-    expect(risks).toEqual([expect.stringMatching(/ in shop: public\.a, public\.b, public\.c and 1 more/)]);
   });
 
   it('with an error when the source was never reached', async () => {
