@@ -44,14 +44,22 @@ function blocksOf(page: string): readonly Block[] {
 /** What a page needs beside the sandbox: a test replaces the addresses of example.com by those of its servers. */
 interface PageServers {
   readonly sandboxOptions: readonly string[];
+  readonly sandboxEnv?: Readonly<Record<string, string>>;
   readonly replace: (sandbox: Sandbox, folders: Folders) => Readonly<Record<string, string>>;
 }
 
 const servers: Readonly<Record<string, () => Promise<PageServers>>> = {
   'docs/guides/change-window.md': async () => {
     const [source, target, staging] = await Promise.all([postgres(17, 'shop'), postgres(18), postgres(18)]);
+    const cache = await startRedis();
+    onTestFinished(() => cache.stop());
     return {
-      sandboxOptions: ['--cluster', `moved=postgres://postgres:${target.password}@127.0.0.1:${target.port}/postgres`],
+      sandboxOptions: [],
+      // As the page sets them.
+      sandboxEnv: {
+        CLOUDCTL_CLUSTER_SHOP: `postgres://postgres:${target.password}@127.0.0.1:${target.port}/postgres`,
+        CLOUDCTL_CLUSTER_CACHE: `redis://127.0.0.1:${cache.port}`,
+      },
       replace: ({ clusters }) => ({
         'CLOUDCTL_TARGET_PASSWORD=…': `CLOUDCTL_TARGET_PASSWORD=${target.password}`,
         'CLOUDCTL_REHEARSE_INTO_PASSWORD=…': `CLOUDCTL_REHEARSE_INTO_PASSWORD=${staging.password}`,
@@ -59,7 +67,7 @@ const servers: Readonly<Record<string, () => Promise<PageServers>>> = {
         'postgres://mover@db.example.com/shop': addressOf(source, 'shop'),
         'postgres://admin@cluster.example.com:25061/defaultdb': addressOf(target, 'postgres'),
         'postgres://admin@staging.example.com/postgres': addressOf(staging, 'postgres'),
-        '3b643ad7-65aa-4066-b45b-1c64b6db600a': uuidOf(clusters),
+        '3b643ad7-65aa-4066-b45b-1c64b6db600a': uuidOf(clusters, 'shop'),
       }),
     };
   },
@@ -138,8 +146,8 @@ function addressOf({ port }: Postgres, database: string): string {
   return `postgres://postgres@127.0.0.1:${port}/${database}?sslmode=disable`;
 }
 
-function uuidOf(clusters: Sandbox['clusters']): string {
-  return clusters.find(({ name }) => name === 'moved')?.uuid ?? '';
+function uuidOf(clusters: Sandbox['clusters'], wanted = 'moved'): string {
+  return clusters.find(({ name }) => name === wanted)?.uuid ?? '';
 }
 
 /** `cloudctl` on the path. A login, which opens no browser without a terminal, has its address visited. */
@@ -244,7 +252,7 @@ test.for(guides)('every code block of %s works', { timeout: 180_000 }, async (pa
   onTestFinished(() => folders.remove());
   const needed = await servers[page]?.();
   const options = ['--consent', 'approve maya@example.com', ...(needed?.sandboxOptions ?? [])];
-  const sandbox = await startSandbox(folders, options);
+  const sandbox = await startSandbox(folders, options, needed?.sandboxEnv);
   onTestFinished(async () => void (await sandbox.stop()));
   const folder = programFolder(folders);
   const script = blocks.flatMap((block, at) => [
@@ -288,7 +296,7 @@ test('every code block of README.md works as pasted in a clone', { timeout: 180_
   const blocks = blocksOf('README.md');
   counts.all += blocks.length;
   const lines = blocks.flatMap(({ text }) => text.split('\n').filter((line) => !isRunByCi(line)));
-  const script = ['set -m', "trap 'kill %1' EXIT", ...lines].join('\n');
+  const script = ['set -m', "trap 'kill %1' EXIT", ...lines, 'cd /', 'cloudctl --version'].join('\n');
   const shell = startProgram('bash', ['-euo', 'pipefail', '-c', script], { folders, limit: 150_000 });
   const [address = ''] = await shell.waitFor('stderr', /^http\S+authorize\S+$/m);
   await visit(address, () => undefined);
