@@ -176,9 +176,11 @@ function callsSql(catalog: keyof typeof catalogOids, oid: string): string {
 }
 
 function callableObjectsSql(): string {
-  const { pg_proc, pg_operator, pg_opclass, pg_type, pg_ts_config, pg_ts_dict } = catalogOids;
+  const { pg_proc, pg_operator, pg_ts_dict } = catalogOids;
   const user = (column: string) => `${column} >= '${firstNormalOid}'`;
-  const isResolvedLater = `l.lanname IN ('sql', 'plpgsql') AND NOT ${isMemberSql('pg_proc', 'p.oid')}`;
+  const isResolvedLater = `l.lanname IN ('sql', 'plpgsql') AND NOT ${isMemberSql('pg_proc', 'o.oid')}`;
+  const isBuiltin = (catalog: string, name: string) =>
+    `EXISTS (SELECT FROM ${catalog} b WHERE b.${name} = o.${name} AND b.oid < '${firstNormalOid}')`;
   return [
     `
       SELECT
@@ -212,136 +214,91 @@ function callableObjectsSql(): string {
             )
         ) AS calls
     `,
-    `
-      SELECT
-        'function',
-        '${pg_proc}',
-        p.oid,
-        n.nspname,
-        p.proname,
-        EXISTS (SELECT FROM pg_proc b WHERE b.proname = p.proname AND b.oid < '${firstNormalOid}'),
-        (SELECT substr(g, 13) FROM unnest(p.proconfig) g WHERE left(g, 12) = 'search_path=' LIMIT 1),
-        ARRAY(SELECT lower(split_part(g, '=', 1)) FROM unnest(p.proconfig) g),
-        CASE WHEN l.lanname IN ('c', 'internal') OR (${isResolvedLater}) THEN NULL ELSE p.prosrc END,
-        l.lanname,
-        ARRAY[${rowVersionSql('p')}],
-        ARRAY(${callsSql('pg_proc', 'p.oid')})
-      FROM pg_proc p
-      JOIN pg_namespace n ON n.oid = p.pronamespace
-      JOIN pg_language l ON l.oid = p.prolang
-      WHERE ${user('p.oid')} AND p.prorettype <> '${typeOids.trigger}'
-    `,
-    `
-      SELECT
-        'operator',
-        '${pg_operator}',
-        o.oid,
-        n.nspname,
-        o.oprname,
-        EXISTS (SELECT FROM pg_operator b WHERE b.oprname = o.oprname AND b.oid < '${firstNormalOid}'),
-        NULL,
-        NULL,
-        NULL,
-        NULL,
-        ARRAY[${rowVersionSql('o')}],
-        ARRAY(${callsSql('pg_operator', 'o.oid')})
-      FROM pg_operator o
-      JOIN pg_namespace n ON n.oid = o.oprnamespace
-      WHERE ${user('o.oid')}
-    `,
-    `
-      SELECT
-        'operator class',
-        '${pg_opclass}',
-        o.oid,
-        n.nspname,
-        o.opcname,
-        false,
-        NULL,
-        NULL,
-        NULL,
-        NULL,
+    userObjectsSql('function', 'pg_proc', 'pro', {
+      isBuiltin: isBuiltin('pg_proc', 'proname'),
+      path: "(SELECT substr(g, 13) FROM unnest(o.proconfig) g WHERE left(g, 12) = 'search_path=' LIMIT 1)",
+      sets: "ARRAY(SELECT lower(split_part(g, '=', 1)) FROM unnest(o.proconfig) g)",
+      body: `CASE WHEN l.lanname IN ('c', 'internal') OR (${isResolvedLater}) THEN NULL ELSE o.prosrc END`,
+      language: 'l.lanname',
+      calls: `ARRAY(${callsSql('pg_proc', 'o.oid')})`,
+      rest: `JOIN pg_language l ON l.oid = o.prolang WHERE ${user('o.oid')} AND o.prorettype <> '${typeOids.trigger}'`,
+    }),
+    userObjectsSql('operator', 'pg_operator', 'opr', {
+      isBuiltin: isBuiltin('pg_operator', 'oprname'),
+      calls: `ARRAY(${callsSql('pg_operator', 'o.oid')})`,
+    }),
+    userObjectsSql('operator class', 'pg_opclass', 'opc', {
+      versions: `
         ARRAY[${rowVersionSql('o')}]
           || ARRAY(SELECT ${rowVersionSql('m')} FROM pg_amproc m WHERE m.amprocfamily = o.opcfamily)
-          || ARRAY(SELECT ${rowVersionSql('m')} FROM pg_amop m WHERE m.amopfamily = o.opcfamily),
+          || ARRAY(SELECT ${rowVersionSql('m')} FROM pg_amop m WHERE m.amopfamily = o.opcfamily)
+      `,
+      calls: `
         ARRAY(SELECT '${pg_proc}:' || m.amproc::oid FROM pg_amproc m WHERE m.amprocfamily = o.opcfamily)
           || ARRAY(SELECT '${pg_operator}:' || m.amopopr FROM pg_amop m WHERE m.amopfamily = o.opcfamily)
-      FROM pg_opclass o
-      JOIN pg_namespace n ON n.oid = o.opcnamespace
-      WHERE ${user('o.oid')}
-    `,
-    `
-      SELECT
-        'type',
-        '${pg_type}',
-        t.oid,
-        n.nspname,
-        t.typname,
-        false,
-        NULL,
-        NULL,
-        NULL,
-        NULL,
-        ARRAY(SELECT ${rowVersionSql('k')} FROM pg_constraint k WHERE k.contypid = t.oid),
+      `,
+    }),
+    userObjectsSql('type', 'pg_type', 'typ', {
+      versions: `ARRAY(SELECT ${rowVersionSql('k')} FROM pg_constraint k WHERE k.contypid = o.oid)`,
+      calls: `
         ARRAY(
           SELECT r.calls
           FROM pg_constraint k
           CROSS JOIN LATERAL (${callsSql('pg_constraint', 'k.oid')}) r (calls)
-          WHERE k.contypid = t.oid
+          WHERE k.contypid = o.oid
         )
           || ARRAY(
             SELECT '${pg_proc}:' || x.castfunc
             FROM pg_cast x
-            WHERE ${user('x.castfunc')} AND (x.castsource = t.oid OR x.casttarget = t.oid)
+            WHERE ${user('x.castfunc')} AND (x.castsource = o.oid OR x.casttarget = o.oid)
           )
-      FROM pg_type t
-      JOIN pg_namespace n ON n.oid = t.typnamespace
-      WHERE ${user('t.oid')}
-        AND (
-          (t.typtype = 'd' AND EXISTS (SELECT FROM pg_constraint k WHERE k.contypid = t.oid))
-            OR EXISTS (
-              SELECT FROM pg_cast x
-              WHERE ${user('x.castfunc')} AND (x.castsource = t.oid OR x.casttarget = t.oid)
-            )
-            OR (t.typtype = 'b' AND t.typname = 'ltree')
-        )
-    `,
-    `
-      SELECT
-        'configuration',
-        '${pg_ts_config}',
-        o.oid,
-        n.nspname,
-        o.cfgname,
-        false,
-        NULL,
-        NULL,
-        NULL,
-        NULL,
+      `,
+      rest: `
+        WHERE ${user('o.oid')}
+          AND (
+            (o.typtype = 'd' AND EXISTS (SELECT FROM pg_constraint k WHERE k.contypid = o.oid))
+              OR EXISTS (
+                SELECT FROM pg_cast x
+                WHERE ${user('x.castfunc')} AND (x.castsource = o.oid OR x.casttarget = o.oid)
+              )
+              OR (o.typtype = 'b' AND o.typname = 'ltree')
+          )
+      `,
+    }),
+    userObjectsSql('configuration', 'pg_ts_config', 'cfg', {
+      versions: `
         ARRAY[${rowVersionSql('o')}]
-          || ARRAY(SELECT ${rowVersionSql('m')} FROM pg_ts_config_map m WHERE m.mapcfg = o.oid),
-        ARRAY(SELECT DISTINCT '${pg_ts_dict}:' || m.mapdict FROM pg_ts_config_map m WHERE m.mapcfg = o.oid)
-      FROM pg_ts_config o
-      JOIN pg_namespace n ON n.oid = o.cfgnamespace
-      WHERE ${user('o.oid')}
-    `,
-    `
-      SELECT
-        'dictionary',
-        '${pg_ts_dict}',
-        o.oid,
-        n.nspname,
-        o.dictname,
-        false,
-        NULL,
-        NULL,
-        NULL,
-        NULL,
-        ARRAY[${rowVersionSql('o')}],
-        NULL
-      FROM pg_ts_dict o
-      JOIN pg_namespace n ON n.oid = o.dictnamespace
-      WHERE ${user('o.oid')}
-    `,
+          || ARRAY(SELECT ${rowVersionSql('m')} FROM pg_ts_config_map m WHERE m.mapcfg = o.oid)
+      `,
+      calls: `ARRAY(SELECT DISTINCT '${pg_ts_dict}:' || m.mapdict FROM pg_ts_config_map m WHERE m.mapcfg = o.oid)`,
+    }),
+    userObjectsSql('dictionary', 'pg_ts_dict', 'dict', {}),
   ].join(' UNION ALL ');
+}
+
+/** The objects of users in one catalog (alias `o`), whose columns begin with `prefix`. */
+function userObjectsSql(
+  kind: CallableObject['kind'],
+  catalog: keyof typeof catalogOids,
+  prefix: string,
+  {
+    isBuiltin = 'false',
+    path = 'NULL',
+    sets = 'NULL',
+    body = 'NULL',
+    language = 'NULL',
+    versions = `ARRAY[${rowVersionSql('o')}]`,
+    calls = 'NULL',
+    rest = `WHERE o.oid >= '${firstNormalOid}'`,
+  }: Readonly<
+    Partial<Record<'isBuiltin' | 'path' | 'sets' | 'body' | 'language' | 'versions' | 'calls' | 'rest', string>>
+  >,
+): string {
+  const columns = [isBuiltin, path, sets, body, language, versions, calls];
+  return `
+    SELECT '${kind}', '${catalogOids[catalog]}', o.oid, n.nspname, o.${prefix}name, ${columns.join(', ')}
+    FROM ${catalog} o
+    JOIN pg_namespace n ON n.oid = o.${prefix}namespace
+    ${rest}
+  `;
 }
