@@ -61,6 +61,19 @@ export function rowsQuery<T>({
   return { ...query, decode: (rows) => rows.map((one) => row(one)), absent: [] };
 }
 
+/** A query that returns one row; its value is that of an empty row if the query is not sent. */
+export function rowQuery<T>({
+  row,
+  ...query
+}: Omit<PostgresqlQuery<T>, 'decode' | 'absent'> & {
+  readonly row: (row: PostgresqlRow) => T;
+}): PostgresqlQuery<T> {
+  return { ...query, decode: ([one = {}]) => row(one), absent: row({}) };
+}
+
+/** The type of the value of a query. */
+export type ValueOf<Q> = Q extends PostgresqlQuery<infer T> ? T : never;
+
 /** The type of the elements of a `rowsQuery`. */
 export type RowOf<Q> = Q extends PostgresqlQuery<readonly (infer T)[]> ? T : never;
 
@@ -82,6 +95,11 @@ export const column = {
   optionalNumber: ofColumn(decodeOptionalNumber),
   boolean: ofColumn(decodeBoolean),
   texts: ofColumn(decodeTextArray),
+  /** One of the words, the first one for any other text. */
+  oneOf:
+    <const T extends string>(name: string, otherwise: T, ...others: readonly T[]) =>
+    (row: PostgresqlRow): T =>
+      others.find((one) => one === row[name]) ?? otherwise,
 };
 
 function ofColumn<T>(decode: (row: PostgresqlRow, name: string) => T) {

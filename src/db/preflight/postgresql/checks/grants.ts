@@ -1,24 +1,15 @@
 import { countOf } from '../../../../base/text.ts';
 import { catalogOids, firstNormalOid, schemaOids } from '../../../../postgresql/catalog-oids.ts';
-import { decodeNumber } from '../../../../postgresql/rows.ts';
 import { passOutcome, warnOutcome } from '../../finding.ts';
 import { declareDatabaseCheck } from '../check.ts';
 import { featureCondition } from '../queries/database-overview.ts';
 import { sharedAccessQuery } from '../queries/privileges.ts';
-import type { PostgresqlQuery } from '../query.ts';
-
-/** How many of the objects of users have something that the migration does not copy. */
-interface AccessCounts {
-  readonly grants: number;
-  /** Roles other than the first superuser that own an object. */
-  readonly owners: number;
-  readonly defaults: number;
-  readonly settings: number;
-}
+import { column, columns, rowQuery } from '../query.ts';
 
 const hasPrivileges = featureCondition('privileges');
 
-const accessCountsQuery: PostgresqlQuery<AccessCounts> = {
+/** How many of the objects of users have something that the migration does not copy. */
+const accessCountsQuery = rowQuery({
   id: 'access-counts',
   scope: 'database',
   when: (known, dbname) => {
@@ -61,14 +52,14 @@ const accessCountsQuery: PostgresqlQuery<AccessCounts> = {
         WHERE d.datname = current_database() OR (s.setdatabase = 0 AND s.setrole >= '${firstNormalOid}')
       ) AS settings
   `,
-  decode: ([row = {}]) => ({
-    grants: decodeNumber(row, 'grants'),
-    owners: decodeNumber(row, 'owners'),
-    defaults: decodeNumber(row, 'defaults'),
-    settings: decodeNumber(row, 'settings'),
+  row: columns({
+    grants: column.number('grants'),
+    /** Roles other than the first superuser that own an object. */
+    owners: column.number('owners'),
+    defaults: column.number('defaults'),
+    settings: column.number('settings'),
   }),
-  absent: { grants: 0, owners: 0, defaults: 0, settings: 0 },
-};
+});
 
 export const grantsCheck = declareDatabaseCheck({
   id: 'grants',

@@ -1,7 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 import { countOf } from '../../../../base/text.ts';
 import { quoteIdentifier } from '../../../../postgresql/quote.ts';
-import { decodeOptionalText } from '../../../../postgresql/rows.ts';
 import {
   type CheckOutcome,
   type FindingFix,
@@ -15,7 +14,7 @@ import { type Ipv4Range, publicRanges } from '../../network/addresses.ts';
 import { declareServerCheck } from '../check.ts';
 import { migrationRoleQuery } from '../queries/roles.ts';
 import { getSetting, type ServerSettings, settingsQuery } from '../queries/settings.ts';
-import { column, columns, type PostgresqlQuery, type RowOf, rowsQuery } from '../query.ts';
+import { column, columns, type RowOf, rowQuery, rowsQuery } from '../query.ts';
 import { detectManagedService } from '../settings.ts';
 import { type PostgresqlFacts, sourceVersionNumber } from '../source-facts.ts';
 
@@ -86,13 +85,12 @@ function namesOf(words: string, names: string): string {
  * The address of this client as the server sees it, which differs behind a port forwarder; undefined for a Unix-domain
  * socket.
  */
-export const clientAddressQuery: PostgresqlQuery<string | undefined> = {
+export const clientAddressQuery = rowQuery({
   id: 'client-address',
   scope: 'server',
   sql: () => 'SELECT host(inet_client_addr()) AS address',
-  decode: ([row = {}]) => decodeOptionalText(row, 'address'),
-  absent: undefined,
-};
+  row: column.optionalText('address'),
+});
 
 /** The attributes of a connecting client that pg_hba.conf rules match. */
 interface HbaClient {

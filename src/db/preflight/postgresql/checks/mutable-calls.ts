@@ -80,8 +80,7 @@ const mutableCallsQuery = rowsQuery({
      * `here`: the function is not immutable on this server; `system`, `extension`: the built-in or extension function was
      * declared immutable on this server only.
      */
-    where: (row) =>
-      row.immutable_where === 'here' ? 'here' : row.immutable_where === 'system' ? 'system' : 'extension',
+    where: column.oneOf('immutable_where', 'extension', 'here', 'system'),
   }),
 });
 

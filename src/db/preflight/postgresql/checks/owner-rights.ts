@@ -89,7 +89,7 @@ export const ownerRightsQuery = rowsQuery({
     /** `INSERT, UPDATE`, `USAGE` or `EXECUTE`. */
     rights: (row) => decodeText(row, 'rights').toUpperCase(),
     /** As GRANT names it: a table, a schema, or a function with its arguments. */
-    kind: (row) => (row.kind === 'FUNCTION' || row.kind === 'SCHEMA' ? row.kind : 'TABLE'),
+    kind: column.oneOf('kind', 'TABLE', 'FUNCTION', 'SCHEMA'),
     on: column.text('name'),
   }),
 });

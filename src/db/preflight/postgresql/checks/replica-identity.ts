@@ -1,6 +1,5 @@
 import { countOf } from '../../../../base/text.ts';
 import { doStatement, quoteLiteral, requoteName } from '../../../../postgresql/quote.ts';
-import { decodeBoolean, decodeOptionalNumber, decodeText } from '../../../../postgresql/rows.ts';
 import {
   type CheckOutcome,
   type FindingFix,
@@ -23,23 +22,11 @@ import {
   type UnsafeIdentity,
   unsafeIdentitiesQuery,
 } from '../queries/replica-identities.ts';
-import type { PostgresqlQuery } from '../query.ts';
+import { column, columns, rowQuery, type ValueOf } from '../query.ts';
 import { sourceVersionNumber } from '../source-facts.ts';
 
 /** The time at which the counters of inserted, updated and deleted rows began. */
-export interface CountersStart {
-  /** Seconds since the counters of written rows began; undefined if not known. */
-  readonly seconds: number | undefined;
-  /** The time at which the counters of written rows began, as the server formats it. */
-  readonly since: string;
-  /** The time at which the counters of written rows began, in seconds since 1970. */
-  readonly start: number | undefined;
-  /**
-   * Whether the counters began when the database was created, so that no earlier write was possible. Only for a
-   * superuser the query can determine when the database was created.
-   */
-  readonly sinceCreation: boolean;
-}
+export type CountersStart = ValueOf<typeof countersStartQuery>;
 
 /**
  * The counters of written rows begin anew with pg_stat_reset(), after a crash or an immediate shutdown, with pg_upgrade
@@ -48,7 +35,7 @@ export interface CountersStart {
  * two counters is used. The file PG_VERSION of a database is written when the database is created. Before PostgreSQL 15
  * the counters of a database began with its first session.
  */
-const countersStartQuery: PostgresqlQuery<CountersStart> = {
+const countersStartQuery = rowQuery({
   id: 'write-counters',
   scope: 'database',
   when: featureCondition('relations', 'columns'),
@@ -88,14 +75,20 @@ const countersStartQuery: PostgresqlQuery<CountersStart> = {
       ) w
     `;
   },
-  decode: ([row = {}]) => ({
-    seconds: decodeOptionalNumber(row, 'seconds'),
-    since: decodeText(row, 'since'),
-    start: decodeOptionalNumber(row, 'start'),
-    sinceCreation: decodeBoolean(row, 'since_creation'),
+  row: columns({
+    /** Seconds since the counters of written rows began; undefined if not known. */
+    seconds: column.optionalNumber('seconds'),
+    /** The time at which the counters of written rows began, as the server formats it. */
+    since: column.text('since'),
+    /** The time at which the counters of written rows began, in seconds since 1970. */
+    start: column.optionalNumber('start'),
+    /**
+     * Whether the counters began when the database was created, so that no earlier write was possible. Only for a
+     * superuser the query can determine when the database was created.
+     */
+    sinceCreation: column.boolean('since_creation'),
   }),
-  absent: { seconds: undefined, since: '', start: undefined, sinceCreation: false },
-};
+});
 
 export const replicaIdentityCheck = declareDatabaseCheck({
   id: 'replica-identity',

@@ -1,5 +1,4 @@
 import { quoteLiteral } from '../../../../postgresql/quote.ts';
-import { decodeText } from '../../../../postgresql/rows.ts';
 import { type FindingFix, failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { declareServerCheck } from '../check.ts';
 import { sessionsQuery } from '../queries/activity.ts';
@@ -12,17 +11,16 @@ import {
   type UnappliedLine,
   unappliedLinesQuery,
 } from '../queries/settings.ts';
-import type { PostgresqlQuery } from '../query.ts';
+import { column, rowQuery } from '../query.ts';
 import { describeRestart, slotDemand } from '../settings.ts';
 
 /** Start time of the server, as the server formats it. */
-const startTimeQuery: PostgresqlQuery<string> = {
+const startTimeQuery = rowQuery({
   id: 'start-time',
   scope: 'server',
   sql: () => 'SELECT pg_postmaster_start_time()::timestamp(0)::text AS started',
-  decode: ([row = {}]) => decodeText(row, 'started'),
-  absent: '',
-};
+  row: column.text('started'),
+});
 
 /** The settings that a migration depends on. */
 const relevantSettings = [

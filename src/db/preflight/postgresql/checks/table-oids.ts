@@ -43,7 +43,7 @@ const tableoidUsesQuery = rowsQuery({
     `;
   },
   row: columns({
-    kind: (row) => (row.kind === 'generated' ? 'generated' : 'check'),
+    kind: column.oneOf('kind', 'check', 'generated'),
     /** The object with the expression: `column public.t.g`, `c on public.t`. */
     name: column.text('name'),
     /** The expression or constraint, as the server prints it. */

@@ -63,7 +63,7 @@ export const transactionsQuery = rowsQuery({
     FROM pg_prepared_xacts
   `,
   row: columns({
-    kind: (row) => (row.kind === 'prepared' ? 'prepared' : 'session'),
+    kind: column.oneOf('kind', 'session', 'prepared'),
     /** Process id of a session, or the global identifier of a prepared transaction. */
     id: column.text('id'),
     database: column.text('database'),

@@ -160,29 +160,13 @@ function boundCalls(version: number): string {
 }
 
 /** An object outside of pg_catalog to which a name in a function body may refer. */
-export interface NamedObject {
-  readonly kind:
-    | 'relation'
-    | 'function'
-    | 'type'
-    | 'collation'
-    | 'text search configuration'
-    | 'text search dictionary';
-  readonly schema: string;
-  readonly name: string;
-  /**
-   * Whether pg_catalog has a function of the name too, with other arguments: the name then means that one. `types` are
-   * the types of the arguments that users or extensions created, by their names in pg_type.
-   */
-  readonly isReplaced: boolean;
-  readonly types: readonly string[];
-}
+export type NamedObject = RowOf<typeof namedObjectsQuery>;
 
 /**
  * Returns the objects whose names occur in function bodies. All objects whose names need quotes are returned, because
  * such a name may consist of several words.
  */
-export const namedObjectsQuery = rowsQuery<NamedObject>({
+export const namedObjectsQuery = rowsQuery({
   id: 'named-objects',
   scope: 'database',
   when: featureCondition('called-functions'),
@@ -262,22 +246,26 @@ export const namedObjectsQuery = rowsQuery<NamedObject>({
           )
       )
   `,
-  row: (row) => ({
-    kind: namedObjectKinds.find((one) => one === row.kind) ?? 'relation',
-    schema: decodeText(row, 'nspname'),
-    name: decodeText(row, 'name'),
-    isReplaced: decodeBoolean(row, 'is_replaced'),
-    types: decodeTextArray(row, 'types'),
+  row: columns({
+    kind: column.oneOf(
+      'kind',
+      'relation',
+      'function',
+      'type',
+      'collation',
+      'text search configuration',
+      'text search dictionary',
+    ),
+    schema: column.text('nspname'),
+    name: column.text('name'),
+    /**
+     * Whether pg_catalog has a function of the name too, with other arguments: the name then means that one. `types` are
+     * the types of the arguments that users or extensions created, by their names in pg_type.
+     */
+    isReplaced: column.boolean('is_replaced'),
+    types: column.texts('types'),
   }),
 });
-
-const namedObjectKinds: readonly NamedObject['kind'][] = [
-  'function',
-  'type',
-  'collation',
-  'text search configuration',
-  'text search dictionary',
-];
 
 /**
  * An operator that PostgreSQL finds for a function body only through the search_path, for operands of certain types.

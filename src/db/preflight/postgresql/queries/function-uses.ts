@@ -1,6 +1,5 @@
 import { accessMethodOids, catalogOids, firstNormalOid, typeOids } from '../../../../postgresql/catalog-oids.ts';
-import { decodeBoolean, decodeText, type PostgresqlRow } from '../../../../postgresql/rows.ts';
-import { rowsQuery } from '../query.ts';
+import { column, columns, type RowOf, rowsQuery } from '../query.ts';
 import { isNotMemberSql, userDependencySql } from './catalog-predicates.ts';
 import { featureCondition } from './database-overview.ts';
 import { containingTypesSql } from './row-scan.ts';
@@ -309,55 +308,36 @@ function generated(version: number, table: string): readonly string[] {
 }
 
 /** An object that calls a function of a user for each row that is written. */
-export interface FunctionUse {
-  /** Object id of the function that the object calls. */
-  readonly calls: string;
-  /**
-   * The kind of object. `unique`: a unique index or an exclusion constraint; `support`: a support function of an
-   * operator class; `refresh`: a materialized view, which is empty on the target until it is refreshed.
-   */
-  readonly kind:
-    | 'check'
-    | 'domain'
-    | 'index'
-    | 'unique'
-    | 'generated'
-    | 'partition'
-    | 'support'
-    | 'trigger'
-    | 'event'
-    | 'refresh';
-  /** The name of the object, as reports show it: `constraint on table`. */
-  readonly name: string;
-  /** Whether the function is called for rows that the initial copy reads, or for constants when an index is created. */
-  readonly filled: boolean;
-}
+export type FunctionUse = RowOf<typeof functionUsesQuery>;
 
-export const functionUsesQuery = rowsQuery<FunctionUse>({
+export const functionUsesQuery = rowsQuery({
   id: 'function-uses',
   scope: 'database',
   when: featureCondition('called-functions'),
   sql: (version) => `${userDependentsCte} ${functionUsesSql(version)}`,
-  row: (row) => ({
-    calls: decodeText(row, 'calls'),
-    kind: kindOf(row),
-    name: decodeText(row, 'name'),
-    filled: decodeBoolean(row, 'filled'),
+  row: columns({
+    /** Object id of the function that the object calls. */
+    calls: column.text('calls'),
+    /**
+     * The kind of object. `unique`: a unique index or an exclusion constraint; `support`: a support function of an
+     * operator class; `refresh`: a materialized view, which is empty on the target until it is refreshed.
+     */
+    kind: column.oneOf(
+      'kind',
+      'check',
+      'domain',
+      'index',
+      'unique',
+      'generated',
+      'partition',
+      'support',
+      'trigger',
+      'event',
+      'refresh',
+    ),
+    /** The name of the object, as reports show it: `constraint on table`. */
+    name: column.text('name'),
+    /** Whether the function is called for rows that the initial copy reads, or for constants when an index is created. */
+    filled: column.boolean('filled'),
   }),
 });
-
-function kindOf({ kind }: PostgresqlRow): FunctionUse['kind'] {
-  return kinds.find((one) => one === kind) ?? 'check';
-}
-
-const kinds: readonly FunctionUse['kind'][] = [
-  'domain',
-  'index',
-  'unique',
-  'generated',
-  'refresh',
-  'partition',
-  'support',
-  'trigger',
-  'event',
-];

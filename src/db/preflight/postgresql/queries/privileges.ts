@@ -2,7 +2,7 @@ import { catalogOids, firstNormalOid, firstSuperuserOid } from '../../../../post
 import { quoteIdentifier } from '../../../../postgresql/quote.ts';
 import { decodeBoolean, decodeNumber, decodeText, decodeTextArray } from '../../../../postgresql/rows.ts';
 import { superuserObjectsSql } from '../../../../postgresql/superuser-objects.ts';
-import { column, columns, type PostgresqlQuery, type RowOf, rowsQuery } from '../query.ts';
+import { column, columns, type PostgresqlQuery, type RowOf, rowQuery, rowsQuery } from '../query.ts';
 import { isMemberSql } from './catalog-predicates.ts';
 import { featureCondition } from './database-overview.ts';
 
@@ -61,7 +61,7 @@ export const sharedAccessQuery: PostgresqlQuery<SharedAccess> = {
 /** The maximum number of large objects that are counted; more would not change the fix. */
 export const largeObjectLimit = 100_000;
 
-export const largeObjectsQuery: PostgresqlQuery<number> = {
+export const largeObjectsQuery = rowQuery({
   id: 'large-objects',
   scope: 'database',
   when: featureCondition('large-objects'),
@@ -69,9 +69,8 @@ export const largeObjectsQuery: PostgresqlQuery<number> = {
     SELECT count(*) AS objects
     FROM (SELECT FROM pg_largeobject_metadata LIMIT ${largeObjectLimit + 1}) o
   `,
-  decode: ([row = {}]) => decodeNumber(row, 'objects'),
-  absent: 0,
-};
+  row: column.number('objects'),
+});
 
 /** Object ids of large objects that the role cannot read; pg_read_all_data does not include large objects. */
 export const unreadableLargeObjectsQuery = rowsQuery({

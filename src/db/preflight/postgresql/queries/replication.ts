@@ -55,7 +55,7 @@ export const slotsQuery = rowsQuery({
   `,
   row: columns({
     name: column.text('slot_name'),
-    kind: (row) => (row.slot_type === 'logical' ? 'logical' : 'physical'),
+    kind: column.oneOf('slot_type', 'physical', 'logical'),
     plugin: column.optionalText('plugin'),
     database: column.optionalText('database'),
     active: column.boolean('active'),

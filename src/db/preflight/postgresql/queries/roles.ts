@@ -1,36 +1,11 @@
 import { firstNormalOid } from '../../../../postgresql/catalog-oids.ts';
-import {
-  decodeBoolean,
-  decodeNumber,
-  decodeOptionalNumber,
-  decodeOptionalText,
-  decodeText,
-  decodeTextArray,
-} from '../../../../postgresql/rows.ts';
-import { column, columns, type PostgresqlQuery, rowsQuery } from '../query.ts';
+import { decodeOptionalText, decodeText } from '../../../../postgresql/rows.ts';
+import { column, columns, type PostgresqlQuery, rowQuery, rowsQuery, type ValueOf } from '../query.ts';
 
 /** The role that the migration logs in with. */
-export interface MigrationRole {
-  readonly name: string;
-  readonly superuser: boolean;
-  readonly replication: boolean;
-  readonly bypassRls: boolean;
-  /** Whether the role has INHERIT: it then has the privileges of the roles that it is a member of. */
-  readonly inherits: boolean;
-  /** -1: no limit. */
-  readonly connectionLimit: number;
-  /** Seconds until the password expires, negative if it has expired; undefined if it never expires. */
-  readonly secondsLeft: number | undefined;
-  /** Expiry time of the password, as the server formats it. */
-  readonly validUntil: string;
-  /**
-   * Roles that the role is a member of, including itself. For a superuser the list contains only the roles that were
-   * granted to it, not every role.
-   */
-  readonly memberOf: readonly string[];
-}
+export type MigrationRole = ValueOf<typeof migrationRoleQuery>;
 
-export const migrationRoleQuery: PostgresqlQuery<MigrationRole> = {
+export const migrationRoleQuery = rowQuery({
   id: 'migration-role',
   scope: 'server',
   sql: () => `
@@ -59,29 +34,26 @@ export const migrationRoleQuery: PostgresqlQuery<MigrationRole> = {
     FROM pg_roles
     WHERE rolname = current_user
   `,
-  decode: ([row = {}]) => ({
-    name: decodeText(row, 'rolname'),
-    superuser: decodeBoolean(row, 'rolsuper'),
-    replication: decodeBoolean(row, 'rolreplication'),
-    bypassRls: decodeBoolean(row, 'rolbypassrls'),
-    inherits: decodeBoolean(row, 'rolinherit'),
-    connectionLimit: decodeNumber(row, 'rolconnlimit'),
-    secondsLeft: decodeOptionalNumber(row, 'seconds_left'),
-    validUntil: decodeText(row, 'valid_until'),
-    memberOf: decodeTextArray(row, 'member_of'),
+  row: columns({
+    name: column.text('rolname'),
+    superuser: column.boolean('rolsuper'),
+    replication: column.boolean('rolreplication'),
+    bypassRls: column.boolean('rolbypassrls'),
+    /** Whether the role has INHERIT: it then has the privileges of the roles that it is a member of. */
+    inherits: column.boolean('rolinherit'),
+    /** -1: no limit. */
+    connectionLimit: column.number('rolconnlimit'),
+    /** Seconds until the password expires, negative if it has expired; undefined if it never expires. */
+    secondsLeft: column.optionalNumber('seconds_left'),
+    /** Expiry time of the password, as the server formats it. */
+    validUntil: column.text('valid_until'),
+    /**
+     * Roles that the role is a member of, including itself. For a superuser the list contains only the roles that were
+     * granted to it, not every role.
+     */
+    memberOf: column.texts('member_of'),
   }),
-  absent: {
-    name: '',
-    superuser: false,
-    replication: false,
-    bypassRls: false,
-    inherits: true,
-    connectionLimit: -1,
-    secondsLeft: undefined,
-    validUntil: '',
-    memberOf: [],
-  },
-};
+});
 
 /** A role of a user that can log in, or has an attribute that the target does not give to it. */
 export const userRolesQuery = rowsQuery({

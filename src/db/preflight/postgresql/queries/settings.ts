@@ -1,12 +1,6 @@
 import { quoteIdentifier } from '../../../../postgresql/quote.ts';
-import {
-  decodeBoolean,
-  decodeNumber,
-  decodeOptionalText,
-  decodeText,
-  type PostgresqlRow,
-} from '../../../../postgresql/rows.ts';
-import { column, columns, type PostgresqlQuery, type RowOf, rowsQuery } from '../query.ts';
+import { decodeBoolean, decodeOptionalText, decodeText, type PostgresqlRow } from '../../../../postgresql/rows.ts';
+import { column, columns, type PostgresqlQuery, type RowOf, rowQuery, rowsQuery, type ValueOf } from '../query.ts';
 
 export interface ServerSetting {
   /**
@@ -206,18 +200,9 @@ export const unappliedLinesQuery = rowsQuery({
 });
 
 /** The numbers of connection slots of the server. */
-export interface ConnectionCapacity {
-  readonly max: number;
-  /** Connection slots reserved for superusers and, since PostgreSQL 16, for members of pg_use_reserved_connections. */
-  readonly reserved: number;
-  /**
-   * Connection slots in use, including those of this program. Before PostgreSQL 12, connections of WAL senders count as
-   * well.
-   */
-  readonly used: number;
-}
+export type ConnectionCapacity = ValueOf<typeof capacityQuery>;
 
-export const capacityQuery: PostgresqlQuery<ConnectionCapacity> = {
+export const capacityQuery = rowQuery({
   id: 'connection-capacity',
   scope: 'server',
   sql: (version) => `
@@ -230,13 +215,17 @@ export const capacityQuery: PostgresqlQuery<ConnectionCapacity> = {
         WHERE usesysid IS NOT NULL${version < 120_000 ? '' : ' AND pid NOT IN (SELECT pid FROM pg_stat_replication)'}
       ) AS used
   `,
-  decode: ([row = {}]) => ({
-    max: decodeNumber(row, 'max'),
-    reserved: decodeNumber(row, 'reserved'),
-    used: decodeNumber(row, 'used'),
+  row: columns({
+    max: column.number('max'),
+    /** Connection slots reserved for superusers and, since PostgreSQL 16, for members of pg_use_reserved_connections. */
+    reserved: column.number('reserved'),
+    /**
+     * Connection slots in use, including those of this program. Before PostgreSQL 12, connections of WAL senders count as
+     * well.
+     */
+    used: column.number('used'),
   }),
-  absent: { max: 0, reserved: 0, used: 0 },
-};
+});
 
 /**
  * Returns a tenth of the free connections. The preflight uses no more, because the other free connections are left to

@@ -65,7 +65,7 @@ export const storedExpressionsQuery = rowsQuery({
     ORDER BY 1, 2
   `,
   row: columns({
-    kind: (row) => kinds.find((one) => one === row.kind) ?? 'check',
+    kind: column.oneOf('kind', 'check', 'domain', 'index', 'unique', 'exclusion', 'partition', 'generated'),
     /** The name of the object, as reports show it: `constraint on table`. */
     name: column.text('name'),
     /** Tables with rows to which the expression applies, qualified and quoted; of a domain also the columns, not quoted. */
@@ -95,8 +95,6 @@ export const storedExpressionsQuery = rowsQuery({
     age: decodeAge,
   }),
 });
-
-const kinds = ['domain', 'index', 'unique', 'exclusion', 'partition', 'generated'] as const;
 
 function decodeUse(text: string) {
   const [catalog, oid, ...version] = text.split(':');
