@@ -29,9 +29,14 @@ import {
   observeTraffic,
   type TrafficObserver,
 } from './collect.ts';
-import { estimateRedisCopy } from './memory.ts';
 import { type AclRules, aclRulesQuery, configQueries, type DryRunResult, dryRunQueries, infoQuery } from './queries.ts';
-import { type OpenedSource, openRedisSource, type RedisConnectionResult, type RedisSourceFacts } from './source.ts';
+import {
+  estimateRedisCopy,
+  type OpenedSource,
+  openRedisSource,
+  type RedisConnectionResult,
+  type RedisSourceFacts,
+} from './source.ts';
 
 /**
  * Evaluates the Redis checks as if the commands of the given fixes had run. Only checks whose query results or facts

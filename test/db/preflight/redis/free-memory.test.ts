@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { renderFixScript } from '../../../../src/db/preflight/fix-script.ts';
-import { freeHostMemory, freeMemory } from '../../../../src/db/preflight/redis/memory.ts';
+import { freeHostMemory, freeMemory } from '../../../../src/db/preflight/redis/source.ts';
 import { lacks } from '../../../fixtures/needs.ts';
 import { eventually, type RedisServer } from '../../../fixtures/redis.ts';
 import { preflight, withRedis, write } from './real.ts';

@@ -9,7 +9,6 @@ import {
   outcomeWithoutValue,
   predatesAcl,
 } from '../check.ts';
-import { disklessReplication } from '../memory.ts';
 import {
   aclfileQuery,
   aclRulesQuery,
@@ -18,7 +17,7 @@ import {
   infoQuery,
   replicationQuery,
 } from '../queries.ts';
-import type { RedisSourceFacts } from '../source.ts';
+import { disklessReplication, type RedisSourceFacts } from '../source.ts';
 
 export const aclPsyncCheck = declareRedisCheck({
   id: 'acl-psync',

@@ -11,8 +11,8 @@ import {
 } from '../../finding.ts';
 import { markOptional, type QueryResult, valueOr } from '../../query.ts';
 import { configSetFix, declareRedisCheck } from '../check.ts';
-import { disklessReplication, estimateRedisCopy } from '../memory.ts';
 import { type ConfigValues, dirQuery, infoQuery, replicationQuery } from '../queries.ts';
+import { disklessReplication, estimateRedisCopy } from '../source.ts';
 
 export const bgsaveBrokenCheck = declareRedisCheck({
   id: 'bgsave-broken',

@@ -2,8 +2,8 @@ import { formatBytes } from '../../../../base/text.ts';
 import { failOutcome, infoOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
 import { markOptional, valueOr } from '../../query.ts';
 import { declareRedisCheck, redisMethods } from '../check.ts';
-import { estimateRedisCopy } from '../memory.ts';
 import { infoQuery, maxmemoryQuery, readMaxmemory } from '../queries.ts';
+import { estimateRedisCopy } from '../source.ts';
 
 export const maxmemoryCheck = declareRedisCheck({
   id: 'maxmemory',

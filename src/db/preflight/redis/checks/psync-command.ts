@@ -11,9 +11,8 @@ import {
   removeRenameFix,
   sentinelReason,
 } from '../check.ts';
-import { disklessReplication } from '../memory.ts';
 import { commandsQuery, infoQuery, replicationQuery } from '../queries.ts';
-import { probeDescription, type RedisSourceFacts } from '../source.ts';
+import { disklessReplication, probeDescription, type RedisSourceFacts } from '../source.ts';
 
 export const psyncCommandCheck = declareRedisCheck({
   id: 'psync-command',

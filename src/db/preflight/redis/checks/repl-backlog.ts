@@ -3,8 +3,8 @@ import { infoNumber } from '../../../../redis/info.ts';
 import { passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
 import { markOptional, valueOr } from '../../query.ts';
 import { configSetFix, declareRedisCheck, redisAdministrator } from '../check.ts';
-import { formatWriteRate, freeMemory } from '../memory.ts';
 import { infoQuery, replicationQuery } from '../queries.ts';
+import { formatWriteRate, freeMemory } from '../source.ts';
 
 export const replBacklogCheck = declareRedisCheck({
   id: 'repl-backlog',

@@ -1,8 +1,8 @@
 import { formatBytes } from '../../../../base/text.ts';
 import { passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
 import { configSetFix, declareRedisCheck } from '../check.ts';
-import { estimateRedisCopy } from '../memory.ts';
 import { infoQuery, replicationQuery } from '../queries.ts';
+import { estimateRedisCopy } from '../source.ts';
 
 export const replTimeoutCheck = declareRedisCheck({
   id: 'repl-timeout',

@@ -4,7 +4,6 @@ import { isServerAtLeast, parseServerVersion } from '../../../../redis/version.t
 import { type FindingFix, failOutcome, passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
 import { markOptional, valueOr } from '../../query.ts';
 import { configSetFix, declareRedisCheck, redisAdministrator } from '../check.ts';
-import { type CopyEstimate, estimateRedisCopy, formatWriteRate, freeHostMemory } from '../memory.ts';
 import {
   type ConfigValues,
   infoQuery,
@@ -12,7 +11,13 @@ import {
   type ReplicationSetting,
   replicationQuery,
 } from '../queries.ts';
-import type { RedisSourceFacts } from '../source.ts';
+import {
+  type CopyEstimate,
+  estimateRedisCopy,
+  formatWriteRate,
+  freeHostMemory,
+  type RedisSourceFacts,
+} from '../source.ts';
 
 export const replicaOutputBufferCheck = declareRedisCheck({
   id: 'replica-output-buffer',

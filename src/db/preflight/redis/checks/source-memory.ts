@@ -3,8 +3,8 @@ import { infoNumber, type RedisInfo } from '../../../../redis/info.ts';
 import { type FindingFix, failOutcome, passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
 import { markOptional, valueOr } from '../../query.ts';
 import { configSetFix, declareRedisCheck, redisAdministrator } from '../check.ts';
-import { freeHostMemory } from '../memory.ts';
 import { infoQuery, maxmemoryQuery, readMaxmemory, replicationQuery } from '../queries.ts';
+import { freeHostMemory } from '../source.ts';
 
 export const sourceMemoryCheck = declareRedisCheck({
   id: 'source-memory',
