@@ -1,12 +1,6 @@
 import { catalogOids, firstNormalOid } from '../../../../postgresql/catalog-oids.ts';
 import { quoteIdentifier } from '../../../../postgresql/quote.ts';
-import {
-  decodeBoolean,
-  decodeNumber,
-  decodeOptionalText,
-  decodeText,
-  type PostgresqlRow,
-} from '../../../../postgresql/rows.ts';
+import { decodeOptionalText, type PostgresqlRow } from '../../../../postgresql/rows.ts';
 import { column, columns, type PostgresqlQuery, type RowOf, rowsQuery } from '../query.ts';
 import { featureCondition } from './database-overview.ts';
 
@@ -68,14 +62,7 @@ export function findDatabase(databases: readonly PostgresqlDatabase[], name: str
  * Properties that distinguish a server from another server, and from its own standby, which has the same system
  * identifier.
  */
-export interface InstanceIdentity {
-  readonly systemIdentifier: string;
-  readonly inRecovery: boolean;
-  /** Start time of the server in seconds since 1970, by the clock of the server. */
-  readonly started: number;
-  /** Time of the query in seconds since 1970, by the clock of the server. */
-  readonly readAt: number;
-}
+export type InstanceIdentity = ReturnType<typeof decodeInstance>;
 
 export const instanceSql = `
   SELECT
@@ -86,14 +73,14 @@ export const instanceSql = `
   FROM pg_control_system()
 `;
 
-export function decodeInstance(row: PostgresqlRow): InstanceIdentity {
-  return {
-    systemIdentifier: decodeText(row, 'system_identifier'),
-    inRecovery: decodeBoolean(row, 'in_recovery'),
-    started: decodeNumber(row, 'started'),
-    readAt: decodeNumber(row, 'read_at'),
-  };
-}
+export const decodeInstance = columns({
+  systemIdentifier: column.text('system_identifier'),
+  inRecovery: column.boolean('in_recovery'),
+  /** Start time of the server in seconds since 1970, by the clock of the server. */
+  started: column.number('started'),
+  /** Time of the query in seconds since 1970, by the clock of the server. */
+  readAt: column.number('read_at'),
+});
 
 const shared = {
   sql: () => instanceSql,

@@ -1,11 +1,5 @@
 import { accessMethodOids, firstNormalOid, typeOids } from '../../../../postgresql/catalog-oids.ts';
-import {
-  decodeBoolean,
-  decodeNumber,
-  decodeText,
-  decodeTextArray,
-  type PostgresqlRow,
-} from '../../../../postgresql/rows.ts';
+import { decodeBoolean, decodeNumber, decodeText, decodeTextArray } from '../../../../postgresql/rows.ts';
 import { isNullField, type OrdinaryTable, splitBinaryRow } from '../../../../postgresql/table-rows.ts';
 import { column, columns, type RowOf, rowsQuery } from '../query.ts';
 import { clockCheckSql } from './catalog-predicates.ts';
@@ -20,15 +14,7 @@ import {
   type ViolationResult,
 } from './row-scan.ts';
 
-export interface NamedConstraint {
-  /** Quoted where needed. */
-  readonly name: string;
-  /** The table or domain of the constraint, with its schema. */
-  readonly owner: string;
-  readonly ofDomain: boolean;
-  /** The constraint definition as pg_get_constraintdef returns it: `CHECK ((until > now()))`. */
-  readonly definition: string;
-}
+export type NamedConstraint = ReturnType<typeof decodeConstraint>;
 
 /** Query columns for `decodeConstraint`: the constraint `k`. They come first, for `ORDER BY 2, 1`. */
 export const constraintColumnsSql = `
@@ -38,14 +24,15 @@ export const constraintColumnsSql = `
   pg_get_constraintdef(k.oid) AS definition
 `;
 
-export function decodeConstraint(row: PostgresqlRow): NamedConstraint {
-  return {
-    name: decodeText(row, 'conname'),
-    owner: decodeText(row, 'owner'),
-    ofDomain: decodeBoolean(row, 'of_domain'),
-    definition: decodeText(row, 'definition'),
-  };
-}
+export const decodeConstraint = columns({
+  /** Quoted where needed. */
+  name: column.text('conname'),
+  /** The table or domain of the constraint, with its schema. */
+  owner: column.text('owner'),
+  ofDomain: column.boolean('of_domain'),
+  /** The constraint definition as pg_get_constraintdef returns it: `CHECK ((until > now()))`. */
+  definition: column.text('definition'),
+});
 
 /**
  * A nullable column of a table with rows, whose parent table has the same column as NOT NULL. `violate`: at least one

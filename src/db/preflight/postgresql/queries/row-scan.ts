@@ -9,7 +9,7 @@ import {
   parseRanges,
 } from '../../../../postgresql/rows.ts';
 import { isCopiedSql, type OrdinaryTable, splitTextRow } from '../../../../postgresql/table-rows.ts';
-import { type RowSearch, type RowSearcher, rowsQuery } from '../query.ts';
+import { column, columns, type RowSearch, type RowSearcher, rowsQuery } from '../query.ts';
 import { isOneOfSql } from './catalog-predicates.ts';
 import { featureCondition } from './database-overview.ts';
 
@@ -252,14 +252,7 @@ function columnsContainingSql(version: number, types: readonly number[] | string
 }
 
 /** A table column that contains values of the searched types, directly or inside another type. */
-export interface NestedColumn {
-  readonly table: string;
-  /** Quoted. */
-  readonly column: string;
-  /** The type of the searched values inside the column: `regclass`, `money`, `aclitem[]`. */
-  readonly type: string;
-  readonly path: string;
-}
+export type NestedColumn = ReturnType<typeof decodeNestedColumn>;
 
 /** A query for the columns that contain the types, with further columns about the table `c` and its column `a`. */
 export function nestedColumnsSql(version: number, types: readonly number[] | string, more: readonly string[]): string {
@@ -277,14 +270,14 @@ export function nestedColumnsSql(version: number, types: readonly number[] | str
   `;
 }
 
-export function decodeNestedColumn(row: PostgresqlRow): NestedColumn {
-  return {
-    table: decodeText(row, 'name'),
-    column: decodeText(row, 'attname'),
-    type: decodeText(row, 'type'),
-    path: decodeText(row, 'path'),
-  };
-}
+export const decodeNestedColumn = columns({
+  table: column.text('name'),
+  /** Quoted. */
+  column: column.text('attname'),
+  /** The type of the searched values inside the column: `regclass`, `money`, `aclitem[]`. */
+  type: column.text('type'),
+  path: column.text('path'),
+});
 
 /**
  * The values of the searched types in one row that COPY returned for the column, without NULL. Each element of an array

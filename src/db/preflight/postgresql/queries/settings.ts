@@ -1,24 +1,8 @@
 import { quoteIdentifier } from '../../../../postgresql/quote.ts';
-import { decodeBoolean, decodeOptionalText, decodeText, type PostgresqlRow } from '../../../../postgresql/rows.ts';
+import { decodeText } from '../../../../postgresql/rows.ts';
 import { column, columns, type PostgresqlQuery, type RowOf, rowQuery, rowsQuery, type ValueOf } from '../query.ts';
 
-export interface ServerSetting {
-  /**
-   * reset_val of pg_settings: the value that the session began with. The value is not read from the present setting,
-   * because the read-only transaction changes some settings.
-   */
-  readonly value: string;
-  /** The unit of a bare number in the setting: `ms`, `kB`, `8kB`; undefined: no unit. */
-  readonly unit: string | undefined;
-  /** pg_settings.context; `postmaster`: a change takes effect after a restart. */
-  readonly context: string;
-  /** Whether a configuration file has another value, which takes effect after a restart. */
-  readonly pendingRestart: boolean;
-  /** pg_settings.source: `default`, `configuration file`, `command line`, `database`, `user` and others. */
-  readonly source: string;
-  /** The configuration file that sets the value; undefined if there is none, or if it is hidden from this role. */
-  readonly file: string | undefined;
-}
+export type ServerSetting = ReturnType<typeof decodeSetting>;
 
 /**
  * Roles of the administrators of managed services. Membership in such a role shows, like a setting of the service, that
@@ -133,16 +117,23 @@ export const settingsQuery: PostgresqlQuery<ServerSettings> = {
   absent: new Map(),
 };
 
-function decodeSetting(row: PostgresqlRow): ServerSetting {
-  return {
-    value: decodeText(row, 'setting'),
-    unit: decodeOptionalText(row, 'unit'),
-    context: decodeText(row, 'context'),
-    pendingRestart: decodeBoolean(row, 'pending_restart'),
-    source: decodeText(row, 'source'),
-    file: decodeOptionalText(row, 'sourcefile'),
-  };
-}
+const decodeSetting = columns({
+  /**
+   * reset_val of pg_settings: the value that the session began with. The value is not read from the present setting,
+   * because the read-only transaction changes some settings.
+   */
+  value: column.text('setting'),
+  /** The unit of a bare number in the setting: `ms`, `kB`, `8kB`; undefined: no unit. */
+  unit: column.optionalText('unit'),
+  /** pg_settings.context; `postmaster`: a change takes effect after a restart. */
+  context: column.text('context'),
+  /** Whether a configuration file has another value, which takes effect after a restart. */
+  pendingRestart: column.boolean('pending_restart'),
+  /** pg_settings.source: `default`, `configuration file`, `command line`, `database`, `user` and others. */
+  source: column.text('source'),
+  /** The configuration file that sets the value; undefined if there is none, or if it is hidden from this role. */
+  file: column.optionalText('sourcefile'),
+});
 
 /** Returns the setting names that an object has as keys, typed as setting names. */
 export function settingKeys(values: Readonly<Partial<Record<SettingName, unknown>>>): readonly SettingName[] {
