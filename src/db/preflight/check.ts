@@ -51,31 +51,27 @@ export interface DatabaseCheck<Facts, Q extends CheckQueries> extends CheckDescr
   ) => CheckOutcome;
 }
 
-/** The migration methods that a check of this severity can block. */
-export function blockableMethods(
-  severity: MethodSeverity,
-  methods: readonly MigrationMethod[],
-): readonly MigrationMethod[] {
-  return methods.filter((method) => severity[method] === 'blocker');
-}
-
 /**
- * Wraps `evaluate` so that it throws in tests when an outcome blocks a method outside `mayBlock`. A method that is
- * missing in `mayBlock` could count as proven although the outcome of the check is unknown. In the release build
- * `evaluate` does not throw for such an outcome.
+ * Completes a check with the methods that it can block. `evaluate` throws in tests when an outcome blocks another method:
+ * a method that is missing in `mayBlock` could count as proven although the outcome of the check is unknown. In the
+ * release build `evaluate` does not throw for such an outcome.
  */
-export function assertDeclaredBlocks<Args extends readonly unknown[]>(
-  id: string,
-  mayBlock: readonly MigrationMethod[],
-  evaluate: (...args: Args) => CheckOutcome,
-): (...args: Args) => CheckOutcome {
-  return (...args) => {
-    const outcome = evaluate(...args);
-    const excess = outcome.blocks.filter((method) => !mayBlock.includes(method));
-    const isRelease = typeof __TEST_BUILD__ !== 'undefined' && !__TEST_BUILD__;
-    if (excess.length > 0 && !isRelease)
-      throw new Error(`check ${id} blocks ${excess.join(' and ')}, which its severity excludes`);
-    return outcome;
+export function withBlocks<
+  Args extends readonly unknown[],
+  Check extends Pick<CheckDescription, 'id' | 'severity'> & { readonly evaluate: (...args: Args) => CheckOutcome },
+>(check: Check, methods: readonly MigrationMethod[]) {
+  const mayBlock = methods.filter((method) => check.severity[method] === 'blocker');
+  return {
+    ...check,
+    mayBlock,
+    evaluate(...args: Args): CheckOutcome {
+      const outcome = check.evaluate(...args);
+      const excess = outcome.blocks.filter((method) => !mayBlock.includes(method));
+      const isRelease = typeof __TEST_BUILD__ !== 'undefined' && !__TEST_BUILD__;
+      if (excess.length > 0 && !isRelease)
+        throw new Error(`check ${check.id} blocks ${excess.join(' and ')}, which its severity excludes`);
+      return outcome;
+    },
   };
 }
 

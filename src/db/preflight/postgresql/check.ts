@@ -1,11 +1,5 @@
 import { countOf } from '../../../base/text.ts';
-import {
-  assertDeclaredBlocks,
-  blockableMethods,
-  buildFinding,
-  type DatabaseCheck,
-  type ServerCheck,
-} from '../check.ts';
+import { buildFinding, type DatabaseCheck, type ServerCheck, withBlocks } from '../check.ts';
 import {
   type CheckFinding,
   type CheckOutcome,
@@ -82,26 +76,14 @@ export const postgresqlMethods: readonly MigrationMethod[] = ['continuous', 'dum
 export function declareServerCheck<Q extends PostgresqlCheckQueries>(
   check: Omit<PostgresqlServerCheck<Q>, 'scope' | 'mayBlock'>,
 ): PostgresqlServerCheck<Q> {
-  const mayBlock = blockableMethods(check.severity, postgresqlMethods);
-  return {
-    ...check,
-    scope: 'server',
-    mayBlock,
-    evaluate: assertDeclaredBlocks(check.id, mayBlock, check.evaluate),
-  };
+  return { ...withBlocks(check, postgresqlMethods), scope: 'server' };
 }
 
 /** Declares a check of each database; the types of the values in `evaluate` follow from its queries. */
 export function declareDatabaseCheck<Q extends PostgresqlCheckQueries>(
   check: Omit<PostgresqlDatabaseCheck<Q>, 'scope' | 'mayBlock'>,
 ): PostgresqlDatabaseCheck<Q> {
-  const mayBlock = blockableMethods(check.severity, postgresqlMethods);
-  return {
-    ...check,
-    scope: 'database',
-    mayBlock,
-    evaluate: assertDeclaredBlocks(check.id, mayBlock, check.evaluate),
-  };
+  return { ...withBlocks(check, postgresqlMethods), scope: 'database' };
 }
 
 /** The finding of a check of the server: `unknown` or `skip` if a query has no value. */

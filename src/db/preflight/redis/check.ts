@@ -1,7 +1,7 @@
 import { quoteShellArg } from '../../../base/text.ts';
 import { parseKeyspace, type RedisInfo } from '../../../redis/info.ts';
 import { formatCommand } from '../../../redis/quote.ts';
-import { assertDeclaredBlocks, blockableMethods, type ServerCheck } from '../check.ts';
+import { type ServerCheck, withBlocks } from '../check.ts';
 import { type CheckOutcome, type FindingFix, type MigrationMethod, skipOutcome, unknownOutcome } from '../finding.ts';
 import { type CheckQueries, type QueryResult, valueOr } from '../query.ts';
 import type { AclRules, DryRunResult } from './queries.ts';
@@ -17,13 +17,7 @@ export const redisMethods: readonly MigrationMethod[] = ['continuous', 'scan'];
 export function declareRedisCheck<Q extends CheckQueries>(
   check: Omit<RedisCheck<Q>, 'scope' | 'mayBlock'>,
 ): RedisCheck<Q> {
-  const mayBlock = blockableMethods(check.severity, redisMethods);
-  return {
-    ...check,
-    scope: 'server',
-    mayBlock,
-    evaluate: assertDeclaredBlocks(check.id, mayBlock, check.evaluate),
-  };
+  return { ...withBlocks(check, redisMethods), scope: 'server' };
 }
 
 /** Changes a setting of the running server and its configuration file; the undo script restores `observed`. */
