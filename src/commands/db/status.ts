@@ -15,7 +15,7 @@ import {
 
 export const dbStatus: CommandSpec<CommandContext> = {
   description:
-    'Shows the latest migration into a cluster, as the service reports it. The command needs no access to the source; `db watch` shows the progress in detail, from the source. With --watch, a line follows whenever the service reports another state, until the migration has ended: exit code 1 when it ended with an error. `-o ndjson` prints one object for each state.',
+    'Shows the latest migration into a cluster, as the service reports it. The command needs no access to the source; `db watch` shows the progress in detail, from the source. With --watch, a line follows whenever the service reports another state, until the migration has ended: exit code 1 when it ended with an error. `-o ndjson` prints one object for each state.\n\nWithout --watch the exit code is 0 when the status was read, whatever it says: a database that failed has the phase error in `-o json`. `db watch --until-idle` ends with exit code 1 when a database has failed.',
   arguments: [clusterArgument],
   options: [
     { name: 'watch', description: 'Follow the migration until it has ended' },
@@ -23,6 +23,11 @@ export const dbStatus: CommandSpec<CommandContext> = {
   ],
   examples: [
     { text: 'Show the migration into a cluster', command: 'cloudctl db status 3b643ad7-65aa-4066-b45b-1c64b6db600a' },
+    {
+      text: 'Find out in a script whether a database has failed',
+      command:
+        'cloudctl db status 3b643ad7-65aa-4066-b45b-1c64b6db600a -o json | jq -e \'all(.databases[]?; .phase != "error" and .error == null)\'',
+    },
     {
       text: 'Follow the migration until it has ended',
       command: 'cloudctl db status 3b643ad7-65aa-4066-b45b-1c64b6db600a --watch',

@@ -1,5 +1,6 @@
 import { CliError } from '../../base/errors.ts';
 import { sanitizeReportLine } from '../../base/sanitize.ts';
+import { formatBytes } from '../../base/text.ts';
 import type { Clock } from '../../platform/host.ts';
 import { ConnectError, clientErrorCodes } from '../../platform/network-errors.ts';
 import { connectPostgresql } from '../../postgresql/connection.ts';
@@ -39,6 +40,8 @@ interface FoundObject {
   readonly name: string;
   readonly database: string;
   readonly isActive: boolean;
+  /** Bytes of WAL that the source keeps for the slot; undefined if it does not say. */
+  readonly retained?: number | undefined;
 }
 
 const connectLimit = 10_000;
@@ -92,6 +95,18 @@ export function describeRemainsQuery(marks: MigrationMarks): readonly string[] {
   ];
 }
 
+/** What an unused slot does, for a person who must decide whether its removal can wait. */
+export const slotRisk = 'an unused replication slot retains WAL until the disk of the source is full';
+
+/** The slots that this machine has recorded of the migration and not only assumed, and lines for psql that drop those that are left. */
+export function recordedSlots({ record }: MigrationMarks): Pick<SourceRemains, 'own' | 'script'> {
+  const certain = (record?.slots ?? []).filter(({ grade }) => grade === 'proven' || grade === 'inferred');
+  const slots = certain.map(({ name, database }): FoundObject => {
+    return { kind: 'replication slot', name, database, isActive: false };
+  });
+  return { own: slots.map(describe), script: removalScript(slots) };
+}
+
 /** What a person runs on a PostgreSQL source, in each migrated database, to see that nothing is left: it returns no row. */
 function postgresRemainsSql(marks: MigrationMarks): string {
   const { prefix, names, before } = marksOf(marks);
@@ -105,8 +120,11 @@ function postgresRemainsSql(marks: MigrationMarks): string {
   const slots = others === '' ? '' : ` AND slot_name NOT IN (${others})`;
   const own = marks.record === undefined ? '' : known('pubname');
   const publications = own === '' ? '' : ` WHERE ${own}`;
-  return `${searchPathStatement} SELECT 'replication slot' AS object, slot_name::text AS name, database::text, active::text FROM pg_replication_slots WHERE slot_type = 'logical'${slots} UNION ALL SELECT 'publication', pubname::text, current_database()::text, NULL FROM pg_publication${publications};`;
+  return `${searchPathStatement} SELECT 'replication slot' AS object, slot_name::text AS name, database::text, active::text, ${retained} AS retained_bytes FROM pg_replication_slots WHERE slot_type = 'logical'${slots} UNION ALL SELECT 'publication', pubname::text, current_database()::text, NULL, NULL FROM pg_publication${publications};`;
 }
+
+/** A standby does not know the end of the WAL of its primary. */
+const retained = 'CASE WHEN NOT pg_is_in_recovery() THEN (pg_current_wal_lsn() - restart_lsn)::text END';
 
 function marksOf({ id, record, slots = [] }: MigrationMarks) {
   return {
@@ -132,9 +150,10 @@ function sortByOwner(found: readonly FoundObject[], unread: readonly string[], m
   };
 }
 
-function describe({ kind, name, database, isActive }: FoundObject): string {
+function describe({ kind, name, database, isActive, retained: bytes }: FoundObject): string {
   const where = database === '' ? '' : ` in database ${database}`;
-  return sanitizeReportLine(`${kind} ${name}${where}${isActive ? ' (active)' : ''}`, 300);
+  const held = bytes === undefined ? '' : `, which retains ${formatBytes(bytes)} of WAL`;
+  return sanitizeReportLine(`${kind} ${name}${where}${isActive ? ' (active)' : ''}${held}`, 300);
 }
 
 /** A publication is dropped in its own database only, and the manual asks the same for a logical slot. */
@@ -173,9 +192,15 @@ async function readObjects(
     : [];
   for (const dbname of names) {
     try {
-      for (const { object, name, database, active } of await read(dbname, sql.replace(/;$/, ''))) {
+      for (const { object, name, database, active, retained_bytes: bytes } of await read(
+        dbname,
+        sql.replace(/;$/, ''),
+      )) {
         const kind = object === 'publication' ? 'publication' : 'replication slot';
-        const one = { kind, name: name ?? '', database: database ?? '', isActive: active === 'true' } as const;
+        const one = {
+          ...({ kind, name: name ?? '', database: database ?? '', isActive: active === 'true' } as const),
+          retained: bytes == null ? undefined : Number(bytes),
+        };
         found.set(`${kind} ${one.name} ${one.database}`, one);
       }
     } catch (error) {

@@ -16,7 +16,14 @@ import type { DbSource } from '../source/index.ts';
 import { leftoverLines, migrationView, nextSteps, requireMigration, settleInterrupted } from '../watch/index.ts';
 import { listStarted } from '../watch/record.ts';
 import { describeLock } from './follow.ts';
-import { describeCleanSource, describeRemainsQuery, findSourceRemains, type MigrationMarks } from './remains.ts';
+import {
+  describeCleanSource,
+  describeRemainsQuery,
+  findSourceRemains,
+  type MigrationMarks,
+  recordedSlots,
+  slotRisk,
+} from './remains.ts';
 
 interface StopOptions {
   readonly cluster: string;
@@ -127,7 +134,9 @@ async function reportRemains(
   const leftovers = leftoverLines(raw);
   if (source === undefined && leftovers.length > 0)
     throw new CliError('api_error', 'the migration has ended, and the service left objects of it', {
-      detail: leftovers.join('; '),
+      detail: [...leftovers, ...(leftovers.some((one) => one.includes('replication slot')) ? [slotRisk] : [])].join(
+        '; ',
+      ),
       hint: 'remove the objects, then run the same command again with `--source`, which checks that nothing is left',
     });
   // What is left on a source is read below.
@@ -140,13 +149,14 @@ async function reportRemains(
     host.signals,
     'the check of the source was interrupted; the migration was stopped',
     (signal) => findSourceRemains(source, marks, { clock: host.clock, signal, ignoreDbs }),
-  );
+  ).catch((error: unknown) => {
+    throw source.engine === 'redis' ? error : withSlots(error, marks);
+  });
   // A cut-over that is given up may have left the source read-only.
   const lock = source.engine === 'redis' ? undefined : await describeLock({ source, ignoreDbs });
   if (lock !== undefined) await output.warn(lock);
   if (own.length > 0) {
-    const retained =
-      source.engine === 'redis' ? [] : ['an unused slot retains WAL until the disk of the source is full'];
+    const retained = source.engine === 'redis' ? [] : [slotRisk];
     // A service that lists what it could not remove does not try again.
     const wait =
       leftoverLines(raw, ['source']).length > 0 ? undefined : 'wait a minute, and run the same command again';
@@ -161,8 +171,25 @@ async function reportRemains(
   }
   if (doubtful.length > 0)
     await output.note(
-      `Not proven that nothing is left on the source: ${doubtful.join('; ')}. Drop what nothing else uses.`,
+      `Not proven that nothing is left on the source: ${doubtful.join('; ')}. Drop what nothing else uses${source.engine === 'redis' ? '' : `, a slot with SELECT pg_catalog.pg_drop_replication_slot('NAME'): ${slotRisk}`}.`,
       maxTextLength,
     );
   else await output.note(describeCleanSource(source.engine));
+}
+
+/** A source that cannot be read may have the slots of the migration. */
+function withSlots(error: unknown, marks: MigrationMarks): unknown {
+  if (!(error instanceof CliError) || error.code !== 'source_unreachable') return error;
+  const { code, message, detail = '', hint = '', exitCode, cause } = error;
+  const { own, script } = recordedSlots(marks);
+  const known = own.length === 0 ? '' : `; the migration had ${own.join(', ')}`;
+  const remove =
+    script.length === 0
+      ? []
+      : ['; until then, these lines in psql on the source drop the slots that are left:', ...script];
+  return new CliError(code, message, {
+    detail: `${detail}; ${slotRisk}${known}`,
+    hint: `${hint}${remove.join('\n')}`,
+    ...{ exitCode, cause },
+  });
 }

@@ -1,6 +1,8 @@
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { dbStatus } from '../../../src/commands/db/status.ts';
 import { objectsOn, startSource, startTarget, waitUntil } from '../../db/engine/servers.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import type { Postgres } from '../../fixtures/postgres.ts';
@@ -78,6 +80,12 @@ it('one of three databases fails: every command says so, and the hints lead to a
     async () => (await phases()).three === 'streaming' && (await phases()).one === 'streaming',
     'the copy',
   );
+  // A status that was read is exit code 0; a script finds the database with the line of the help.
+  const read = await db('status', cluster, '-o', 'json');
+  const line = /jq -e '([^']*)'/.exec((dbStatus.examples ?? []).map(({ command }) => command).join('\n'))?.[1] ?? '';
+  expect([read.code, spawnSync('jq', ['-e', line], { input: read.out }).status]).toEqual([0, 1]);
+  const rest = JSON.stringify({ databases: read.json<Migration>().databases.filter(({ name }) => name !== 'two') });
+  expect(spawnSync('jq', ['-e', line], { input: rest }).status).toBe(0);
 
   const watched = await db('watch', ...from, '--until-idle', '--interval', '1s', '-o', 'json');
   expect(watched.code).toBe(1);
