@@ -35,7 +35,7 @@ import {
 } from '../watch/index.ts';
 import type { WatchRecord } from '../watch/record.ts';
 import { countWrites, readActivity } from './activity.ts';
-import { type CutoverFacts, hasMigrationFailed, isSourceIdle } from './checklist.ts';
+import { type CutoverFacts, cutoverChecklist, firstOpenLine, hasMigrationFailed, isSourceIdle } from './checklist.ts';
 import { compareDatabases } from './compare.ts';
 import { withoutLargeObjects } from './comparison.ts';
 import { findCopies, listLeftOut } from './left-out.ts';
@@ -47,7 +47,7 @@ import { findSequenceDifferences } from './postgresql/sequences.ts';
 import { queryCatalogRows } from './postgresql/tables.ts';
 import { listUnlogged } from './postgresql/unlogged.ts';
 import { openRedisPair } from './redis/pair.ts';
-import { findSourceRemains, marksOfMigration } from './remains.ts';
+import { findKeptRoles, findSourceRemains, marksOfMigration } from './remains.ts';
 import { targetInputs, targetLoginHint } from './target.ts';
 
 /** Which migration is switched over. */
@@ -66,6 +66,8 @@ export interface Cutover {
 }
 
 interface CheckCutoverOptions extends Cutover {
+  /** Lines of the checklist that the user has checked. */
+  readonly accepted: readonly string[];
   readonly signal: AbortSignal;
   /** Called before each check of the cut-over. */
   readonly onCheck: (what: string) => void;
@@ -83,7 +85,11 @@ export async function checkCutover(api: ApiClient, options: CheckCutoverOptions)
   const { migration, shown } = await readMigrationFact(api, options);
   const facts = await checkServers(options, migration, shown);
   const leftOut = listLeftOut(typeof shown === 'object' ? shown : undefined, options.ignoreDbs);
-  return { ...facts, leftOut: await findCopies(leftOut, options.target, options.signal) };
+  const all = { ...facts, leftOut: await findCopies(leftOut, options.target, options.signal) };
+  // Until then the roles of the migration own everything.
+  const isLeft = firstOpenLine(cutoverChecklist({ ...all, accepted: options.accepted })) !== undefined;
+  if (isLeft || typeof shown !== 'object') return all;
+  return { ...all, keptRoles: await findKeptRoles(options.target, shown.id, options.signal) };
 }
 
 async function checkServers(

@@ -77,6 +77,8 @@ export interface CutoverFacts {
   readonly access?: ServerAccess | string;
   /** What the migration has left on both servers, as nouns; `observed` is said if that is nothing. */
   readonly clean?: { readonly left: readonly string[]; readonly observed: string } | string;
+  /** Which roles of the migration stay on the target, as sentences; read when every line is done. */
+  readonly keptRoles?: readonly string[];
   /** Lines that the user has accepted. */
   readonly accepted?: readonly string[];
   /** Unlogged tables whose rows the target lacks; `isAccepted` by the user. */
@@ -237,13 +239,13 @@ function stoppedLine({ migration }: CutoverFacts): ChecklistLine {
   return { ...line, state: hasEnded ? 'done' : 'open', observed: description };
 }
 
-function cleanLine({ clean }: CutoverFacts): ChecklistLine {
+function cleanLine({ clean, keptRoles = [] }: CutoverFacts): ChecklistLine {
   const line = { id: 'clean', title: 'nothing of the migration is left' } as const;
   if (clean === undefined) return { ...line, ...notChecked };
   if (typeof clean === 'string') return { ...line, state: 'unknown', observed: clean };
   return clean.left.length > 0
     ? { ...line, state: 'open', observed: listShort(clean.left) }
-    : { ...line, state: 'done', observed: clean.observed };
+    : { ...line, state: 'done', observed: [clean.observed, ...keptRoles].join('; ') };
 }
 
 /** No step, but what the end of all steps does not mean: the application of these databases is not switched. */

@@ -33,7 +33,7 @@ import { compareAccess, restoreAccess } from './postgresql/access-script.ts';
 import { accessSections } from './postgresql/access-statements.ts';
 import { readLock } from './postgresql/fence.ts';
 import { type ComparedTables, type FollowResult, type FollowView, listShort, Progress } from './progress.ts';
-import { findSourceRemains, marksOfMigration } from './remains.ts';
+import { findKeptRoles, findSourceRemains, marksOfMigration } from './remains.ts';
 import { type Attempt, describeMove, hasMoved, lookPause, waitForRest, writersOf } from './rest.ts';
 import { targetInputs, targetLoginHint } from './target.ts';
 import type { Window } from './window.ts';
@@ -516,11 +516,12 @@ class Follow implements Attempt {
     };
   }
 
-  /** What the target has of the databases that are left out; its owner changes with the end of the migration. */
-  async #readCopies(): Promise<void> {
+  /** What the target keeps: of the databases that are left out, and roles. Both change with the end of the migration. */
+  async #readKept(): Promise<void> {
     const { leftOut = [] } = this.progress.facts;
     const found = await findCopies(leftOut, this.options.target, this.signal);
-    this.progress.facts = { ...this.progress.facts, leftOut: found };
+    const keptRoles = await findKeptRoles(this.options.target, this.#migration?.id, this.signal);
+    this.progress.facts = { ...this.progress.facts, leftOut: found, keptRoles };
   }
 
   /** What can be done while the application still runs is done before it is stopped. */
@@ -555,7 +556,7 @@ class Follow implements Attempt {
       const open = this.progress.openLine();
       if (open === undefined) {
         await this.#requireRest();
-        return this.#readCopies();
+        return this.#readKept();
       }
       const { access } = this.progress.facts;
       if (isApplied && round === 0 && typeof access === 'object' && target.engine === 'postgresql') {

@@ -35,6 +35,8 @@ export interface FollowResult {
   readonly lock?: string | undefined;
   /** Which databases stay on the source, as sentences. */
   readonly leftOut?: string | undefined;
+  /** Which roles of the migration stay on the target, as sentences. */
+  readonly keptRoles?: readonly string[] | undefined;
   /** When the first run began. */
   readonly startedAt: number;
   readonly endedAt: number;
@@ -97,6 +99,7 @@ export class Progress {
       unproven: [...this.unproven.values(), ...listUnproven(this.lines())],
       lock,
       leftOut: describeLeftOut(this.facts.leftOut ?? []),
+      keptRoles: this.facts.keptRoles,
       startedAt: events[0]?.at ?? this.startedAt,
       endedAt: this.#options.clock.now(),
       failure,

@@ -1,12 +1,12 @@
 import { CliError } from '../../base/errors.ts';
-import { sanitizeReportLine } from '../../base/sanitize.ts';
-import { formatBytes } from '../../base/text.ts';
+import { maxTextLength, sanitizeReportLine } from '../../base/sanitize.ts';
+import { countOf, formatBytes } from '../../base/text.ts';
 import type { Clock } from '../../platform/host.ts';
 import { ConnectError, clientErrorCodes } from '../../platform/network-errors.ts';
 import { connectPostgresql } from '../../postgresql/connection.ts';
 import type { PostgresqlEndpoint } from '../../postgresql/endpoint.ts';
 import { formatPsqlConnect, searchPathStatement } from '../../postgresql/psql-script.ts';
-import { quoteLiteral } from '../../postgresql/quote.ts';
+import { quoteIdentifier, quoteLiteral } from '../../postgresql/quote.ts';
 import { connectRedis } from '../../redis/connection.ts';
 import { parseInfo } from '../../redis/info.ts';
 import { replicationName } from '../engine/tools.ts';
@@ -105,6 +105,50 @@ export function recordedSlots({ record }: MigrationMarks): Pick<SourceRemains, '
     return { kind: 'replication slot', name, database, isActive: false };
   });
   return { own: slots.map(describe), script: removalScript(slots) };
+}
+
+/**
+ * The roles of the migration that stay on the target, as sentences: such a role owns what no other role was to own without a
+ * decision, such as objects of superusers of the source. A target that does not answer leaves this unknown.
+ */
+export async function findKeptRoles(
+  target: DbSource,
+  id: string | undefined,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  if (target.engine !== 'postgresql' || id === undefined || id === '') return [];
+  const prefix = replicationName(id, '');
+  try {
+    const rows = await query(
+      target.source,
+      target.source.dbname,
+      `SELECT r.rolname AS role, d.datname AS database, count(d.datname)::text AS objects FROM pg_roles r
+       LEFT JOIN pg_shdepend s ON s.refclassid = 'pg_authid'::regclass AND s.refobjid = r.oid AND s.deptype = 'o'
+       LEFT JOIN pg_database d ON d.oid = s.dbid
+       WHERE left(r.rolname, ${prefix.length}) = ${quoteLiteral(prefix)} AND NOT r.rolcanlogin GROUP BY 1, 2 ORDER BY 1, 2`,
+      signal,
+    );
+    return [...new Set(rows.map(({ role }) => role ?? ''))].map((role) => {
+      const owned = rows.filter((row) => row.role === role && row.database != null);
+      const places = owned.map(({ database, objects }) => `${countOf(Number(objects), 'object')} in ${database}`);
+      const name = quoteIdentifier(role);
+      const inside =
+        owned.length === 0
+          ? ''
+          : `in ${owned.map(({ database }) => database).join(' and ')} run REASSIGN OWNED BY ${name} TO NEW_OWNER; DROP OWNED BY ${name}; then `;
+      const whom =
+        owned.length === 0
+          ? ''
+          : ' Choose a NEW_OWNER that is no superuser, because views and functions run with the rights of their owner.';
+      return sanitizeReportLine(
+        `The role ${role} stays on the target: it cannot log in${places.length === 0 ? '' : `, and owns ${places.join(', ')}`}. To remove it, ${inside}run DROP ROLE ${name};${whom}`,
+        maxTextLength,
+      );
+    });
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    return [];
+  }
 }
 
 /** What a person runs on a PostgreSQL source, in each migrated database, to see that nothing is left: it returns no row. */

@@ -81,7 +81,7 @@ async function check(run: Run): Promise<ExitCode> {
   const api = await run.actor.api();
   const facts = await runUntilSignal(host.signals, 'the checks were interrupted; nothing was changed', (signal) =>
     checkCutover(api, {
-      ...{ ...run.cutover, signal },
+      ...{ ...run.cutover, accepted: run.accepted, signal },
       onCheck: (what) => void progress.show(sanitizeReportLine(what)),
     }),
   ).finally(() => progress.stop());
@@ -104,7 +104,10 @@ async function check(run: Run): Promise<ExitCode> {
   if (open === undefined) {
     const lock = await describeLock(run.cutover);
     await output.note(
-      lastNotes(source, { unproven: listUnproven(lines), lock, leftOut: describeLeftOut(facts.leftOut ?? []) }),
+      lastNotes(source, {
+        ...{ unproven: listUnproven(lines), lock, keptRoles: facts.keptRoles },
+        leftOut: describeLeftOut(facts.leftOut ?? []),
+      }),
     );
     return 0;
   }
@@ -213,11 +216,17 @@ function commandsOf(
 
 function lastNotes(
   { engine }: DbSource,
-  { unproven = [], leftOut, lock }: Partial<Pick<FollowResult, 'unproven' | 'leftOut' | 'lock'>>,
+  {
+    unproven = [],
+    leftOut,
+    lock,
+    keptRoles = [],
+  }: Partial<Pick<FollowResult, 'unproven' | 'leftOut' | 'lock' | 'keptRoles'>>,
 ): readonly string[] {
   return [
     'Every step is done. Next, switch the application to the target.',
     ...(leftOut === undefined ? [] : [leftOut]),
+    ...keptRoles,
     ...unproven.map((one) => sanitizeReportLine(`Not proven: ${one}.`)),
     // What no line of the checklist looks at.
     ...(engine === 'redis'

@@ -252,7 +252,22 @@ it('a run that ends without success names the command that ends the lock of the 
   const stopped = await db('stop', ...cutover.slice(0, -2), '--yes');
   for (const hint of [ran.err, checked.error().hint, stopped.err])
     expect(hint).toContain('ALTER DATABASE "shop" RESET default_transaction_read_only');
-  await source.query('ALTER DATABASE shop RESET default_transaction_read_only');
+  // The hint is followed as it was printed.
+  const undo = /is read-only .*, run `([^`]*)`/.exec(checked.error().hint ?? '')?.[1] ?? '';
+  await expect(source.query('INSERT INTO t DEFAULT VALUES', 'shop')).rejects.toThrow('read-only');
+  const own = undo.replace(`:${source.port}/`, `:${source.ownPort}/`);
+  const env = { ...process.env, PGPASSWORD: source.password, PGSSLMODE: 'disable' };
+  execFileSync('sh', ['-c', own], { env, stdio: 'ignore' });
+  await source.query('INSERT INTO t DEFAULT VALUES', 'shop');
+});
+
+it('what the service does not copy is printed by the command that the checklist names', async () => {
+  const { cutover, db } = await openPostgresql({ more: 'GRANT SELECT ON t TO PUBLIC' });
+  const checked = await db('cutover', ...cutover);
+  const [, count = '', command = ''] =
+    /the service has (\d+) warnings? about what it does not copy: `cloudctl ([^`]*)`/.exec(checked.err) ?? [];
+  const shown = await db(...command.split(' ').slice(1));
+  expect([shown.code, Number(count)]).toEqual([0, shown.err.match(/^warning: /gm)?.length]);
 });
 
 it('Ctrl-C says that nothing was changed, and the command that continues', async () => {
@@ -412,6 +427,24 @@ it('names a database that is left out, in every output, and what the target has 
     observed: expect.stringMatching(/crm.*postgres/s),
   });
   for (const server of [source, target]) await server.query('DROP DATABASE IF EXISTS crm WITH (FORCE)');
+});
+
+it('names the role of the migration that keeps objects of a superuser, and the statements that remove it', async () => {
+  const { cutover, db } = await openPostgresql({ more: 'CREATE VIEW v AS SELECT 1 AS one' });
+  const ran = await db('cutover', ...cutover, ...words, '--apply', '--yes');
+  expect(ran.code).toBe(0);
+  expectGolden('db-cutover-follow', masked(ran.err).replaceAll(/cloudctl_[0-9a-z_]+/g, 'cloudctl_ROLE'));
+  const again = await db('cutover', ...cutover);
+  expect(again.code).toBe(0);
+  for (const { err } of [ran, again]) expect(err).toMatch(/^The role cloudctl_\w+ stays on the target: /m);
+  const [, reassign = '', drop = ''] = /in shop run (REASSIGN .*); then run (DROP ROLE [^;]*);/.exec(again.err) ?? [];
+  await target.query('CREATE ROLE keeper');
+  await target.query(reassign.replace('NEW_OWNER', 'keeper'), 'shop');
+  await target.query(drop, 'shop');
+  const last = await db('cutover', ...cutover);
+  expect(last.err).not.toContain('stays on the target');
+  await target.query('DROP DATABASE shop WITH (FORCE)');
+  await target.query('DROP ROLE keeper');
 });
 
 it('is refused before any request without a confirmation', async () => {

@@ -26,6 +26,7 @@ test('a Redis migration is ready when the replica has everything, and done when 
       clock: systemClock,
       signal: new AbortController().signal,
       acceptedTables: [],
+      accepted: [],
       onCheck: (what) => what === 'comparing the contents' && onContents(),
     });
     return Object.fromEntries(cutoverChecklist(facts).map(({ id, state }) => [id, state]));
@@ -71,7 +72,7 @@ test('a Redis migration is ready when the replica has everything, and done when 
 
 const options = {
   ...{ cluster: 'uuid-1', ignoreDbs: ['postgres'], slots: [], record: undefined, clock: systemClock },
-  ...{ signal: new AbortController().signal, acceptedTables: [], onCheck: () => {} },
+  ...{ signal: new AbortController().signal, acceptedTables: [], accepted: [], onCheck: () => {} },
 };
 
 test('a replica of somebody else says nothing about a target that is none', async () => {
