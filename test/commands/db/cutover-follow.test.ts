@@ -235,6 +235,8 @@ it('a fence ends the writes while the command waits, and the migration is stoppe
   await source.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'the shop'");
   const ran = await running.ended;
   expect([ran.code, ran.err]).toEqual([0, expect.not.stringContaining('error:')]);
+  // The lock that is still there after the switch is told, too.
+  expect(ran.err).toMatch(/^The source is read-only \(shop\).* RESET default_transaction_read_only/m);
   expect(await left()).toBe(0);
   // The application can write after the switch.
   await target.query("INSERT INTO t (note) VALUES ('switched')", 'shop');
@@ -298,8 +300,10 @@ it('Ctrl-C after the stop says that it was sent, and the same command waits for 
   expectGolden('db-cutover-follow', masked(JSON.stringify(ran.error(), undefined, 2)));
   const again = await runCloudctl(host, followed);
   expect([again.code, await left()]).toEqual([0, 0]);
-  // The continued run has set no sequence, so the statement is that of the first run.
-  expect(readFileSync(page, 'utf8')).toMatch(/<td>SELECT pg_catalog\.setval/);
+  // The continued run has set no sequence, so the statement is that of the first run, in the page of the last.
+  const html = readFileSync(page, 'utf8');
+  expect(html).toMatch(/<td>SELECT pg_catalog\.setval/);
+  expect(html).toMatch(/the run began.*the cut-over was interrupted.*another run began.*every step is done/s);
   expect(await target.query("SELECT relispopulated AS full FROM pg_class WHERE relname = 'slow'", 'shop')).toEqual([
     { full: true },
   ]);

@@ -60,6 +60,8 @@ test('the page of the window escapes what servers say, and loads nothing', () =>
       lines,
       events: [{ at: 1500, what: 'sequences set on the target', evidence: "SELECT setval('<script>', 1)\nSELECT 2" }],
       unproven: ['<b>1 table</b>'],
+      leftOut: 'crm <i>stays</i>',
+      lock: 'locked: run <i>this</i>',
       startedAt: 0,
       endedAt: 3000,
       failure: undefined,
@@ -70,6 +72,7 @@ test('the page of the window escapes what servers say, and loads nothing', () =>
   });
   expect(page).toContain('1.5 s');
   expect(page).toContain('after 3.0 s');
-  expect(page).not.toMatch(/<script|<b>|href=|src=/);
+  expect(page).not.toMatch(/<script|<b>|<i>|href=|src=/);
+  for (const text of ['crm &lt;i&gt;stays', 'locked: run &lt;i&gt;this']) expect(page).toContain(text);
   expect(page).toContain("default-src 'none'");
 });
