@@ -365,6 +365,7 @@ const notFollowed: Readonly<Record<string, Readonly<Record<string, readonly stri
   },
   'is a part of another text': {
     'auth/doctor/browser.ts': ['use …'],
+    'db/cutover/stop.ts': ['; until then, these lines in psql on the source drop the slots that are left:'],
     'auth/doctor/diagnose.ts': ['the session belongs to other servers than the profile'],
     'auth/session/errors.ts': ['…; if they are correct, …'],
     'auth/session/store.ts': ['…, then log in again'],

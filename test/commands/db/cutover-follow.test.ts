@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -236,7 +236,7 @@ it('a fence ends the writes while the command waits, and the migration is stoppe
   const ran = await running.ended;
   expect([ran.code, ran.err]).toEqual([0, expect.not.stringContaining('error:')]);
   // The lock that is still there after the switch is told, too.
-  expect(ran.err).toMatch(/^The source is read-only \(shop\).* RESET default_transaction_read_only/m);
+  expect(ran.err.match(/ RESET default_transaction_read_only/g)).toHaveLength(2);
   expect(await left()).toBe(0);
   // The application can write after the switch.
   await target.query("INSERT INTO t (note) VALUES ('switched')", 'shop');
@@ -303,7 +303,7 @@ it('Ctrl-C after the stop says that it was sent, and the same command waits for 
   // The continued run has set no sequence, so the statement is that of the first run, in the page of the last.
   const html = readFileSync(page, 'utf8');
   expect(html).toMatch(/<td>SELECT pg_catalog\.setval/);
-  expect(html).toMatch(/the run began.*the cut-over was interrupted.*another run began.*every step is done/s);
+  expect(existsSync(page.replace('.html', '-2.html'))).toBe(false);
   expect(await target.query("SELECT relispopulated AS full FROM pg_class WHERE relname = 'slow'", 'shop')).toEqual([
     { full: true },
   ]);
@@ -440,13 +440,13 @@ it('names the role of the migration that keeps objects of a superuser, and the s
   expectGolden('db-cutover-follow', masked(ran.err).replaceAll(/cloudctl_[0-9a-z_]+/g, 'cloudctl_ROLE'));
   const again = await db('cutover', ...cutover);
   expect(again.code).toBe(0);
-  for (const { err } of [ran, again]) expect(err).toMatch(/^The role cloudctl_\w+ stays on the target: /m);
+  for (const { err } of [ran, again]) expect(err).toMatch(/DROP ROLE "cloudctl_\w+"/);
   const [, reassign = '', drop = ''] = /in shop run (REASSIGN .*); then run (DROP ROLE [^;]*);/.exec(again.err) ?? [];
   await target.query('CREATE ROLE keeper');
   await target.query(reassign.replace('NEW_OWNER', 'keeper'), 'shop');
   await target.query(drop, 'shop');
   const last = await db('cutover', ...cutover);
-  expect(last.err).not.toContain('stays on the target');
+  expect(last.err).not.toContain('DROP ROLE');
   await target.query('DROP DATABASE shop WITH (FORCE)');
   await target.query('DROP ROLE keeper');
 });
