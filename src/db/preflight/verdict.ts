@@ -133,13 +133,11 @@ function summarize(findings: readonly CheckFinding[]): Readonly<Record<FindingSt
  * correct: at most two of them, and the number of the others.
  */
 export function verdictSentence(
-  { verdict, method, methods }: Pick<PreflightConclusion, 'verdict' | 'methods'> & Pick<ConclusionInput, 'method'>,
+  { verdict, method, methods, engine }: Pick<PreflightReport, 'verdict' | 'method' | 'methods' | 'engine'>,
   conditions: readonly string[],
 ): string {
   const isChosen = method !== 'continuous' && verdict === 'continuous' && methods[method] === true;
-  const named = isChosen ? method : verdict;
-  const rule =
-    named === 'dump' || named === 'scan' ? ' No application may write to the source until the copy ends.' : '';
+  const rule = ruleOf(isChosen ? method : verdict, engine);
   const [possible, runs] = isChosen
     ? [
         `The point-in-time ${method} is possible, and so is the continuous migration`,
@@ -150,6 +148,13 @@ export function verdictSentence(
   const others = conditions.length - 2;
   const more = others > 0 ? [countOf(others, 'more premise holds', 'more premises hold')] : [];
   return `${runs} if ${[...conditions.slice(0, 2), ...more].join(', and if ')}. This is not proven.${rule}`;
+}
+
+/** What nobody may do on the source until the end. */
+function ruleOf(way: PreflightVerdict, engine: PreflightReport['engine']): string {
+  if (way === 'dump' || way === 'scan') return ' No application may write to the source until the copy ends.';
+  if (way !== 'continuous' || engine === 'redis') return '';
+  return ' No DDL on the source during the migration: it is not replicated.';
 }
 
 /** Without and with open premises. */

@@ -208,12 +208,13 @@ export function leftoverLines(raw: JsonRecord, sides?: readonly string[]): reado
   });
 }
 
-/** The rules of docs/service.md S9 that apply during a migration and after it, one line each. */
+/** The rules of docs/service.md S9 and of logical replication that apply during a migration and after it, one line each. */
 export function restrictionLines(engine: DbSource['engine']): readonly string[] {
   const rules =
     engine === 'redis'
       ? ['do not change the replication configuration of the source, or the connection between the two databases']
       : [
+          'do not create, alter or drop tables or types on the source: DDL is not replicated',
           'do not write to the migrated tables on the target',
           'do not change the replication configuration of the source, wal_level or max_replication_slots',
           'do not interrupt the connection between the two databases',

@@ -385,7 +385,7 @@ describe('--deep', () => {
 });
 
 describe('the rules of a migration', () => {
-  /** The rules of the specification for the time of a migration (4.6), as the lines of a list. */
+  /** The rules of the specification for the time of a migration (4.6), and that of DDL, as the lines of a list. */
   async function rulesAfter(answer: Parameters<typeof serverFor>[0]): Promise<readonly string[]> {
     const server = await serverFor(answer);
     const host = dbTestHost({ CLOUDCTL_BASE_URL: server.origin, CLOUDCTL_ACCESS_TOKEN: 'token' });
@@ -401,7 +401,7 @@ describe('the rules of a migration', () => {
     ['a lost answer', (_seen, response) => void response.destroy()],
     ['a refusal, because the request was sent', (_seen, response) => reply(response, 422, { id: 'x', message: 'no' })],
   ])('the rules are printed after %s', async (_what, answer) => {
-    expect(await rulesAfter(answer)).toHaveLength(3);
+    expect(await rulesAfter(answer)).toHaveLength(4);
   });
 
   it('they are not printed when nothing was sent', async () => {

@@ -34,7 +34,7 @@ const walLevel = finding('wal-level', failOutcome(['continuous'], 'replica'));
 
 test('the sentence is about the requested method, and about the best one if that is blocked', () => {
   const said = (method: 'continuous' | 'dump', conditions: readonly string[], findings: readonly CheckFinding[] = []) =>
-    verdictSentence({ ...weigh(findings, { method }), method }, conditions);
+    verdictSentence({ ...weigh(findings, { method }), method, engine: 'postgresql' }, conditions);
   const sentences = [
     said('continuous', []),
     said('dump', []),

@@ -82,10 +82,12 @@ describe.each([14, 18] as const)('on PostgreSQL %i', (version) => {
   }, 120_000);
   afterAll(() => server?.stop(), 60_000);
 
+  // The server does not record when tables change, so ddl-activity is skipped in each.
   const judged = (database: string) =>
     Object.fromEntries(
       report.findings
-        .filter((finding) => finding.database === database && own.includes(finding.id) && finding.status !== 'pass')
+        .filter(({ id, status, ...of }) => of.database === database && own.includes(id) && status !== 'pass')
+        .filter(({ id, status }) => id !== 'ddl-activity' || status !== 'skip')
         .map((finding) => [finding.id, short(finding)]),
     );
 

@@ -12,6 +12,12 @@ const truncatesLater = {
   why: 'whether the application uses TRUNCATE during the migration is not known; the report says that it may not',
 } as const;
 
+/** The application runs a function that nothing excludes. */
+const altersLater = {
+  truth: 'dump',
+  why: 'whether a function that creates or changes tables runs during the migration is not known; the report names it',
+} as const;
+
 const partitionedChild = [
   'CREATE TABLE ref (id int PRIMARY KEY)',
   'CREATE TABLE child (id int PRIMARY KEY, r int REFERENCES ref) PARTITION BY RANGE (id)',
@@ -247,5 +253,156 @@ export const rowIdentityCases: readonly PostgresCase[] = [
       'CREATE FUNCTION empty() RETURNS void LANGUAGE plpgsql AS $$BEGIN TRUNCATE public.child; END$$',
     ],
     app: ['SELECT empty()', 'INSERT INTO child VALUES (5, 1)'],
+  },
+  {
+    name: 'DDL in a procedure: a report table is dropped and created again',
+    verdict: 'continuous',
+    unproven: ['ddl-activity'],
+    differs: altersLater,
+    setup: [
+      'CREATE TABLE sales (id int PRIMARY KEY, amount int)',
+      'INSERT INTO sales VALUES (1, 1), (2, 2)',
+      `CREATE PROCEDURE rebuild() LANGUAGE plpgsql AS $$BEGIN
+        DROP TABLE IF EXISTS public.report;
+        CREATE TABLE public.report AS SELECT sum(amount) AS total FROM public.sales;
+      END$$`,
+      'CALL rebuild()',
+    ],
+    quiet: ['report'],
+    app: ['CALL rebuild()'],
+  },
+  {
+    name: 'DDL in a function: a staging table that it fills and drops',
+    verdict: 'continuous',
+    unproven: ['ddl-activity'],
+    differs: altersLater,
+    setup: [
+      'CREATE TABLE t (id int PRIMARY KEY, n int)',
+      'INSERT INTO t SELECT n, n FROM generate_series(1, 20) n',
+      `CREATE FUNCTION nightly() RETURNS void LANGUAGE plpgsql AS $$BEGIN
+        CREATE TABLE stage (id int, n int);
+        INSERT INTO stage SELECT * FROM t;
+        UPDATE stage SET n = n + 1;
+        UPDATE t SET n = stage.n FROM stage WHERE stage.id = t.id;
+        DROP TABLE stage;
+      END$$`,
+    ],
+    app: ['SELECT nightly()'],
+  },
+  {
+    name: 'DDL in a trigger: an INSERT creates the child table of its month',
+    verdict: 'continuous',
+    unproven: ['ddl-activity'],
+    differs: altersLater,
+    quick: true,
+    setup: [
+      'CREATE TABLE m (id bigserial PRIMARY KEY, at date NOT NULL, v int)',
+      `CREATE FUNCTION m_ins() RETURNS trigger LANGUAGE plpgsql AS $$
+        DECLARE t text := 'm_' || to_char(NEW.at, 'YYYYMM');
+        BEGIN
+          IF to_regclass('public.' || t) IS NULL THEN
+            EXECUTE 'CREATE TABLE ' || t || ' (PRIMARY KEY (id)) INHERITS (m)';
+          END IF;
+          EXECUTE format('INSERT INTO %I SELECT ($1).*', t) USING NEW;
+          RETURN NULL;
+        END$$`,
+      'CREATE TRIGGER ins BEFORE INSERT ON m FOR EACH ROW EXECUTE FUNCTION m_ins()',
+      "INSERT INTO m (at, v) VALUES ('2026-01-01', 1), ('2026-02-01', 2)",
+      'CREATE SEQUENCE months',
+      `CREATE FUNCTION next_month() RETURNS date LANGUAGE sql
+        AS $$SELECT (date '2026-03-01' + nextval('months') * interval '1 month')::date$$`,
+    ],
+    app: ['INSERT INTO m (at, v) VALUES (next_month(), 3)'],
+  },
+  {
+    name: 'DDL in a function: the schema of a new tenant',
+    verdict: 'continuous',
+    unproven: ['ddl-activity'],
+    differs: altersLater,
+    setup: [
+      `CREATE FUNCTION new_tenant(n text) RETURNS void LANGUAGE plpgsql AS $$BEGIN
+        EXECUTE format('CREATE SCHEMA %I', n);
+        EXECUTE format('CREATE TABLE %I.users (id serial PRIMARY KEY, mail text)', n);
+        EXECUTE format('INSERT INTO %I.users (mail) VALUES (1)', n);
+      END$$`,
+      "SELECT new_tenant('t1')",
+      'CREATE SEQUENCE s',
+    ],
+    app: ["SELECT new_tenant('x' || nextval('s'))"],
+  },
+  {
+    name: 'DDL in a function: a bulk load into a table that is UNLOGGED meanwhile',
+    verdict: 'continuous',
+    unproven: ['ddl-activity'],
+    differs: altersLater,
+    setup: [
+      'CREATE TABLE t (id int PRIMARY KEY, v text)',
+      "INSERT INTO t VALUES (1, 'a'), (2, 'b')",
+      'CREATE SEQUENCE s',
+      `CREATE FUNCTION load() RETURNS void LANGUAGE plpgsql AS $$BEGIN
+        ALTER TABLE t SET UNLOGGED;
+        INSERT INTO t SELECT 100 * nextval('s') + n, n FROM generate_series(1, 50) n;
+        ALTER TABLE t SET LOGGED;
+      END$$`,
+    ],
+    app: ['SELECT load()'],
+  },
+  {
+    name: 'DDL in a function: the partition of the next month',
+    verdict: 'continuous',
+    unproven: ['ddl-activity'],
+    differs: altersLater,
+    setup: [
+      'CREATE TABLE ev (id bigint, at date, PRIMARY KEY (id, at)) PARTITION BY RANGE (at)',
+      "CREATE TABLE ev_1 PARTITION OF ev FOR VALUES FROM ('2026-01-01') TO ('2026-02-01')",
+      "INSERT INTO ev SELECT n, '2026-01-05' FROM generate_series(1, 5) n",
+      'CREATE SEQUENCE mo START 2',
+      `CREATE FUNCTION next_partition() RETURNS void LANGUAGE plpgsql AS $$
+        DECLARE
+          m bigint := nextval('mo');
+          d date := (date '2026-01-01' + (m - 1) * interval '1 month')::date;
+        BEGIN
+          EXECUTE format('CREATE TABLE ev_%s PARTITION OF ev FOR VALUES FROM (%L) TO (%L)', m, d, d + interval '1 month');
+          INSERT INTO ev VALUES (100 + m, d);
+        END$$`,
+    ],
+    app: ['SELECT next_partition()'],
+  },
+  {
+    name: 'functions with tables that are temporary or unlogged, with indexes, and with the words of DDL alone',
+    verdict: 'continuous',
+    quick: true,
+    setup: [
+      'CREATE TABLE t (id int PRIMARY KEY, n int)',
+      'INSERT INTO t SELECT n, n FROM generate_series(1, 20) n',
+      'CREATE MATERIALIZED VIEW mv AS SELECT count(*) FROM t',
+      'CREATE SEQUENCE s',
+      `CREATE FUNCTION nightly() RETURNS void LANGUAGE plpgsql AS $$
+        DECLARE
+          tmp text := 'stage3';
+        BEGIN
+          -- CREATE TABLE stage (id int)
+          RAISE NOTICE 'create table first';
+          CREATE UNLOGGED TABLE stage (id int, n int);
+          DROP TABLE IF EXISTS stage2;
+          CREATE TEMP TABLE stage2 ON COMMIT DROP AS SELECT * FROM t;
+          EXECUTE format('CREATE TEMP TABLE %I (id int)', tmp);
+          EXECUTE 'ALTER TABLE ' || tmp || ' ADD n int';
+          EXECUTE format('DROP TABLE %I', tmp);
+          ALTER TABLE stage2 ADD more int;
+          UPDATE stage2 SET n = n + 1;
+          INSERT INTO stage SELECT id, n FROM stage2;
+          UPDATE stage SET n = n + 1;
+          ALTER TABLE t DISABLE TRIGGER USER;
+          UPDATE t SET n = stage.n FROM stage WHERE stage.id = t.id;
+          ALTER TABLE t ENABLE TRIGGER USER;
+          DROP TABLE stage;
+          DROP INDEX IF EXISTS t_n;
+          CREATE INDEX t_n ON t (n);
+          REFRESH MATERIALIZED VIEW mv;
+          ALTER SEQUENCE s RESTART WITH 7;
+        END$$`,
+    ],
+    app: ['SELECT nightly()'],
   },
 ];

@@ -1,9 +1,17 @@
 import { countOf } from '../../../../base/text.ts';
 import { firstNormalOid } from '../../../../postgresql/catalog-oids.ts';
-import { infoOutcome, passOutcome, warnOutcome } from '../../finding.ts';
+import {
+  type CheckOutcome,
+  infoOutcome,
+  passOutcome,
+  skipOutcome,
+  unknownOutcome,
+  warnOutcome,
+} from '../../finding.ts';
 import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
+import { type BodyDdl, bodyDdlQuery } from '../queries/body-ddl.ts';
 import { extensionsQuery } from '../queries/cluster.ts';
-import { featureCondition } from '../queries/database-overview.ts';
+import { featureCondition, featuresQuery } from '../queries/database-overview.ts';
 import { column, rowsQuery } from '../query.ts';
 
 /** Tables created or altered in the last day, at most 100; empty unless track_commit_timestamp is on. */
@@ -26,20 +34,30 @@ const changedTablesQuery = rowsQuery({
 
 export const ddlActivityCheck = declareDatabaseCheck({
   id: 'ddl-activity',
-  title: 'no table was created or altered in the last 24 hours',
+  title: 'no table was created or altered in the last 24 hours, and no function creates or alters any',
   headline: 'Tables change, or can change, during the migration',
-  severity: { continuous: 'warning' },
-  queries: { extensions: extensionsQuery, recentDdl: changedTablesQuery },
-  evaluate({ extensions, recentDdl }, _database, _ground, { method }) {
+  severity: { continuous: 'blocker' },
+  queries: {
+    extensions: extensionsQuery,
+    overview: featuresQuery,
+    recentDdl: changedTablesQuery,
+    bodies: bodyDdlQuery,
+  },
+  evaluate({ extensions, overview, recentDdl, bodies }, _database, _ground, { method }) {
     const makers = extensions.map(({ name }) => name).filter((name) => tableCreatingExtensions.has(name));
+    const changed =
+      recentDdl.length === 0 ? [] : [`${countOf(recentDdl.length, 'table')} created or altered in the last 24 hours`];
+    if (bodies.length > 0) return runByFunctions(bodies, recentDdl, changed);
     // An extension that can create tables changes nothing by being there.
-    if (recentDdl.length === 0) return passOutcome('none');
-    const changed = `${countOf(recentDdl.length, 'table')} created or altered in the last 24 hours`;
-    const observed = [changed, ...makers].join('; ');
+    if (changed.length === 0)
+      return overview.present.has('commit-times')
+        ? passOutcome('none')
+        : skipOutcome('the source does not record when tables change (track_commit_timestamp is off)');
+    const observed = [...changed, ...makers].join('; ');
     if (method === 'dump') return infoOutcome(observed);
     return warnOutcome(observed, {
       required: 'no CREATE, ALTER or DROP TABLE until the migration has finished',
-      detail: `Changes of the schema (DDL) are not replicated. A new column stops the replication of the whole database with "logical replication target relation … is missing replicated column", a new table with "… does not exist".${makers.length === 0 ? '' : ` ${makers.join(' and ')} can create tables automatically.`}${unlistedNote(recentDdl)}`,
+      detail: `${impact}${makers.length === 0 ? '' : ` ${makers.join(' and ')} can create tables automatically.`}${unlistedNote(recentDdl)}`,
       objects: limitObjects(recentDdl),
       fix: {
         by: 'the schema owner',
@@ -48,6 +66,44 @@ export const ddlActivityCheck = declareDatabaseCheck({
     });
   },
 });
+
+const impact =
+  'Changes of the schema (DDL) are not replicated. A new column stops the replication of the whole database with "logical replication target relation … is missing replicated column", a new table with "… does not exist".';
+
+/** Whether a function runs is not known: only track_functions would count its calls, and not those to come. */
+function runByFunctions(
+  bodies: readonly BodyDdl[],
+  recentDdl: readonly string[],
+  changed: readonly string[],
+): CheckOutcome {
+  const fired = bodies.flatMap(({ triggerOf }) => triggerOf ?? []);
+  const byTrigger =
+    fired.length === 0
+      ? ''
+      : ` ${countOf(fired.length, 'function is', 'functions are')} run by INSERT, UPDATE or DELETE of the application, through triggers of ${limitObjects([...new Set(fired)]).join(', ')}.`;
+  const named = bodies.slice(0, 3).map(({ by }) => by);
+  const more = bodies.length > named.length ? ` and ${bodies.length - named.length} more` : '';
+  const objects = [
+    ...bodies.map(
+      ({ by, statements, triggerOf }) =>
+        `${by} (${statements.join(', ')}${triggerOf === undefined ? '' : `, by a trigger of ${triggerOf}`})`,
+    ),
+    ...recentDdl,
+  ];
+  return {
+    ...unknownOutcome([`${countOf(bodies.length, 'function')} with DDL`, ...changed].join('; ')),
+    headline: 'Functions create, alter or drop tables',
+    required: 'no CREATE, ALTER or DROP of tables, schemas, types and sequences until the migration has finished',
+    premise: `no function with DDL runs during the migration (${named.join(', ')}${more})`,
+    settledBy: 'not running them, then --accept ddl-activity',
+    detail: `${impact} A table that is dropped and created again keeps its old rows on the target, and in a table that is created without a key UPDATE and DELETE fail on the source. Whether the functions run is not known.${byTrigger}${unlistedNote(objects)}`,
+    objects: limitObjects(objects),
+    fix: {
+      by: 'the operator of the application',
+      text: 'Do not run these functions until the cut-over, and pause the jobs that call them. Create the partitions and child tables of the next two weeks before the migration starts, or later on both servers. A function that needs a table for itself can use a temporary one.',
+    },
+  };
+}
 
 /** Extensions that run scheduled statements, or that create tables automatically. */
 const tableCreatingExtensions: ReadonlySet<string> = new Set([

@@ -18,6 +18,7 @@ import {
   warnOutcome,
 } from '../../finding.ts';
 import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
+import { bodyDdlQuery } from '../queries/body-ddl.ts';
 import { bodyStatementsQuery, statementsByTable } from '../queries/body-statements.ts';
 import { type PartitionedKey, partitionedKeysQuery } from '../queries/constraints.ts';
 import { featureCondition } from '../queries/database-overview.ts';
@@ -242,8 +243,13 @@ export const partitionsCheck = declareDatabaseCheck({
   title: 'no partition is created during the migration, and each row belongs to the same partition on the target',
   headline: 'A partition created during the migration stops the replication',
   severity: { continuous: 'blocker', dump: 'blocker' },
-  queries: { partitions: partitionedTablesQuery, keys: partitionedKeysQuery, bodies: bodyStatementsQuery },
-  evaluate({ partitions, keys, bodies }, database, _ground, { method }) {
+  queries: {
+    partitions: partitionedTablesQuery,
+    keys: partitionedKeysQuery,
+    bodies: bodyStatementsQuery,
+    ddl: bodyDdlQuery,
+  },
+  evaluate({ partitions, keys, bodies, ddl }, database, _ground, { method }) {
     const unstable = partitions.filter(({ enumHashed }) => enumHashed);
     if (unstable.length > 0) return enumHashed(unstable, database);
     const moved = partitions.filter(({ numbered }) => numbered === 'violate');
@@ -274,14 +280,16 @@ export const partitionsCheck = declareDatabaseCheck({
     if (partitions.length === 0) return passOutcome('no partitioned table');
     const observed = countOf(partitions.length, 'partitioned table');
     const kept = keys.length === 0 || method === 'dump' ? '' : ` ${truncateImpact(keys)}`;
-    if (growing.length === 0 && kept !== '') {
+    // That functions of the source create partitions is the finding of ddl-activity.
+    const isSaid = ddl.some(({ partition }) => partition);
+    if ((growing.length === 0 || isSaid) && kept !== '') {
       return warnOutcome(observed, { ...truncateTexts(keys), detail: `${truncateImpact(keys)}${unlistedNote(keys)}` });
     }
     if (growing.length === 0) {
       const isHashed = partitions.every(({ strategy }) => strategy === 'hash');
       return passOutcome(`${observed}, by hash${isHashed ? '' : ' or a boolean'}`, { objects });
     }
-    if (method === 'dump') return infoOutcome(observed, { objects });
+    if (method === 'dump' || isSaid) return infoOutcome(observed, { objects });
     return warnOutcome(observed, {
       required: 'all partitions for the next two weeks exist already',
       detail: `A partition that is created during the migration is published immediately but missing on the target, which stops the replication of the whole database: "logical replication target relation "…" does not exist".${unlistedNote(partitions)}${kept}`,

@@ -95,7 +95,7 @@ function afterWords(tokens: readonly SqlToken[], from: number, words: readonly s
 }
 
 /** The tables of a list such as `ONLY a.b, c *`. */
-function tableList(tokens: readonly SqlToken[], from: number): readonly (readonly string[])[] {
+export function tableList(tokens: readonly SqlToken[], from: number): readonly (readonly string[])[] {
   const tables: (readonly string[])[] = [];
   for (let at = from; ; at += 1) {
     at = afterWords(tokens, at, ['only']);

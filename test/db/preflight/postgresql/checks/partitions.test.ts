@@ -19,18 +19,31 @@ const key = { from: 'public.p', to: 'public.r', truncated: false };
 testDatabaseCases([
   {
     what: 'no partitions',
-    ...forBothMethods(partitionsCheck, { keys: [], bodies: [], partitions: [] }),
+    ...forBothMethods(partitionsCheck, { keys: [], bodies: [], ddl: [], partitions: [] }),
     verdict: 'pass',
   },
   {
     what: 'partitions by range',
-    ...forBothMethods(partitionsCheck, { keys: [], bodies: [], partitions: [range] }),
+    ...forBothMethods(partitionsCheck, { keys: [], bodies: [], ddl: [], partitions: [range] }),
     verdict: 'warn',
     dumped: 'info',
   },
   {
+    what: 'partitions by range that a function creates, which is the finding of ddl-activity',
+    ...forBothMethods(partitionsCheck, {
+      ...{ keys: [], bodies: [], partitions: [range] },
+      ddl: [{ by: 'public.f()', statements: ['CREATE TABLE'], partition: true }],
+    }),
+    verdict: 'info',
+  },
+  {
     what: 'partitions by hash',
-    ...forBothMethods(partitionsCheck, { keys: [], bodies: [], partitions: [{ ...range, strategy: 'hash' as const }] }),
+    ...forBothMethods(partitionsCheck, {
+      keys: [],
+      bodies: [],
+      ddl: [],
+      partitions: [{ ...range, strategy: 'hash' as const }],
+    }),
     verdict: 'pass',
   },
   {
@@ -38,6 +51,7 @@ testDatabaseCases([
     ...forBothMethods(partitionsCheck, {
       keys: [],
       bodies: [],
+      ddl: [],
       partitions: [{ ...range, excluding: 'bookings_excl' }],
     }),
     verdict: 'fail continuous+dump',
@@ -48,6 +62,7 @@ testDatabaseCases([
     ...forBothMethods(partitionsCheck, {
       keys: [],
       bodies: [],
+      ddl: [],
       partitions: [{ ...range, partitions: 0, excluding: 'bookings_excl' }],
     }),
     verdict: 'warn',
@@ -58,13 +73,14 @@ testDatabaseCases([
     ...forBothMethods(partitionsCheck, {
       keys: [],
       bodies: [],
+      ddl: [],
       partitions: [{ ...range, detaching: ['public."The part"'] }],
     }),
     verdict: 'warn',
   },
   {
     what: 'a foreign key of a partitioned table',
-    ...forBothMethods(partitionsCheck, { partitions: [range], keys: [key], bodies: [] }),
+    ...forBothMethods(partitionsCheck, { partitions: [range], keys: [key], bodies: [], ddl: [] }),
     verdict: 'warn',
     dumped: 'info',
   },
@@ -74,13 +90,19 @@ testDatabaseCases([
       partitions: [{ ...range, strategy: 'hash' as const }],
       keys: [key],
       bodies: [],
+      ddl: [],
     }),
     verdict: 'warn',
     dumped: 'pass',
   },
   {
     what: 'a foreign key of a partitioned table to a table that was truncated',
-    ...forBothMethods(partitionsCheck, { partitions: [range], keys: [{ ...key, truncated: true }], bodies: [] }),
+    ...forBothMethods(partitionsCheck, {
+      partitions: [range],
+      keys: [{ ...key, truncated: true }],
+      bodies: [],
+      ddl: [],
+    }),
     verdict: 'unknown',
     dumped: 'info',
   },
@@ -89,6 +111,7 @@ testDatabaseCases([
     ...forBothMethods(partitionsCheck, {
       partitions: [range],
       keys: [key],
+      ddl: [],
       bodies: [{ by: 'public.f()', verb: 'truncate' as const, table: ['r'] }],
     }),
     verdict: 'unknown',
