@@ -34,7 +34,7 @@ export interface CheckDescription {
 export interface ServerCheck<Facts, Q extends CheckQueries> extends CheckDescription {
   readonly scope: 'server';
   /** `address`: the check also runs without a connection; `connection` (default): it is skipped when the login failed. */
-  readonly needs?: 'address' | 'connection';
+  readonly needs?: 'address';
   readonly queries: Q;
   readonly evaluate: (values: CheckValues<Q>, facts: Facts, options: PreflightOptions) => CheckOutcome;
 }

@@ -8,7 +8,6 @@ export const slotBlockersCheck = declareServerCheck({
   title: 'no open transaction delays the creation of a replication slot',
   headline: 'An open transaction delays the creation of a replication slot',
   severity: { continuous: 'blocker' },
-  needs: 'connection',
   queries: { transactions: transactionsQuery },
   evaluate({ transactions }) {
     const open = transactions.filter(({ kind }) => kind === 'session');

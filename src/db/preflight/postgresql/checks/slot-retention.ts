@@ -22,7 +22,6 @@ export const slotRetentionCheck = declareServerCheck({
   title: 'a replication slot keeps its WAL for as long as the copy takes',
   headline: 'A replication slot can be invalidated during the migration',
   severity: { continuous: 'blocker' },
-  needs: 'connection',
   queries: { settings: settingsQuery, walHistory: walVolumeQuery },
   evaluate({ settings, walHistory }, facts, { sourceDiskFree = Number.POSITIVE_INFINITY }) {
     const idle = spanOf(settings, 'idle_replication_slot_timeout');

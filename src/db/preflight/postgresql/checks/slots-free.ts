@@ -17,7 +17,6 @@ export const slotsFreeCheck = declareServerCheck({
   headline: 'Too few replication slots are free',
   severity: { continuous: 'blocker' },
   spec: 'S9.13',
-  needs: 'connection',
   queries: {
     settings: settingsQuery,
     slots: slotsQuery,

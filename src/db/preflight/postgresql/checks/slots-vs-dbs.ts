@@ -17,7 +17,6 @@ export const slotsVsDbsCheck = declareServerCheck({
   headline: 'max_replication_slots is less than the number of databases',
   severity: { continuous: 'blocker' },
   spec: 'S9.13',
-  needs: 'connection',
   queries: {
     settings: settingsQuery,
     slots: slotsQuery,

@@ -10,7 +10,6 @@ export const walSenderTimeoutCheck = declareServerCheck({
   title: 'wal_sender_timeout is at least 30 s or disabled',
   headline: 'wal_sender_timeout is shorter than 30 s',
   severity: { continuous: 'warning' },
-  needs: 'connection',
   queries: { settings: settingsQuery, roleSettings: roleSettingsQuery },
   evaluate({ settings, roleSettings }, facts) {
     const found = effectiveSettings('wal_sender_timeout', settings, roleSettings, facts);

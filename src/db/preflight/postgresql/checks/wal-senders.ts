@@ -13,7 +13,6 @@ export const walSendersCheck = declareServerCheck({
   title: 'enough WAL senders are free',
   headline: 'Too few WAL senders are free',
   severity: { continuous: 'blocker' },
-  needs: 'connection',
   queries: {
     settings: settingsQuery,
     senders: walSendersQuery,
