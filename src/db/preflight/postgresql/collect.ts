@@ -19,7 +19,7 @@ import { sharedAccessQuery } from './queries/privileges.ts';
 import { type WalPosition, walPositionQuery } from './queries/replication.ts';
 import { roleSettingsQuery } from './queries/roles.ts';
 import { capacityQuery, connectionBudget, settingsQuery } from './queries/settings.ts';
-import { type SizeSummary, sizesQuery, summarizeSizes } from './queries/tables.ts';
+import { dumpLocksQuery, type SizeSummary, sizesQuery, summarizeSizes } from './queries/tables.ts';
 import { type AnyPostgresqlQuery, preflightTransaction, type RowSearcher } from './query.ts';
 import {
   countStatements,
@@ -318,7 +318,7 @@ const planQueries = [
 /** The queries of all checks, each query once. */
 function queriesOf(checks: readonly PostgresqlCheck[], scope: 'server' | 'database'): readonly AnyPostgresqlQuery[] {
   const all = checks.flatMap(({ queries }) => Object.values<AnyPostgresqlQuery>(queries));
-  const own = scope === 'database' ? [featuresQuery, sizesQuery, laterInstanceQuery, ...all] : all;
+  const own = scope === 'database' ? [featuresQuery, sizesQuery, dumpLocksQuery, laterInstanceQuery, ...all] : all;
   return [...new Set(own)].filter((query) => query.scope === scope);
 }
 
@@ -347,7 +347,10 @@ async function queryAllDatabases(state: CollectState, server: Promise<QueryResul
     const reached = access.kind === 'entered' ? { ...access, instance } : access;
     state.access.set(name, addBlockingLocks(reached, name, await server));
     const overview = queryValue(results, featuresQuery);
-    if (overview !== undefined) state.sizes.set(name, summarizeSizes(overview, queryValue(results, sizesQuery)));
+    if (overview !== undefined) {
+      const locks = queryValue(results, dumpLocksQuery);
+      state.sizes.set(name, summarizeSizes(overview, queryValue(results, sizesQuery), locks));
+    }
     const all = new Map([...(await server), ...results]);
     const findings = evaluateDatabase(state, name, all);
     state.findings.set(name, findings);

@@ -6,7 +6,7 @@ import type { DatabaseScan } from './deep/results.ts';
 import type { CatalogLock } from './queries/activity.ts';
 import type { InstanceIdentity } from './queries/cluster.ts';
 import type { WalVolume } from './queries/replication.ts';
-import type { SizeSummary, TableSize } from './queries/tables.ts';
+import type { DumpLocks, SizeSummary, TableSize } from './queries/tables.ts';
 
 /** Facts about a PostgreSQL source besides the query results. */
 export interface PostgresqlFacts {
@@ -130,6 +130,7 @@ export interface DatabaseCopySize {
   readonly bytes: number;
   readonly tables: number;
   readonly largest: { readonly table: string; readonly bytes: number } | undefined;
+  readonly locks: DumpLocks;
 }
 
 export interface WalRate {
@@ -214,6 +215,7 @@ export function sumSizes(databases: readonly string[], sizes: ReadonlyMap<string
       bytes: size.bytes,
       tables: size.tables,
       largest: first === undefined ? undefined : { table: first.table, bytes: first.bytes },
+      locks: size.locks,
     });
     bytes += size.bytes;
     tables += size.tables;

@@ -42,8 +42,17 @@ test('every table costs time, also without rows', () => {
 test('sizes are summed over databases, and databases without a size are named', () => {
   const table = (name: string, bytes: number) => ({ database: '', table: name, bytes, rows: 1 });
   const sizes = new Map([
-    ['a', { databaseBytes: 20, bytes: 12, tables: 2, largest: [table('x', 9), table('y', 3)] }],
-    ['b', { databaseBytes: 30, bytes: 5, tables: 1, largest: [table('z', 5)] }],
+    [
+      'a',
+      {
+        databaseBytes: 20,
+        bytes: 12,
+        tables: 2,
+        largest: [table('x', 9), table('y', 3)],
+        locks: { schema: 2, all: 2 },
+      },
+    ],
+    ['b', { databaseBytes: 30, bytes: 5, tables: 1, largest: [table('z', 5)], locks: { schema: 1, all: 1 } }],
   ]);
   const all = sumSizes(['a', 'b', 'c'], sizes);
   expect(all).toMatchObject({ bytes: 17, tables: 3, largest: { database: 'a', table: 'x', bytes: 9 }, unseen: ['c'] });

@@ -111,7 +111,14 @@ const cases: readonly Case[] = [
   },
   {
     id: 'dump-locks',
-    facts: { copy: { ...copy(), perDatabase: new Map([['d1', { bytes: 0, tables: 90_000, largest: undefined }]]) } },
+    facts: {
+      copy: {
+        ...copy(),
+        perDatabase: new Map([
+          ['d1', { bytes: 0, tables: 90_000, largest: undefined, locks: { schema: 90_000, all: 90_000 } }],
+        ]),
+      },
+    },
   },
   {
     id: 'sync-standby-names',

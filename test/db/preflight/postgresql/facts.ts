@@ -71,7 +71,7 @@ export function copy(bytes = 0, databases: readonly string[] = ['d1', 'postgres'
     bytes: bytes * databases.length,
     tables: databases.length,
     largest: { database: databases[0] ?? '', ...largest },
-    perDatabase: new Map(databases.map((name) => [name, { bytes, tables: 1, largest }])),
+    perDatabase: new Map(databases.map((name) => [name, { bytes, tables: 1, largest, locks: { schema: 1, all: 1 } }])),
     unseen: [],
   };
 }

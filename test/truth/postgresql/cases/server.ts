@@ -6,12 +6,25 @@ import { replicationName } from '../../../../src/db/engine/postgresql/names.ts';
 import { which } from '../../../fixtures/needs.ts';
 import type { Postgres } from '../../../fixtures/postgres.ts';
 import { eventually } from '../../../fixtures/redis.ts';
-import { type PostgresCase, type Prepared, pgcopydbLimits } from '../case.ts';
+import { type PostgresCase, type Prepared, pgcopydbLimits, type Step } from '../case.ts';
 
 const twelve = Array.from({ length: 12 }, (_, at) => `d${at + 1}`);
 
 /** Said of databases that come to a shortage first. */
 const uneven = 'slots are shared: whichever database comes first takes them, and the verdict is about all of them';
+
+/** Room for some 700 locks. */
+const fewLocks = { max_locks_per_transaction: 10, max_connections: 30 };
+
+/** A hundred objects in each transaction, because these need locks too; `%1$s` is the number of the object. */
+function many(hundreds: number, ...statements: readonly string[]): readonly Step[] {
+  return statements.flatMap((statement) =>
+    Array.from({ length: hundreds }, (_, at) => ({
+      in: 'd1',
+      sql: `DO $$BEGIN FOR i IN ${at * 100} .. ${at * 100 + 99} LOOP EXECUTE format('${statement}', i); END LOOP; END$$`,
+    })),
+  );
+}
 
 /** What is wrong, or strange, with a server as a whole. */
 export const serverCases: readonly PostgresCase[] = [
@@ -49,11 +62,29 @@ export const serverCases: readonly PostgresCase[] = [
     name: 'more tables than locks',
     verdict: 'blocked',
     reasons: ['dump-locks'],
-    settings: { max_locks_per_transaction: 10, max_connections: 30 },
-    last: Array.from({ length: 24 }, (_, at) => ({
-      in: 'd1',
-      sql: `DO $$BEGIN FOR i IN 1..100 LOOP EXECUTE format('CREATE TABLE t_${at}_%s (a int)', i); END LOOP; END$$`,
-    })),
+    settings: fewLocks,
+    last: many(24, 'CREATE TABLE t_%1$s (a int)'),
+  },
+  {
+    name: 'more tables and views than locks',
+    verdict: 'blocked',
+    reasons: ['dump-locks'],
+    settings: fewLocks,
+    last: many(12, 'CREATE TABLE t_%1$s (a int)', 'CREATE VIEW v_%1$s AS SELECT 1 AS a'),
+  },
+  {
+    name: 'more sequences than locks, of which a dump needs the values',
+    verdict: 'blocked',
+    reasons: ['wal-level', 'dump-locks'],
+    settings: { ...fewLocks, wal_level: 'replica' },
+    last: many(24, 'CREATE SEQUENCE s_%1$s'),
+  },
+  {
+    name: 'more views than locks, which PostgreSQL 16 and newer do not lock',
+    verdict: 'continuous',
+    from: 16,
+    settings: fewLocks,
+    last: many(24, 'CREATE VIEW v_%1$s AS SELECT 1 AS a'),
   },
   {
     name: 'no slots at all',

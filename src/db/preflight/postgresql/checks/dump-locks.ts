@@ -18,25 +18,31 @@ export const dumpLocksCheck = declareServerCheck({
   queries: { settings: settingsQuery },
   evaluate({ settings }, { copy }) {
     const processes = lockSlotsOf(settings);
-    const room = processes * numericSetting(settings, 'max_locks_per_transaction', 64);
-    const full = [...(copy?.perDatabase ?? [])].filter(([, { tables }]) => tables > room);
+    const perProcess = numericSetting(settings, 'max_locks_per_transaction', 64);
+    const room = processes * perProcess;
+    const full = [...(copy?.perDatabase ?? [])].filter(([, { locks }]) => locks.all > room);
     const observed = `${countOf(room, 'lock')} available`;
-    const [most] = full.toSorted(([, a], [, b]) => b.tables - a.tables);
+    const [most] = full.toSorted(([, a], [, b]) => b.locks.all - a.locks.all);
     if (most === undefined) return passOutcome(observed);
-    const [database, { tables }] = most;
+    const [database, { tables, locks }] = most;
     const limit = room * 1.1 + spare + (settings.get('huge_pages')?.value === 'on' ? spareOfHugePages : 0);
-    const beyond = full.filter(([, one]) => one.tables > limit).map(([name]) => name);
-    const needed = Math.ceil((tables * 1.5) / processes);
+    const needed = Math.ceil((locks.all * 1.5) / processes);
     const more = {
       required: `max_locks_per_transaction at least ${needed}`,
-      detail: `pg_dump locks every table of a database in one transaction, and both methods use it to read the schema. ${database} has ${tables} tables; ${numericSetting(settings, 'max_locks_per_transaction', 64)} x ${processes} processes and prepared transactions = ${room} locks, for all sessions together: "out of shared memory". Application sessions that request a lock during the dump fail with the same error.`,
+      detail: `pg_dump locks every table of a database in one transaction, the views and other relations in the definitions that it reads, and the sequences if it dumps rows. ${database} needs ${locks.schema} locks for its schema and ${locks.all} for a whole dump, ${tables} of them for tables; ${perProcess} x ${processes} processes and prepared transactions = ${room} locks, for all sessions together: "out of shared memory". Application sessions that request a lock during the dump fail with the same error.`,
       fix: alterSystemFix(settings, { max_locks_per_transaction: String(needed) }),
     };
-    return beyond.length === 0
-      ? warnOutcome(observed, more)
-      : failOutcome(['continuous', 'dump'], observed, { ...more, only: beyond });
+    const beyond = full.filter(([, one]) => one.locks.all > limit);
+    if (beyond.length > 0) {
+      const methods = beyond.some(([, one]) => one.locks.schema > limit) ? bothMethods : (['dump'] as const);
+      return failOutcome(methods, observed, { ...more, only: beyond.map(([name]) => name) });
+    }
+    return warnOutcome(observed, more);
   },
 });
+
+/** A continuous migration dumps the schema, and replication copies the rows. */
+const bothMethods = ['continuous', 'dump'] as const;
 
 /**
  * The number of processes for which the server allocates locks. Before PostgreSQL 12, WAL senders counted as

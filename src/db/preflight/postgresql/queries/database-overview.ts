@@ -27,6 +27,8 @@ export interface FeatureOverview {
   /** Number of ordinary tables, without temporary ones: a migration copies no rows of a materialized view. */
   readonly tables: number;
   readonly sequences: number;
+  /** Number of tables, views, materialized views and foreign tables, without temporary ones. */
+  readonly relations: number;
   readonly present: ReadonlySet<SchemaFeature>;
 }
 
@@ -51,11 +53,13 @@ export const featuresQuery: PostgresqlQuery<FeatureOverview> = {
         pg_database_size(current_database()) AS bytes,
         c.tables,
         c.sequences,
+        c.relations,
         concat_ws(' ', c.present, ${[...scans, ...tests].join(', ')}) AS present
       FROM (
         SELECT
           count(*) FILTER (WHERE relkind = 'r' AND relpersistence <> 't') AS tables,
           count(*) FILTER (WHERE relkind = 'S') AS sequences,
+          count(*) FILTER (WHERE relkind IN ('r', 'p', 'v', 'm', 'f') AND relpersistence <> 't') AS relations,
           concat_ws(' ', ${Object.entries(relationTests(version))
             .map(([feature, test]) => anyRowSql(feature, test))
             .join(', ')}) AS present
@@ -70,10 +74,11 @@ export const featuresQuery: PostgresqlQuery<FeatureOverview> = {
       bytes: decodeNumber(row, 'bytes'),
       tables: decodeNumber(row, 'tables'),
       sequences: decodeNumber(row, 'sequences'),
+      relations: decodeNumber(row, 'relations'),
       present: new Set(databaseFeatures.filter((thing) => present.has(thing))),
     };
   },
-  absent: { bytes: 0, tables: 0, sequences: 0, present: new Set() },
+  absent: { bytes: 0, tables: 0, sequences: 0, relations: 0, present: new Set() },
 };
 
 /**
@@ -131,6 +136,8 @@ const databaseFeatures = [
   /** Whether users created collations, or use those of the operating system. */
   'collations',
   'domains',
+  /** Whether users created range types for which PostgreSQL 14 and newer create multirange types. */
+  'ranges',
   'large-objects',
   'invalid-indexes',
   /** Whether a system schema contains tables of users. */
@@ -266,6 +273,7 @@ function catalogScans(
         privileges: 'typacl IS NOT NULL',
         defaults: 'typdefaultbin IS NOT NULL',
         domains: "typtype = 'd'",
+        ...(version < 140_000 ? { ranges: "typtype = 'r'" } : {}),
       },
     },
     {

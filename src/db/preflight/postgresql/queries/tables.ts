@@ -1,4 +1,4 @@
-import { firstNormalOid, typeOids } from '../../../../postgresql/catalog-oids.ts';
+import { catalogOids, firstNormalOid, typeOids } from '../../../../postgresql/catalog-oids.ts';
 import { decodeBoolean, decodeNumber, decodeText, type PostgresqlRow } from '../../../../postgresql/rows.ts';
 import { isCopiedSql } from '../../../../postgresql/table-rows.ts';
 import { column, columns, type PostgresqlQuery, type RowOf, rowsQuery } from '../query.ts';
@@ -24,6 +24,15 @@ export interface SizeSummary {
   readonly tables: number;
   /** The largest tables first, at most 20; empty for a database whose tables were not measured. */
   readonly largest: readonly TableSize[];
+  readonly locks: DumpLocks;
+}
+
+/** Number of relations that pg_dump locks in its transaction. */
+export interface DumpLocks {
+  /** With --schema-only. */
+  readonly schema: number;
+  /** In a dump with rows, which reads the sequences too. */
+  readonly all: number;
 }
 
 /**
@@ -101,9 +110,53 @@ export const sizesQuery: PostgresqlQuery<Pick<SizeSummary, 'bytes' | 'largest'> 
   absent: undefined,
 };
 
+/** Up to so many tables, views and sequences all are counted as locked. */
+const fewRelations = 500;
+
+/**
+ * pg_dump locks every table. To write out the query of a view, a rule, a policy or a function the server locks all
+ * relations in it, and before PostgreSQL 16 the view itself. Since PostgreSQL 18 sequences are read without a lock.
+ */
+export const dumpLocksQuery: PostgresqlQuery<DumpLocks | undefined> = {
+  id: 'locked-relations',
+  scope: 'database',
+  when: (known) => {
+    const seen = known(featuresQuery);
+    return seen === undefined || seen.relations + seen.sequences > fewRelations;
+  },
+  sql: (version) => {
+    const kinds = ['r', 'p', ...(version < 160_000 ? ['v', 'm'] : [])].map((kind) => `'${kind}'`);
+    const { pg_class, pg_policy, pg_proc, pg_rewrite } = catalogOids;
+    return `
+      SELECT
+        count(*) FILTER (WHERE c.is_read) AS schema,
+        count(*) AS whole
+      FROM (
+        SELECT
+          c.relkind,
+          c.relkind IN (${kinds.join(', ')}) OR c.oid IN (
+            SELECT d.refobjid
+            FROM pg_depend d
+            WHERE d.refclassid = '${pg_class}'
+              AND d.classid IN ('${pg_rewrite}', '${pg_policy}', '${pg_proc}')
+              AND d.deptype <> 'i'
+          ) AS is_read
+        FROM pg_class c
+        WHERE c.oid >= '${firstNormalOid}'
+          AND c.relkind IN ('r', 'p', 'v', 'm', 'f', 'S')
+          AND c.relpersistence <> 't'
+      ) c
+      WHERE c.is_read${version < 180_000 ? " OR c.relkind = 'S'" : ''}
+    `;
+  },
+  decode: ([row = {}]) => ({ schema: decodeNumber(row, 'schema'), all: decodeNumber(row, 'whole') }),
+  absent: undefined,
+};
+
 export function summarizeSizes(
-  { bytes, tables }: Pick<FeatureOverview, 'bytes' | 'tables'>,
+  { bytes, tables, relations, sequences }: Omit<FeatureOverview, 'present'>,
   found: Pick<SizeSummary, 'bytes' | 'largest'> | undefined,
+  locks: DumpLocks | undefined,
 ): SizeSummary {
   const roughly = tables === 0 ? 0 : Math.max(0, bytes - catalogue);
   return {
@@ -113,6 +166,12 @@ export function summarizeSizes(
     bytes: found === undefined ? roughly : tables > 1000 ? Math.max(found.bytes, roughly) : found.bytes,
     tables,
     largest: found?.largest ?? [],
+    // Without the number of locks, that of the tables is the least.
+    locks:
+      locks ??
+      (relations + sequences > fewRelations
+        ? { schema: tables, all: tables }
+        : { schema: relations, all: relations + sequences }),
   };
 }
 

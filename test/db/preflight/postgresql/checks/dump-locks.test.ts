@@ -12,12 +12,12 @@ const usual = {
   autovacuum_max_workers: '3',
 };
 
-function judge(tables: number, more: Record<string, string> = {}) {
+function judge(schema: number, more: Record<string, string> = {}, all = schema) {
   const perDatabase = new Map([
-    ['d1', { bytes: 0, tables, largest: undefined }],
-    ['d2', { bytes: 0, tables: 10, largest: undefined }],
+    ['d1', { bytes: 0, tables: 5000, largest: undefined, locks: { schema, all } }],
+    ['d2', { bytes: 0, tables: 10, largest: undefined, locks: { schema: 10, all: 10 } }],
   ]);
-  const copy = { bytes: 0, tables, largest: undefined, perDatabase, unseen: [] };
+  const copy = { bytes: 0, tables: 5010, largest: undefined, perDatabase, unseen: [] };
   return dumpLocksCheck.evaluate(
     { settings: settings({ ...usual, ...more }) },
     sourceFacts({ copy }),
@@ -26,17 +26,22 @@ function judge(tables: number, more: Record<string, string> = {}) {
 }
 
 test.each([
-  { tables: 7000, verdict: 'pass' },
-  { tables: 9000, verdict: 'warn' },
-  { tables: 12_000, verdict: 'fail continuous+dump' },
-])('$tables tables, where there is room for 7808 locks: $verdict', ({ tables, verdict }) => {
-  expect(short(judge(tables))).toBe(verdict);
-});
+  { schema: 7000, all: 7000, verdict: 'pass' },
+  { schema: 9000, all: 9000, verdict: 'warn' },
+  { schema: 7000, all: 9000, verdict: 'warn' },
+  { schema: 7000, all: 12_000, verdict: 'fail dump' },
+  { schema: 12_000, all: 12_000, verdict: 'fail continuous+dump' },
+])(
+  '$schema locks for the schema and $all for a whole dump, with room for 7808: $verdict',
+  ({ schema, all, verdict }) => {
+    expect(short(judge(schema, {}, all))).toBe(verdict);
+  },
+);
 
-test('only the database with too many tables is blocked, and the fix sets a sufficient value', () => {
+test('only the database that needs too many locks is blocked, and the fix sets a sufficient value', () => {
   const found = judge(12_000);
   expect(found.only).toEqual(['d1']);
-  expect(found.detail).toContain('12000 tables');
+  expect(found.detail).toContain('12000');
   expect(found.fix).toMatchObject({ sql: ["ALTER SYSTEM SET max_locks_per_transaction = '148'"], restart: true });
   expect(short(judge(12_000, { max_locks_per_transaction: '148' }))).toBe('pass');
 });

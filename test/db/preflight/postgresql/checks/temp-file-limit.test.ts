@@ -26,7 +26,9 @@ test('many tables need more room than few', () => {
     roleSettings: [],
     role: role(),
   };
-  const perDatabase = new Map([['d1', { bytes: 0, tables: 5000, largest: undefined }]]);
+  const perDatabase = new Map([
+    ['d1', { bytes: 0, tables: 5000, largest: undefined, locks: { schema: 5000, all: 5000 } }],
+  ]);
   const copy = { bytes: 0, tables: 5000, largest: undefined, perDatabase, unseen: [] };
   const found = tempFileLimitCheck.evaluate(facts, sourceFacts({ copy }), preflightOptions());
   expect(short(found)).toBe(both);
