@@ -43,7 +43,6 @@ const harmless = new Set([
   'pg_last_wal_receive_lsn',
   'pg_last_wal_replay_lsn',
   'pg_partition_ancestors',
-  'pg_partition_tree',
   'pg_show_all_file_settings',
   'pg_table_size',
   'pg_total_relation_size',

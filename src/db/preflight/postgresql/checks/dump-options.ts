@@ -3,7 +3,14 @@ import { catalogOids, firstNormalOid } from '../../../../postgresql/catalog-oids
 import { decodeText } from '../../../../postgresql/rows.ts';
 import { passOutcome, unknownOutcome } from '../../finding.ts';
 import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
-import { isMemberSql, isNamedSql, isNotMemberSql, laterKeywords } from '../queries/catalog-predicates.ts';
+import {
+  functionKindSql,
+  isMemberSql,
+  isNamedSql,
+  isNotMemberSql,
+  laterKeywords,
+  mayHaveOtherLettersSql,
+} from '../queries/catalog-predicates.ts';
 import { featureCondition } from '../queries/database-overview.ts';
 import { roleSettingsQuery } from '../queries/roles.ts';
 import { column, columns, type PostgresqlQuery, type RowOf, rowsQuery } from '../query.ts';
@@ -216,7 +223,7 @@ const laterKeywordUsesQuery = rowsQuery({
       for (const word of words) {
         parts.push(`
           SELECT o.object, '${word}', ${since}
-          FROM (${definitions(version).join(' UNION ALL ')}) o(object, text)
+          FROM (${definitions(version, word).join(' UNION ALL ')}) o(object, text)
           WHERE (${isNamedSql([word])})
             AND regexp_replace(o.text, '''([^'']|'''')*''|\\yAS ${word}\\y', '', 'g') ~ '(^|[^."[:alnum:]_$])${word}($|[^"[:alnum:]_$])'
         `);
@@ -232,12 +239,24 @@ const laterKeywordUsesQuery = rowsQuery({
   }),
 });
 
-function functionKindSql(version: number): string {
-  if (version < 110_000) return "CASE WHEN p.proisagg THEN 'aggregate' ELSE 'function' END";
-  return "CASE p.prokind WHEN 'p' THEN 'procedure' WHEN 'a' THEN 'aggregate' ELSE 'function' END";
-}
-
-function definitions(version: number): readonly string[] {
+function definitions(version: number, word: string): readonly string[] {
+  // To write out a query PostgreSQL locks each of its relations until the end of the transaction, so only those are
+  // written out that may contain the word: as an alias, as the name of a relation or a column, or of a field. It is CASE
+  // that tests this first; the planner tests a condition with a subquery after the others.
+  const mayName = (catalog: 'pg_rewrite' | 'pg_policy' | 'pg_proc', oid: string, trees: string) => `
+    (
+      ${trees} ~ '${word}|FIELDSELECT'
+        OR EXISTS (
+          SELECT FROM pg_depend d
+          WHERE d.classid = '${catalogOids[catalog]}'
+            AND d.objid = ${oid}
+            AND d.refobjid IN (
+              SELECT attrelid FROM pg_attribute WHERE attname = '${word}'
+              UNION ALL SELECT oid FROM pg_class WHERE relname = '${word}'
+            )
+        )
+    )
+  `;
   const isUser = (oid: string) => `${oid} >= '${firstNormalOid}'`;
   return [
     // pg_dump itself quotes these, if its release is that of the target.
@@ -252,14 +271,18 @@ function definitions(version: number): readonly string[] {
       WHERE c.relname = 'system_user' AND ${isUser('c.oid')}
     `,
     `
-      SELECT CASE c.relkind WHEN 'm' THEN 'materialized view ' ELSE 'view ' END || c.oid::regclass, pg_get_viewdef(c.oid)
+      SELECT CASE c.relkind WHEN 'm' THEN 'materialized view ' ELSE 'view ' END || c.oid::regclass,
+        CASE WHEN ${mayName('pg_rewrite', 'r.oid', 'r.ev_action::text')} THEN pg_get_viewdef(c.oid) END
       FROM pg_class c
+      JOIN pg_rewrite r ON r.ev_class = c.oid AND r.ev_type = '1'
       WHERE c.relkind IN ('v', 'm') AND ${isUser('c.oid')}
     `,
     `
-      SELECT 'rule ' || quote_ident(r.rulename) || ' on ' || r.ev_class::regclass, pg_get_ruledef(r.oid)
+      SELECT 'rule ' || quote_ident(r.rulename) || ' on ' || r.ev_class::regclass,
+        CASE WHEN ${mayName('pg_rewrite', 'r.oid', 'concat(r.ev_action::text, r.ev_qual::text)')} THEN pg_get_ruledef(r.oid) END
       FROM pg_rewrite r
-      WHERE r.rulename <> '_RETURN' AND ${isUser('r.oid')}
+      WHERE r.rulename <> '_RETURN'
+        AND ${isUser('r.oid')}
     `,
     `
       SELECT
@@ -293,7 +316,10 @@ function definitions(version: number): readonly string[] {
     `
       SELECT
         'policy ' || quote_ident(p.polname) || ' on ' || p.polrelid::regclass,
-        concat_ws(' ', pg_get_expr(p.polqual, p.polrelid), pg_get_expr(p.polwithcheck, p.polrelid))
+        CASE
+          WHEN ${mayName('pg_policy', 'p.oid', 'concat(p.polqual::text, p.polwithcheck::text)')}
+            THEN concat_ws(' ', pg_get_expr(p.polqual, p.polrelid), pg_get_expr(p.polwithcheck, p.polrelid))
+        END
       FROM pg_policy p
     `,
     `
@@ -311,7 +337,7 @@ function definitions(version: number): readonly string[] {
           ' ',
           pg_get_function_arguments(p.oid),
           pg_get_function_result(p.oid)
-          ${version < 140_000 ? '' : ', pg_get_function_sqlbody(p.oid)'}
+          ${version < 140_000 ? '' : `, CASE WHEN ${mayName('pg_proc', 'p.oid', 'p.prosqlbody::text')} THEN pg_get_function_sqlbody(p.oid) END`}
         )
       FROM pg_proc p
       WHERE ${isUser('p.oid')} AND ${version < 110_000 ? 'NOT p.proisagg' : "p.prokind <> 'a'"}
@@ -385,12 +411,23 @@ const namedTextsSql = [
   ['pg_namespace', 'oid', '0', 'nspname'],
   ['pg_constraint', 'oid', '0', "concat(conname, ' ', pg_get_constraintdef(oid))"],
   ['pg_trigger', 'oid', '0', "concat(tgname, ' ', pg_get_triggerdef(oid))"],
-  ['pg_rewrite', 'oid', '0', "concat(rulename, ' ', pg_get_ruledef(oid))"],
+  [
+    'pg_rewrite',
+    'oid',
+    '0',
+    `concat(rulename, ' ', CASE WHEN ${mayHaveOtherLettersSql('ev_action')} THEN pg_get_ruledef(oid) END)`,
+  ],
   [
     'pg_policy',
     'oid',
     '0',
-    "concat(polname, ' ', pg_get_expr(polqual, polrelid), ' ', pg_get_expr(polwithcheck, polrelid))",
+    `concat(
+      polname,
+      ' ',
+      CASE WHEN ${mayHaveOtherLettersSql('polqual')} THEN pg_get_expr(polqual, polrelid) END,
+      ' ',
+      CASE WHEN ${mayHaveOtherLettersSql('polwithcheck')} THEN pg_get_expr(polwithcheck, polrelid) END
+    )`,
   ],
   ['pg_attrdef', 'oid', '0', 'pg_get_expr(adbin, adrelid)'],
   ['pg_class', 'indexrelid', '0', 'pg_get_indexdef(indexrelid)', 'pg_index'],

@@ -4,6 +4,7 @@ import { decodeText } from '../../../../postgresql/rows.ts';
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { declareDatabaseCheck, incompleteScanOutcome, limitObjects, unlistedNote } from '../check.ts';
 import type { DatabaseScan, InvalidColumn } from '../deep/results.ts';
+import { mayHaveOtherLettersSql } from '../queries/catalog-predicates.ts';
 import { databasesQuery, findDatabase } from '../queries/cluster.ts';
 import { featureCondition, featuresQuery } from '../queries/database-overview.ts';
 import type { PostgresqlQuery } from '../query.ts';
@@ -44,12 +45,23 @@ const texts: readonly (readonly [kind: string, query: string])[] = [
   ['constraint', `SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE oid >= '${firstNormalOid}'`],
   ['index', 'SELECT pg_get_indexdef(indexrelid) FROM pg_index WHERE indexprs IS NOT NULL OR indpred IS NOT NULL'],
   ['function', `SELECT prosrc FROM pg_proc WHERE oid >= '${firstNormalOid}'`],
-  ['view', `SELECT pg_get_ruledef(oid) FROM pg_rewrite WHERE oid >= '${firstNormalOid}'`],
+  [
+    'view',
+    `
+      SELECT CASE WHEN ${mayHaveOtherLettersSql('ev_action')} THEN pg_get_ruledef(oid) END
+      FROM pg_rewrite
+      WHERE oid >= '${firstNormalOid}'
+    `,
+  ],
   ['trigger', 'SELECT pg_get_triggerdef(oid) FROM pg_trigger WHERE NOT tgisinternal'],
   [
     'policy',
     `
-      SELECT concat(polname, pg_get_expr(polqual, polrelid), pg_get_expr(polwithcheck, polrelid))
+      SELECT concat(
+        polname,
+        CASE WHEN ${mayHaveOtherLettersSql('polqual')} THEN pg_get_expr(polqual, polrelid) END,
+        CASE WHEN ${mayHaveOtherLettersSql('polwithcheck')} THEN pg_get_expr(polwithcheck, polrelid) END
+      )
       FROM pg_policy
     `,
   ],

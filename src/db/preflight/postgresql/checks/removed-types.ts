@@ -23,6 +23,7 @@ import {
 import {
   incompatibleDefinitionsQuery,
   incompatibleViewsQuery,
+  takenNameNeed,
   takenNamesQuery,
 } from '../queries/incompatible-definitions.ts';
 import { type OverloadedCall, overloadedCallsQuery } from '../queries/overloaded-calls.ts';
@@ -208,12 +209,15 @@ function dropExamples(objects: readonly string[]): string {
 /** Objects that the target rejects because of their definition can be altered instead of dropped. */
 function alterHints(found: readonly IncompatibleObject[]): string {
   const isNotAltered = (one: IncompatibleObject) =>
-    /^(internal function|setting|no cast|no operator class|a function name without) /.test(one.needs);
+    /^(internal function|setting|no cast|no operator class|a function name without|a name that) /.test(one.needs);
   const settings = found.some(({ needs }) => needs.startsWith('setting '));
   const definitions = found.some((one) => one.says !== undefined && one.since > 0 && !isNotAltered(one));
   return [
     found.some(({ needs }) => needs.startsWith(oneFunctionNeed))
       ? ' Of two functions that fit a call, drop or rename one; the other objects can stay.'
+      : '',
+    found.some(({ needs }) => needs.startsWith(takenNameNeed))
+      ? ' Rename an object whose name is taken (ALTER … RENAME TO …); it can stay.'
       : '',
     definitions
       ? ' Change a name with ALTER … RENAME CONSTRAINT, a column with ALTER COLUMN … DROP EXPRESSION, DROP IDENTITY or TYPE … COLLATE; re-create an unlogged partitioned table.'

@@ -273,3 +273,18 @@ export function isNamedSql(words: readonly string[]): string {
  * transactions 1 and 2.
  */
 export const isChangedCastSql = `c.oid < '${firstUnpinnedObjectId}' AND c.xmin::text::bigint > 2`;
+
+/** What a row of pg_proc (alias `p`) is, as text. */
+export function functionKindSql(version: number): string {
+  if (version < 110_000) return "CASE WHEN p.proisagg THEN 'aggregate' ELSE 'function' END";
+  return "CASE p.prokind WHEN 'p' THEN 'procedure' WHEN 'a' THEN 'aggregate' ELSE 'function' END";
+}
+
+/**
+ * Condition: the definition with this node tree may have letters other than those of ASCII: in a name, or as bytes of a
+ * constant, which are negative where char is signed. PostgreSQL locks all relations of a definition until the end of the
+ * transaction when it writes it out, so the condition is tested first.
+ */
+export function mayHaveOtherLettersSql(tree: string): string {
+  return `${tree}::text ~ '[^ -~[:space:]]|[[][^]]* (-[0-9]|12[89]|1[3-9][0-9]|2[0-9][0-9])'`;
+}

@@ -192,6 +192,16 @@ export const unloggedKeysQuery = rowsQuery({
   }),
 });
 
+/** A table and all its partitions; unlike pg_partition_tree the query does not lock them. */
+const partitionsSql = (table: string) => `
+  WITH RECURSIVE p AS (
+    SELECT ${table} AS relid
+    UNION ALL
+    SELECT i.inhrelid FROM p JOIN pg_inherits i ON i.inhparent = p.relid
+  )
+  SELECT relid FROM p
+`;
+
 /** A foreign key of a partitioned table. */
 export type PartitionedKey = RowOf<typeof partitionedKeysQuery>;
 
@@ -209,10 +219,7 @@ export const partitionedKeysQuery = rowsQuery({
           EXISTS (
             SELECT FROM pg_class b
             WHERE b.relkind = 'r'
-              AND b.oid IN (
-                SELECT k.confrelid
-                ${version < 120_000 ? '' : 'UNION ALL SELECT p.relid::oid FROM pg_partition_tree(k.confrelid) p'}
-              )
+              AND b.oid IN (${partitionsSql('k.confrelid')})
               AND ${truncatedSql('b')}
           ) AS truncated
         FROM pg_constraint k
@@ -266,7 +273,7 @@ export const foreignKeysQuery = rowsQuery<ForeignKey>({
       k.conrelid AS table_oid,
       k.confrelid::regclass AS parent,
       CASE
-        WHEN b.relkind = 'p' THEN ${version < 120_000 ? 'NULL' : 'ARRAY(SELECT relid::oid FROM pg_partition_tree(k.confrelid) WHERE isleaf)'}
+        WHEN b.relkind = 'p' THEN ${version < 120_000 ? 'NULL' : `ARRAY(SELECT p.relid FROM (${partitionsSql('k.confrelid')}) p JOIN pg_class l ON l.oid = p.relid AND l.relkind <> 'p')`}
         ELSE ARRAY[k.confrelid]
       END AS parents,
       array_agg(x.attname ORDER BY u.at) AS names,
