@@ -6,7 +6,7 @@ import { preflightOptions, sourceFacts } from '../facts.ts';
 
 /** Whether the server records when tables change. */
 const overview = (present: readonly 'commit-times'[] = ['commit-times']) => ({
-  ...{ bytes: 1, tables: 1, sequences: 0 },
+  ...{ bytes: 1, tables: 1, relations: 1, sequences: 0 },
   present: new Set(present),
 });
 const quiet = { extensions: [], overview: overview(), recentDdl: [], bodies: [] };
