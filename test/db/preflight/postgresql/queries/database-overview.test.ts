@@ -254,6 +254,7 @@ const databases: Readonly<Record<string, readonly (readonly string[])[]>> = {
       'CREATE TABLE c PARTITION OF p FOR VALUES WITH (MODULUS 2, REMAINDER 0)',
     ],
   ],
+  'body-ddl': [[`CREATE TABLE t (${key})`, "CREATE FUNCTION f() RETURNS void LANGUAGE sql AS 'DROP TABLE t'"]],
   'body-statements': [[`CREATE TABLE t (${key})`, "CREATE FUNCTION f() RETURNS void LANGUAGE sql AS 'DELETE FROM t'"]],
   'partitioned-tables': [
     [
