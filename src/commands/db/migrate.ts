@@ -159,11 +159,22 @@ async function readOptionsOfTarget(
   // No other method is started.
   const found = read.method === 'continuous' ? await findClusterVersion(api, cluster) : undefined;
   const listed = clusterVersion(engine, found);
-  requireTargetVersion(engine, read.targetVersion, listed, `the cluster ${cluster}`);
   const target = await readTargetFacts(context, args, source);
-  requireTargetVersion(engine, target.targetVersion, listed, `the cluster ${cluster}`);
+  const what = `the cluster ${cluster}`;
+  if (target.targetVersion === undefined) requireTargetVersion(engine, read.targetVersion, listed, what);
+  // A service may call every server with this protocol `redis`; the server itself tells what it is.
+  const named = listed?.replace(/^redis-/, '');
+  requireTargetVersion(engine, target.targetVersion, named, what, readVersion(args));
   const known = { ...read, targetVersion: read.targetVersion ?? listed, ...target };
   return promptTargetVersion(context, engine, known);
+}
+
+function readVersion(args: ParsedArgs): { readonly by: string; readonly hint: string } {
+  const by = args.value('target') === undefined ? 'CLOUDCTL_TARGET' : '--target';
+  return {
+    by: `the version of the server in ${by}`,
+    hint: `set ${by === '--target' ? '`--target`' : by} to the server of this cluster, or give the UUID of the cluster of that server`,
+  };
 }
 
 /** The version in the form of `--target-version`; undefined if the service lists none, or a cluster of another engine. */

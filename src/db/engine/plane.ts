@@ -16,6 +16,8 @@ interface ServerAddress {
   readonly port: number;
   /** The version of the database server, as the server reports it. */
   readonly version: string;
+  /** Whether the server is a Valkey, which has its own versions. */
+  readonly isValkey?: boolean;
 }
 
 /** The server behind a database cluster of the sandbox: migrations into the cluster write to it. */
@@ -36,7 +38,7 @@ export async function probePlane(url: string, deps: EngineSystem): Promise<DataP
       engine: 'redis',
       endpoint,
       ...addressOf(endpoint),
-      version: await withAddressInError(endpoint, () => readRedisVersion(endpoint, deps)),
+      ...(await withAddressInError(endpoint, () => readRedisVersion(endpoint, deps))),
     };
   }
   const requested = parseAddress(() => readPostgres({ source: url }, () => undefined).source);
@@ -45,7 +47,7 @@ export async function probePlane(url: string, deps: EngineSystem): Promise<DataP
   return { engine: 'postgresql', endpoint, ...addressOf(endpoint), version };
 }
 
-function addressOf({ host, port }: PostgresqlEndpoint | RedisEndpoint): Omit<ServerAddress, 'version'> {
+function addressOf({ host, port }: PostgresqlEndpoint | RedisEndpoint): Pick<ServerAddress, 'host' | 'port'> {
   return { host, port };
 }
 
@@ -87,10 +89,14 @@ async function probePostgres(
   }
 }
 
-async function readRedisVersion(endpoint: RedisEndpoint, deps: EngineSystem): Promise<string> {
+async function readRedisVersion(
+  endpoint: RedisEndpoint,
+  deps: EngineSystem,
+): Promise<Pick<ServerAddress, 'version' | 'isValkey'>> {
   const session = await deps.connectRedis(endpoint, { limit: deps.limits.connectTimeout });
   try {
-    return parseServerVersion(await readServerInfo(session))?.version ?? 'unknown';
+    const { version = 'unknown', product } = parseServerVersion(await readServerInfo(session)) ?? {};
+    return { version, ...(product === 'valkey' ? { isValkey: true } : {}) };
   } finally {
     session.end();
   }

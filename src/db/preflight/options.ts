@@ -145,19 +145,23 @@ function contradictsTarget(
 /**
  * Throws a usage error if `--target-version` is not the version of the target.
  * @param what the target, as a noun
+ * @param given what named the other version, and what the user does about it
  */
 export function requireTargetVersion(
   engine: 'postgresql' | 'redis',
   typed: string | undefined,
   actual: string | undefined,
   what: string,
+  given: { readonly by: string; readonly hint: string } = typedVersion,
 ): void {
   if (!contradictsTarget(engine, typed, actual)) return;
   throw usageError(
-    `--target-version is ${shortenInput(typed ?? '')}, and the version of ${what} is ${shortenInput(actual ?? '')}`,
-    'leave out `--target-version`',
+    `${given.by} is ${shortenInput(typed ?? '')}, and the version of ${what} is ${shortenInput(actual ?? '')}`,
+    given.hint,
   );
 }
+
+const typedVersion = { by: '--target-version', hint: 'leave out `--target-version`' };
 
 /** The options of a preflight that its checks may use. */
 export interface PreflightOptions {

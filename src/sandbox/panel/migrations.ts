@@ -46,8 +46,8 @@ function clustersOfPerson({ world }: Service, { person }: PanelSession): readonl
 
 function clusterEntry(cluster: Cluster, service: Service, session: PanelSession): HtmlMarkup {
   const migration = service.world.migrations.latest(cluster.uuid);
-  const engine = cluster.engine === 'postgresql' ? 'PostgreSQL' : 'Redis';
   const plane = service.planes.planeOf(cluster);
+  const engine = cluster.engine === 'postgresql' ? 'PostgreSQL' : plane?.isValkey === true ? 'Valkey' : 'Redis';
   const state = migration === undefined ? undefined : currentState(migration, service);
   return html`<section class="application" id="cluster-${cluster.uuid}" aria-label="${cluster.name}">
 <div>

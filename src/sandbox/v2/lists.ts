@@ -75,12 +75,14 @@ export const getDatabases: ApiHandler = (request, service, { account }) => {
 };
 
 /** The members and the engine names are those that clients of the public service read. */
-function clusterView({ uuid, name, engine, version }: Cluster, { ready }: Service): object {
+function clusterView(cluster: Cluster, { ready, planes }: Service): object {
+  const { uuid, name, engine, version } = cluster;
   const registered = ready.clusters.find((one) => one.uuid === uuid);
+  const product = planes.planeOf(cluster)?.isValkey === true ? 'valkey' : engine;
   return {
     id: uuid,
     name,
-    engine: engine === 'postgresql' ? 'pg' : engine,
+    engine: product === 'postgresql' ? 'pg' : product,
     version: registered?.version ?? version,
     status: 'online',
     connection: { port: registered?.connection.port },

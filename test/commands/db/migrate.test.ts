@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { closedPort } from '../../../scripts/free-port.mjs';
 import { createBaseline } from '../../../src/db/watch/postgresql/baseline.ts';
 import { loadBaseline, pathOfBaseline, pathOfRecord, readRecord, storeBaseline } from '../../../src/db/watch/record.ts';
@@ -9,6 +9,8 @@ import { maskVariable } from '../../fixtures/error-text.ts';
 import { reply, serverFor } from '../../fixtures/fake-server.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { testHost } from '../../fixtures/host.ts';
+import { lacks } from '../../fixtures/needs.ts';
+import { startRedis } from '../../fixtures/redis.ts';
 import { seedSession } from '../../fixtures/session.ts';
 import { callApi, MAYA, sandboxFor, send, signIn, submit, tokenFor } from '../../sandbox/requests.ts';
 import { recordedRequests, runCloudctl, sandboxEnvironment } from '../run-cloudctl.ts';
@@ -359,6 +361,46 @@ describe('the version of the target', () => {
       if (code === 2) expectGolden('db-migrate', ran.err.replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, 'UUID'));
     },
   );
+
+  describe.skipIf(lacks('valkey-server'))('of a Valkey that was read', () => {
+    const listing = (engine: string, version: string) =>
+      serverFor((seen, response) =>
+        seen.url === '/v2/databases' || seen.url.startsWith('/v2/databases?')
+          ? reply(response, 200, { databases: [{ id: cluster, name: 'cache', engine, version }], meta: { total: 1 } })
+          : reply(response, 404, { id: 'not_found', message: 'none' }),
+      );
+
+    it.each([
+      { what: 'is that of a cluster that the service calls redis', engine: 'redis', more: [], code: 3 },
+      { what: 'is that of a cluster that it calls valkey', engine: 'valkey', more: [], code: 3 },
+      { what: 'may be typed too', engine: 'redis', more: ['--target-version', 'valkey-8'], code: 3 },
+      { what: 'is not that of another cluster', engine: 'valkey', listed: '7.2.0', more: [], code: 2 },
+      {
+        what: 'is not that of another cluster, by variable',
+        engine: 'redis',
+        listed: '7.2.0',
+        by: 'variable',
+        code: 2,
+      },
+    ])('$what', async ({ engine, listed, more = [], by, code }) => {
+      const valkey = await startRedis({ program: 'valkey' });
+      onTestFinished(() => valkey.stop());
+      const version = /valkey_version:(\S+)/.exec(valkey.cli('INFO', 'server'))?.[1] ?? '';
+      const { origin } = await listing(engine, listed ?? version);
+      const url = `redis://127.0.0.1:${valkey.port}`;
+      const host = dbTestHost({
+        CLOUDCTL_BASE_URL: origin,
+        CLOUDCTL_ACCESS_TOKEN: 'token',
+        ...(by === 'variable' ? { CLOUDCTL_TARGET: url } : {}),
+      });
+      const file = join(host.place.work, 'report.json');
+      const to = by === 'variable' ? [] : ['--target', url];
+      const ran = await runCloudctl(host, await words(cluster, 'redis', '--report', file, ...to, ...more));
+      expect(ran).toMatchObject({ code, out: '' });
+      if (code === 2) expectGolden('db-migrate', ran.err.replaceAll(version, '8.N.N'));
+      else expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ target: { version: `valkey-${version}` } });
+    });
+  });
 
   it('is asked for where the service has no list of clusters', async () => {
     const server = await serverFor((_seen, response) => reply(response, 404, { id: 'not_found', message: 'none' }));

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { managedSourceMessage } from '../../../src/db/engine/error.ts';
 import { objectsOn, startSource, startTarget, subscriptionsOn, waitUntil } from '../../db/engine/servers.ts';
+import { lacks } from '../../fixtures/needs.ts';
 import type { Postgres } from '../../fixtures/postgres.ts';
+import { startRedis } from '../../fixtures/redis.ts';
 import { admin, callApi, MAYA, sandboxFor, send, signIn, submit, tokenFor } from '../requests.ts';
 
 let source: Postgres;
@@ -10,6 +12,19 @@ beforeAll(async () => {
   [source, target] = await Promise.all([startSource(), startTarget()]);
 });
 afterAll(() => Promise.all([source.stop(), target.stop()]));
+
+test.skipIf(lacks('valkey-server'))('a cluster on a Valkey is listed as one', async () => {
+  const valkey = await startRedis({ program: 'valkey' });
+  try {
+    const sandbox = await sandboxFor({ clusters: [{ name: 'cache', url: `redis://127.0.0.1:${valkey.port}` }] });
+    const { access_token } = await tokenFor(sandbox);
+    const { databases } = JSON.parse((await callApi(sandbox, access_token, 'GET', '/v2/databases')).body);
+    const version = /valkey_version:(\S+)/.exec(valkey.cli('INFO', 'server'))?.[1];
+    expect(databases).toContainEqual(expect.objectContaining({ name: 'cache', engine: 'valkey', version }));
+  } finally {
+    await valkey.stop();
+  }
+});
 
 async function openFixture(more: object = {}) {
   const url = `postgres://postgres:${target.password}@127.0.0.1:${target.port}/postgres?sslmode=disable`;

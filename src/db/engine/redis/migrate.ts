@@ -1,7 +1,7 @@
 import type { RedisConnection } from '../../../redis/connection.ts';
 import type { RedisEndpoint } from '../../../redis/endpoint.ts';
 import { infoNumber, parseKeyspace, type RedisInfo } from '../../../redis/info.ts';
-import { parseServerVersion } from '../../../redis/version.ts';
+import { parseServerVersion, productNames, type ServerVersion } from '../../../redis/version.ts';
 import { MigrationError, managedSourceMessage, redactReason } from '../error.ts';
 import type { EngineSystem, RedisInput } from '../input.ts';
 import type { RedisEntry } from '../journal.ts';
@@ -103,7 +103,7 @@ function assertRedisCompatible(source: RedisInfo, target: RedisInfo, databases: 
   const [sourceInfo, targetInfo] = [parseServerVersion(source), parseServerVersion(target)];
   if (sourceInfo !== undefined && targetInfo !== undefined && isNewer(sourceInfo.redis, targetInfo.redis)) {
     throw new MigrationError(
-      `the source (${sourceInfo.product} ${sourceInfo.version}) is newer than the target (${targetInfo.version})`,
+      `the source (${nameOf(sourceInfo)}) is newer than the target (${nameOf(targetInfo)}): a migration needs a target of the same or a newer version`,
     );
   }
   const keyCount = parseKeyspace(target).reduce((sum, one) => sum + one.keys, 0);
@@ -117,6 +117,12 @@ function assertRedisCompatible(source: RedisInfo, target: RedisInfo, databases: 
       `the source has keys in database ${outOfRange.index}, and the target has ${databases} (setting: databases)`,
     );
   }
+}
+
+/** Versions of two products cannot be compared, so a Valkey is named with the Redis it is like. */
+function nameOf({ product, version, redis }: ServerVersion): string {
+  const like = product === 'redis' || redis === '' ? '' : `, compatible with Redis ${redis}`;
+  return `${productNames[product]} ${version}${like}`;
 }
 
 function isNewer(one: string, other: string): boolean {

@@ -224,6 +224,13 @@ describe.skipIf(lacks('redis-server', 'valkey-server'))('a Redis migration', () 
     await migration.stop();
   });
 
+  test('refuses a target that is older, and names the product of both', async () => {
+    const [source, target] = await Promise.all([server({ program: 'valkey' }), server()]);
+    const state = await beginMigration(makeRedisJob(redisEndpointOf(source), redisEndpointOf(target))).ended;
+    expect(state.status).toBe('error');
+    expectGolden('db-migrate', state.reason?.replaceAll(/\d+\.\d+\.\d+/g, 'N.N.N') ?? '');
+  });
+
   test('refuses a target with too few databases, which would end it', async () => {
     const [source, target] = await Promise.all([server(), server({ config: ['databases 1'] })]);
     source.cli('-n', '3', 'SET', 'a', '1');
