@@ -25,6 +25,7 @@ import { readServerInfo, redactReason } from '../engine/tools.ts';
 import { type DbSource, unreachableHint } from '../source/index.ts';
 import {
   confirmIdentity,
+  findLostKeys,
   formatIdentity,
   type PollResult,
   pollSource,
@@ -39,7 +40,7 @@ import { type CutoverFacts, cutoverChecklist, firstOpenLine, hasMigrationFailed,
 import { compareDatabases } from './compare.ts';
 import { withoutLargeObjects } from './comparison.ts';
 import { findCopies, listLeftOut } from './left-out.ts';
-import type { Pair, PairOptions } from './pair.ts';
+import type { Pair, PairOptions, Sighting } from './pair.ts';
 import { compareAccess } from './postgresql/access-script.ts';
 import { accessSections } from './postgresql/access-statements.ts';
 import { openPostgresqlPair } from './postgresql/pair.ts';
@@ -114,7 +115,7 @@ async function checkServers(
   onCheck('observing writes to the source and the lag of the target');
   let startedAt = clock.now();
   let before = await readSourceActivity(options);
-  const { lag, sessions } = await observeDelivery(options, shown, hasEnded);
+  const { lag, sessions, runKeys } = await observeDelivery(options, shown, hasEnded);
   let after = await readSourceActivity(options);
   if (hasEnded && countWrites(before, after) > 0) {
     // When a migration ends, its slots and publications are removed, which are writes as well.
@@ -125,7 +126,8 @@ async function checkServers(
   }
   const seconds = Math.round((clock.now() - startedAt) / 1000);
   const writes = { count: countWrites(before, after), open: after.open, sessions, seconds };
-  const facts: CutoverFacts = { engine, migration, writes, lag, ...early };
+  const lostKeys = findLostKeys(recordOf(options)?.runKeys, runKeys);
+  const facts: CutoverFacts = { engine, migration, writes, lag, lostKeys, ...early };
   if (!isSourceIdle(facts) || !(lag.isIdle || hasEnded)) return facts;
   const sequences = await readSequenceFact(options);
   if (sequences !== undefined && sequences.length > 0) return { ...facts, sequences };
@@ -274,47 +276,54 @@ async function observeDelivery(
   options: CheckCutoverOptions,
   shown: Migration | 'none' | undefined,
   hasEnded: boolean,
-): Promise<{ readonly lag: NonNullable<CutoverFacts['lag']>; readonly sessions: readonly string[] }> {
+): Promise<Pick<Sighting, 'sessions' | 'runKeys'> & { readonly lag: NonNullable<CutoverFacts['lag']> }> {
   const { source, target, clock, signal, ignoreDbs, slots } = options;
   const startedAt = clock.now();
   const what = source.engine === 'redis' ? 'replication status' : 'subscription';
   const proof = formatIdentity({ grade: 'proven', by: `the ${what} of the target` });
   let pair: Pair | undefined;
   let sessions: readonly string[] = [];
+  let runKeys: Sighting['runKeys'];
   try {
     pair = await openPair(source, target, { ignoreDbs, signal });
     for (;;) {
       const { delivery, ...seen } = await pair.look();
       sessions = seen.sessions;
+      runKeys = seen.runKeys ?? runKeys;
       const elapsed = clock.now() - startedAt;
       const isReceived = delivery.state === 'received';
       // A Redis target that is no replica of the source has said so; others may hide their subscriptions.
       const isUnseen = delivery.state === 'unseen' && (source.engine === 'postgresql' || slots.length > 0);
-      if (!hasEnded && isUnseen) return { lag: await watchUntilIdle(options, shown), sessions };
+      if (!hasEnded && isUnseen) return { lag: await watchUntilIdle(options, shown), sessions, runKeys };
       if (elapsed >= (isReceived || hasEnded ? minimumWatch : watchLimit)) {
         const lag = {
           isIdle: isReceived,
           observed: isReceived ? `${delivery.observed}; ${proof}` : delivery.observed,
           ...(delivery.isBroken === true ? { isBroken: true } : {}),
         };
-        return { lag, sessions };
+        return { lag, sessions, runKeys };
       }
       await clock.sleep(300, signal);
     }
   } catch (error) {
     if (signal.aborted || !isServerError(error)) throw error;
-    return { lag: await watchUntilIdle(options, shown), sessions };
+    return { lag: await watchUntilIdle(options, shown), sessions, runKeys };
   } finally {
     await pair?.close();
   }
+}
+
+/** What is recorded of this migration, not of another one of the same source. */
+export function recordOf({ record, cluster }: Pick<Cutover, 'record' | 'cluster'>): WatchRecord | undefined {
+  return record?.started?.cluster === cluster ? record : undefined;
 }
 
 async function watchUntilIdle(
   options: CheckCutoverOptions,
   shown: Migration | 'none' | undefined,
 ): Promise<NonNullable<CutoverFacts['lag']>> {
-  const { source, target, clock, signal, ignoreDbs, slots, cluster } = options;
-  const record = options.record?.started?.cluster === cluster ? options.record : undefined;
+  const { source, target, clock, signal, ignoreDbs, slots } = options;
+  const record = recordOf(options);
   const wasConfirmed = record?.slots?.some(({ grade }) => grade === 'inferred') === true;
   const word = readServiceWord(record?.started?.id, shown, { ...silentService, confirmed: wasConfirmed }, ignoreDbs);
   const end = clock.now() + watchLimit;

@@ -1,7 +1,7 @@
 import type { MigrationFailure } from '../../api/online-migration.ts';
 import { sanitizeReportLine } from '../../base/sanitize.ts';
 import { countOf } from '../../base/text.ts';
-import { failureHeadline } from '../watch/index.ts';
+import { describeLostKeys, failureHeadline, type LostKeys } from '../watch/index.ts';
 import { type DatabaseComparisonReport, listAccepted } from './comparison.ts';
 import { describeLeftOut, type LeftOut } from './left-out.ts';
 import type { ServerAccess } from './postgresql/access-script.ts';
@@ -9,8 +9,9 @@ import type { AccessSection } from './postgresql/access-statements.ts';
 import type { StateDifference } from './postgresql/database-state.ts';
 import type { UnloggedTable } from './postgresql/unlogged.ts';
 
-/** The lines of PostgreSQL that a user can accept, because no server shows whether they are done. */
+/** The lines that a user can accept, because no server shows whether they are done; the first is of Redis. */
 export const acceptableLines = [
+  'lost_keys',
   'extensions',
   'definitions',
   'passwords',
@@ -83,6 +84,8 @@ export interface CutoverFacts {
   readonly accepted?: readonly string[];
   /** Unlogged tables whose rows the target lacks; `isAccepted` by the user. */
   readonly unlogged?: readonly (UnloggedTable & { readonly isAccepted: boolean })[];
+  /** The keys that the source has lost since the start of the migration (Redis). */
+  readonly lostKeys?: LostKeys | undefined;
   /** Databases of the source that the cut-over leaves out. */
   readonly leftOut?: readonly LeftOut[];
   /** The migration as the service reports it. */
@@ -119,6 +122,7 @@ export function cutoverChecklist(facts: CutoverFacts): readonly ChecklistLine[] 
     ...(isBroken ? [lagLine(facts)] : []),
     ...(isPostgresql ? [extensionsLine(facts), definitionsLine(facts), passwordsLine(facts)] : []),
     ...unloggedLine(facts),
+    ...lostKeysLine(facts),
     writesLine(facts),
     ...(isBroken ? [] : [lagLine(facts)]),
     ...(isPostgresql ? [sequencesLine(facts)] : []),
@@ -294,6 +298,13 @@ function unloggedLine({ unlogged = [] }: CutoverFacts): readonly ChecklistLine[]
       ? { ...line, state: 'done', observed: `accepted: not replicated: ${tables}` }
       : { ...line, state: 'open', observed: `never replicated, and empty on the target: ${tables}` },
   ];
+}
+
+/** Both servers are equal without the keys, so only the user knows whether the application can do without them. */
+function lostKeysLine({ lostKeys }: CutoverFacts): readonly ChecklistLine[] {
+  if (lostKeys === undefined) return [];
+  const title = 'the source has the keys that it had before it was restarted';
+  return [{ id: 'lost_keys', state: 'open', title, observed: describeLostKeys(lostKeys) }];
 }
 
 /** At its end the migration gives databases their former owner, refreshes views and copies large objects. */

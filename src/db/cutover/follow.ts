@@ -14,7 +14,14 @@ import { sanitizeLine, sanitizeReportLine } from '../../base/sanitize.ts';
 import { countOf } from '../../base/text.ts';
 import type { SignalName, Signals } from '../../platform/host.ts';
 import { redactReason } from '../engine/tools.ts';
-import { type FailureCommands, helpWithFailures, type SourceBaseline } from '../watch/index.ts';
+import {
+  type FailureCommands,
+  findLostKeys,
+  helpWithFailures,
+  keepRunKeys,
+  type RunKeys,
+  type SourceBaseline,
+} from '../watch/index.ts';
 import { countWrites } from './activity.ts';
 import {
   type Cutover,
@@ -23,6 +30,7 @@ import {
   openPair,
   readTargetObstacle,
   readUnlogged,
+  recordOf,
 } from './check.ts';
 import { type ChecklistLine, type CutoverFacts, cutoverChecklist, hasMigrationFailed } from './checklist.ts';
 import { compareDatabases } from './compare.ts';
@@ -118,6 +126,8 @@ class Follow implements Attempt {
   #pair: Pair | undefined;
   /** Both servers when the migration had ended and nothing of it was left. */
   #last: Sighting | undefined;
+  /** The keys of the run of the source in which it had all of them. */
+  #runKeys: RunKeys | undefined;
   /** Large objects are copied when the migration is stopped. */
   #isLargeObjectsLeft = false;
   waitedSince: number;
@@ -130,6 +140,7 @@ class Follow implements Attempt {
     const facts = { engine: source.engine, migration: 'not read yet', accepted };
     this.progress = new Progress(facts, { ...options, again: commands.again });
     this.waitedSince = this.progress.startedAt;
+    this.#runKeys = recordOf(options)?.runKeys;
   }
 
   async run(): Promise<void> {
@@ -196,6 +207,7 @@ class Follow implements Attempt {
       });
     }
     onTarget();
+    this.#requireKeys();
     const obstacle = await readTargetObstacle(target, this.signal);
     if (obstacle === undefined) return;
     this.progress.facts = { ...this.progress.facts, ...obstacle };
@@ -209,7 +221,21 @@ class Follow implements Attempt {
   async #look(): Promise<Sighting> {
     const { source, target, ignoreDbs } = this.options;
     this.#pair ??= await openPair(source, target, { ignoreDbs, signal: this.signal });
-    return this.#pair.look();
+    const seen = await this.#pair.look();
+    const lostKeys = findLostKeys(this.#runKeys, seen.runKeys);
+    this.#runKeys = keepRunKeys(this.#runKeys, seen.runKeys);
+    this.progress.facts = { ...this.progress.facts, lostKeys };
+    return seen;
+  }
+
+  /** A target that is equal to a source that lost its keys has lost them, too. */
+  #requireKeys(): void {
+    const open = this.progress.openLine(({ id }) => id === 'lost_keys');
+    if (open === undefined) return;
+    throw new CliError('cutover_incomplete', 'the source has lost keys since the start of the migration', {
+      detail: sanitizeReportLine(`${open.observed}; ${this.progress.changedText()}`),
+      hint: `do not switch; ${this.options.helpWith(open, this.progress.facts)}`,
+    });
   }
 
   /** A server that restarts or fails over is asked again, with new connections. */
@@ -279,6 +305,7 @@ class Follow implements Attempt {
   /** Whether both servers have the same contents; false if the source was written to meanwhile. */
   async #compare(rest: Sighting): Promise<boolean> {
     const { compared, commands, helpWith } = this.options;
+    this.#requireKeys();
     if (compared === 'none') {
       this.progress.contentsText = 'not compared, as `--compare none` asks for';
       this.progress.unproven.set('contents', 'no row was compared');
@@ -475,6 +502,7 @@ class Follow implements Attempt {
         if (seen.activity.open.length === 0) {
           this.progress.log('the source was written to after the end of the migration', describeMove(last, seen));
           this.#last = seen;
+          this.#requireKeys();
           if (compared === 'none') {
             this.progress.unproven.set('contents', 'no row was compared, and the source was written to after the end');
             continue;

@@ -103,6 +103,8 @@ export function nextStep(
       return `run ANALYZE in \`${commands.psql}\`, then \`${commands.again}\`${commands.kept}`;
     case 'unlogged':
       return `if the rows are needed, copy them when the application is stopped, before you switch it: \`${commands.copy}\`; now run \`${commands.again}${acceptWords(listOpen(unlogged))}\``;
+    case 'lost_keys':
+      return `load the keys into the source again, then run \`${commands.again}\`; or, if the application can do without them, run \`${commands.accept} ${id}\``;
     // It is always done.
     case 'left_out':
       return correct;

@@ -1,3 +1,4 @@
+import type { RunKeys } from '../watch/index.ts';
 import type { WriteActivity } from './activity.ts';
 
 /** Both servers of a migration, with connections that stay open until the cut-over is done. */
@@ -29,6 +30,8 @@ export interface Sighting {
   /** Sessions of others that could write, as texts. */
   readonly sessions: readonly string[];
   readonly delivery: Delivery;
+  /** The keys of this run of the source (Redis). */
+  readonly runKeys?: RunKeys | undefined;
 }
 
 /**

@@ -23,6 +23,7 @@ export {
 } from './migration.ts';
 export type { SourceBaseline } from './postgresql/baseline.ts';
 export { parseRedisFacts } from './redis/facts.ts';
+export { describeLostKeys, findLostKeys, keepRunKeys, type LostKeys, type RunKeys, readRunKeys } from './redis/lost.ts';
 export type { StatusSample } from './sample.ts';
 export {
   pollSource,

@@ -136,6 +136,7 @@ export async function migrateSource(
     baseOrigin: (await actor.api()).baseOrigin,
     sourceOptions: sourceArgs(named, more),
     ...(before.slots === undefined ? {} : { before: before.slots }),
+    ...(before.runKeys === undefined ? {} : { runKeys: before.runKeys }),
     ...(engine === 'redis' ? {} : { baseline: before.baseline ?? null }),
     ...(warned === undefined ? {} : { warned }),
   };

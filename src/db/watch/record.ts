@@ -13,6 +13,7 @@ import { ensureFolder, listFolder, removeDurably, tryReadText, writeAtomically }
 import { type HeldLock, tryAcquire } from '../../platform/locks.ts';
 import { type Identity, type IdentityGrade, identityGrades } from './identity.ts';
 import { decodeSourceBaseline, encodeBaseline, type SourceBaseline } from './postgresql/baseline.ts';
+import type { RunKeys } from './redis/lost.ts';
 import { type KnownStart, migrationTimeLimit } from './sample.ts';
 
 /** The facts about a migration that are stored between two commands. The watch record contains no secret. */
@@ -37,6 +38,8 @@ export interface WatchRecord {
   readonly sourceOptions?: readonly string[];
   /** URL of the target that `db cutover` connected to, without the password. */
   readonly target?: string;
+  /** The keys of the run of the source in which it had all of them (Redis). */
+  readonly runKeys?: RunKeys;
 }
 
 export interface RecordedSlot {
@@ -145,7 +148,14 @@ function decodeRecord(json: JsonRecord): WatchRecord | undefined {
     ...decodeList(json, 'warned'),
     ...decodeList(json, 'sourceOptions'),
     ...(target === undefined ? {} : { target }),
+    ...decodeRunKeys(json.runKeys),
   };
+}
+
+export function decodeRunKeys(json: unknown): Pick<WatchRecord, 'runKeys'> {
+  if (!isJsonRecord(json)) return {};
+  const [run, keys, at] = [readStringField(json, 'run'), readNumberField(json, 'keys'), readNumberField(json, 'at')];
+  return run === undefined || keys === undefined || at === undefined ? {} : { runKeys: { run, keys, at } };
 }
 
 function decodeStarted(json: JsonRecord): RecordedStart | undefined {

@@ -22,6 +22,7 @@ import {
   type WatchRecord,
 } from './record.ts';
 import { parseRedisFacts } from './redis/facts.ts';
+import { type RunKeys, readRunKeys } from './redis/lost.ts';
 import { createRedisWatcher } from './redis/watcher.ts';
 import type { PollResult, WatcherOptions } from './watcher.ts';
 
@@ -129,8 +130,20 @@ export async function recordNewSlots(
   }
 }
 
-/** The record with the slots of this poll, without slots if the migration has ended; undefined if nothing is new. */
-function updateSlots(record: WatchRecord, { activeSlots, ending, sample }: PollResult): WatchRecord | undefined {
+/** The record with what this poll saw, without slots if the migration has ended; undefined if nothing is new. */
+function updateSlots(record: WatchRecord, result: PollResult): WatchRecord | undefined {
+  const { runKeys } = result;
+  const changed = updateSlotsAlone(record, result);
+  if (runKeys === undefined || !isNewCount(record.runKeys, runKeys)) return changed;
+  return { ...(changed ?? record), runKeys };
+}
+
+/** A record is not written again for every key: the loss of half of them is what it has to show. */
+function isNewCount(known: RunKeys | undefined, now: RunKeys): boolean {
+  return known?.run !== now.run || Math.abs(known.keys - now.keys) > known.keys / 10;
+}
+
+function updateSlotsAlone(record: WatchRecord, { activeSlots, ending, sample }: PollResult): WatchRecord | undefined {
   if (ending !== undefined) {
     const { slots: _slots, firstSeen: _firstSeen, ...rest } = record;
     return rest;
@@ -148,6 +161,7 @@ export interface SourceBefore {
   readonly slots?: readonly string[];
   /** The baseline of a PostgreSQL source; undefined for a Redis source, or if the source could not be read. */
   readonly baseline?: SourceBaseline;
+  readonly runKeys?: WatchRecord['runKeys'];
   /** Why the source could not be read, which does not prevent the migration. */
   readonly failure?: string;
 }
@@ -186,14 +200,15 @@ export async function observeBefore(
 
 async function observeRedis(
   { source }: Extract<WatchedSource, { engine: 'redis' }>,
-  { limit, signal }: { readonly limit: number; readonly signal: AbortSignal },
+  { limit, now, signal }: { readonly limit: number; readonly now: () => number; readonly signal: AbortSignal },
 ): Promise<SourceBefore> {
   try {
     const session = await connectRedis(source, { limit, signal });
     try {
-      const info = parseInfo(String(await session.send(['INFO', 'replication'], limit)));
+      const info = parseInfo(String(await session.send(['INFO'], limit)));
       const facts = parseRedisFacts(info, { at: 0, connection: undefined, config: new Map() });
-      return { slots: facts.replicas.map(({ name }) => name) };
+      const runKeys = readRunKeys(info, now());
+      return { slots: facts.replicas.map(({ name }) => name), ...(runKeys === undefined ? {} : { runKeys }) };
     } finally {
       session.end();
     }

@@ -34,6 +34,7 @@ import { decodeSourceBaseline, encodeBaseline, type SourceBaseline } from './pos
 import {
   changeRecord,
   decodeIdentity,
+  decodeRunKeys,
   formatSourceName,
   pathOfBaseline,
   pathOfRecord,
@@ -158,6 +159,8 @@ export interface UnconfirmedRequest {
   readonly before?: readonly string[];
   readonly warned?: readonly string[];
   readonly sourceOptions: readonly string[];
+  /** Kept for the watch record, too. */
+  readonly runKeys?: WatchRecord['runKeys'];
   /**
    * The source as it was before the request, kept for the baseline file, which still belongs to an earlier migration into
    * the cluster if the service refuses this one. null: the source could not be read; absent for Redis.
@@ -246,7 +249,7 @@ export function settleRequest(
 
 function writeStartToWatchRecord(
   stateFolder: string,
-  { cluster, source, identity, before, warned, sourceOptions }: UnconfirmedRequest,
+  { cluster, source, identity, before, warned, sourceOptions, runKeys }: UnconfirmedRequest,
   started: Pick<RecordedStart, 'at' | 'id'>,
 ): void {
   const path = pathOfRecord(stateFolder, source);
@@ -257,6 +260,7 @@ function writeStartToWatchRecord(
     sourceOptions,
     ...(before === undefined ? {} : { before }),
     ...(warned === undefined ? {} : { warned }),
+    ...(runKeys === undefined ? {} : { runKeys }),
   };
   // A process that is suspended while it holds the lock must not prevent the record of the start.
   if (!changeRecord(path, () => record)) writeRecord(path, record);
@@ -310,6 +314,7 @@ function decodeSentStart(path: string): UnconfirmedRequest | undefined {
     ...(Array.isArray(value.before) ? { before: readStringList(value.before) } : {}),
     ...(Array.isArray(value.warned) ? { warned: readStringList(value.warned) } : {}),
     ...('baseline' in value ? { baseline: decodeBaseline(value.baseline) } : {}),
+    ...decodeRunKeys(value.runKeys),
   };
 }
 

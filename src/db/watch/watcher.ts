@@ -4,6 +4,7 @@ import type { TargetWord } from './identity.ts';
 import type { WatchLimits } from './limits.ts';
 import type { SourceBaseline } from './postgresql/baseline.ts';
 import type { RecordedSlot, WatchRecord } from './record.ts';
+import type { RunKeys } from './redis/lost.ts';
 import type { StatusSample } from './sample.ts';
 
 export interface WatcherOptions {
@@ -49,6 +50,8 @@ export interface PollResult {
   readonly outageCode?: string;
   /** Milliseconds since the replica was last connected (Redis). */
   readonly missingMs?: number;
+  /** The keys of the run of the source in which it had all of them (Redis). */
+  readonly runKeys?: RunKeys;
   /** Replication slots, or replicas, of the migration that exist now. */
   readonly activeSlots: readonly RecordedSlot[];
   /** The names of all logical slots, or replicas, that the source has now; absent if it could not be read. */

@@ -641,6 +641,36 @@ it('names a Redis client that goes on writing, how to hold it back, and how to l
   }
 });
 
+it('a Redis source that has lost its keys in a restart stops the cut-over until that is accepted', async () => {
+  const [from, to] = await Promise.all([startRedis({ config: ['save ""'] }), startRedis()]);
+  try {
+    from.cli('MSET', ...[1, 2, 3, 4, 5].flatMap((n) => [`k${n}`, 'v']));
+    const at = { source: `redis://127.0.0.1:${from.port}`, target: `redis://127.0.0.1:${to.port}`, more: [] };
+    const opened = await openMachine(`redis://127.0.0.1:${to.port}`, at);
+    await from.restart();
+    await eventually(() => to.cli('DBSIZE') === '0', 'the loss on the target');
+    await waitUntil(async () => (await opened.status()) === 'syncing', 'syncing again');
+    const checked = await opened.db('cutover', ...opened.cutover, '-o', 'json');
+    expect(checked.json<Line[]>().find(({ id }) => id === 'lost_keys')).toMatchObject({ state: 'open' });
+    const ran = await opened.db('cutover', ...opened.cutover, ...words, '--apply', '--yes');
+    expect([checked.code, ran.code, await opened.status()]).toEqual([5, 5, 'syncing']);
+    const shown = masked(ran.err).replaceAll(String(from.port), 'FROM').replaceAll(String(to.port), 'TO');
+    expectGolden(
+      'db-cutover-follow',
+      shown
+        .replaceAll(/\(\w{8}\)/g, '(RUN)')
+        .split('\n')
+        .filter((line) => /^(error|detail|hint):/.test(line))
+        .join('\n'),
+    );
+    const accepted = [...words, '--apply', '--yes', '--accept', 'lost_keys'];
+    const done = await opened.db('cutover', ...opened.cutover, ...accepted);
+    expect([done.code, done.err]).toEqual([0, expect.stringMatching(/Not proven: .*had 5 keys/)]);
+  } finally {
+    await Promise.all([from.stop(), to.stop()]);
+  }
+});
+
 it('a Redis target that would evict keys when it is no replica any more stops no application', async () => {
   const [from, to] = await Promise.all([startRedis(), startRedis()]);
   try {

@@ -6,6 +6,7 @@ import type { RedisEndpoint } from '../../../redis/endpoint.ts';
 import { infoNumber, type RedisInfo } from '../../../redis/info.ts';
 import { parseServerVersion } from '../../../redis/version.ts';
 import { readServerInfo } from '../../engine/tools.ts';
+import { readRunKeys } from '../../watch/index.ts';
 import { decodeRedisActivity } from '../activity.ts';
 import { type Delivery, type Fence, type Pair, type PairOptions, RestPosition, type SequenceWork } from '../pair.ts';
 
@@ -33,7 +34,8 @@ export async function openRedisPair(
       const position = rest.after(activity, infoNumber(here, 'master_repl_offset') ?? Number.NaN);
       const there = await readServerInfo(to);
       const delivery = readDelivery(here, there, position);
-      return { activity, changes: infoNumber(there, 'evicted_keys'), sessions, delivery };
+      const runKeys = readRunKeys(here, Date.now());
+      return { activity, changes: infoNumber(there, 'evicted_keys'), sessions, delivery, runKeys };
     },
     sequences: async () => ({ differences: [], statements: new Map() }) satisfies SequenceWork,
     setSequences: async () => {},

@@ -4,6 +4,7 @@ import type { WatchLimits } from '../limits.ts';
 import { probeViolations } from '../probe.ts';
 import type { Violation } from '../sample.ts';
 import type { ConnectedReplica, RedisFacts, RedisOutage } from './facts.ts';
+import { describeLostKeys, type LostKeys } from './lost.ts';
 
 interface RedisWatchRuleInput {
   readonly now: RedisFacts;
@@ -16,6 +17,8 @@ interface RedisWatchRuleInput {
   /** Milliseconds since the replica was last connected. */
   readonly missingMs: number;
   readonly fullSyncs: FullSyncs;
+  /** The keys that this run of the source has not, and the one before it had. */
+  readonly lost?: LostKeys | undefined;
   readonly limits: WatchLimits;
 }
 
@@ -32,7 +35,19 @@ export const stoppingRedisRules: ReadonlySet<string> = new Set([
   'source-is-replica',
 ]);
 
-const failoverRule: RedisRule = ({ now, first, window }) => {
+/** Nothing brings the keys back by itself, so it is said until the source has as many again. */
+const lostKeysRule: RedisRule = ({ lost }) =>
+  lost === undefined
+    ? []
+    : [
+        {
+          rule: 'keys-lost',
+          observed: describeLostKeys(lost),
+          hint: 'stop the application, and load the keys into the source again; so that the next restart keeps them, run CONFIG SET appendonly yes there',
+        },
+      ];
+
+const failoverRule: RedisRule = ({ now, first, window, lost }) => {
   if (!now.isPrimary) {
     // Its hint may end the migration, so one poll is not enough.
     if (window.at(-2)?.isPrimary !== false) return [];
@@ -44,7 +59,7 @@ const failoverRule: RedisRule = ({ now, first, window }) => {
       },
     ];
   }
-  if (now.replicationId === first.replicationId) return [];
+  if (now.replicationId === first.replicationId || lost !== undefined) return [];
   return [
     {
       rule: 'replication-id-changed',
@@ -241,6 +256,7 @@ const droppedKeysRule: RedisRule = ({ now, window }) => {
 const connectionProbeRule: RedisRule = ({ now, first }) => probeViolations(first.connection, now.connection, 'redis');
 
 const redisRules: readonly RedisRule[] = [
+  lostKeysRule,
   failoverRule,
   replicaGoneRule,
   replicaTimeoutRule,

@@ -18,6 +18,7 @@ import {
 } from '../sample.ts';
 import type { FoldResult, SourceWatcher, WatcherOptions } from '../watcher.ts';
 import type { ConnectedReplica, RedisFacts, RedisOutage, RedisPoll } from './facts.ts';
+import { findLostKeys, keepRunKeys, type RunKeys } from './lost.ts';
 import { createRedisObserver } from './observe.ts';
 import {
   countFullSyncs,
@@ -40,13 +41,13 @@ export function createRedisWatcher(source: RedisEndpoint, options: WatcherOption
     migrationStart: (firstSeen: number | undefined) =>
       knownStart({ ...record, firstSeen: record?.firstSeen ?? firstSeen }, now()),
   };
-  let state = createRedisState(record?.slots?.[0], record?.firstSeen, now());
+  let state = createRedisState(record?.slots?.[0], record?.firstSeen, now(), record?.runKeys);
   return {
     async poll() {
       const step = foldRedisPoll(state, await observer.poll(), tracking);
       state = step.state;
       const { sample, idlePolls, caughtUpPolls, ending } = step;
-      const { knownReplica, identity, lastConnectedAt, window } = state;
+      const { knownReplica, identity, lastConnectedAt, window, runKeys } = state;
       return {
         sample,
         idlePolls,
@@ -61,6 +62,7 @@ export function createRedisWatcher(source: RedisEndpoint, options: WatcherOption
         ...(state.outage === undefined && window.length > 0
           ? { consumers: window.at(-1)?.replicas.map(({ name }) => name) ?? [] }
           : {}),
+        ...(runKeys === undefined ? {} : { runKeys }),
         ...(ending === undefined ? {} : { ending }),
       };
     },
@@ -76,6 +78,7 @@ interface RedisMigrationWatchState {
   /** `ADDRESS:PORT` of the replica of the migration. */
   readonly knownReplica: string | undefined;
   readonly identity: Identity | undefined;
+  readonly runKeys: RunKeys | undefined;
   /** Since when, and in how many polls, an online replica has acknowledged nothing while the source wrote. */
   readonly silence: { readonly since: number; readonly polls: number } | undefined;
   /** Time in milliseconds since the epoch at which the replica was last connected. */
@@ -109,12 +112,14 @@ export function createRedisState(
   known: RecordedSlot | undefined,
   firstSeen: number | undefined,
   now: number,
+  runKeys?: RunKeys,
 ): RedisMigrationWatchState {
   return {
     first: undefined,
     window: [],
     knownReplica: known?.name,
     identity: known?.grade === undefined || known.by === undefined ? undefined : { grade: known.grade, by: known.by },
+    runKeys,
     silence: undefined,
     lastConnectedAt: now,
     lastPollAt: now,
@@ -178,7 +183,19 @@ function trackFacts(
       : { ...previous.first, replicationId: facts.replicationId };
   const missingMs = at - lastConnectedAt;
   const fullSyncs = countFullSyncs(previous.fullSyncs, previous.window.at(-1), facts, replica, limits);
-  const broken = runRedisRules({ now: facts, first, window, replica, knownReplica, missingMs, fullSyncs, limits });
+  const runNow = { run: facts.runId, keys: facts.keyspace.reduce((sum, { keys }) => sum + keys, 0), at };
+  const lost = findLostKeys(previous.runKeys, runNow);
+  const broken = runRedisRules({
+    now: facts,
+    first,
+    window,
+    replica,
+    knownReplica,
+    missingMs,
+    fullSyncs,
+    lost,
+    limits,
+  });
   const stopped = broken.some(({ rule }) => stoppingRedisRules.has(rule));
   const lag = replica?.state === 'online' ? Math.max(0, facts.offset - replica.offset) : 0;
   const silence = trackSilence(previous, facts, replica);
@@ -239,6 +256,7 @@ function trackFacts(
       window,
       knownReplica,
       identity,
+      runKeys: keepRunKeys(previous.runKeys, runNow),
       silence,
       lastConnectedAt,
       lastPollAt: at,

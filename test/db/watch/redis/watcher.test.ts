@@ -97,6 +97,34 @@ it('a source that restarts and loads its data is loading, and loses neither keys
   await watch.untilBroken('keys-dropped');
 });
 
+it('a source that restarts without its keys has lost them, also for the next watch', async () => {
+  const [source, target] = await Promise.all([server({ config: ['save ""'] }), server()]);
+  source.cli('MSET', ...[1, 2, 3, 4, 5].flatMap((n) => [`k${n}`, 'v']));
+  target.cli('REPLICAOF', source.host, String(source.port));
+  const watch = startWatchRun(watchedRedis(source));
+  await watch.untilPhase('streaming');
+  const { runKeys } = watch.looks.at(-1) ?? {};
+  expect(runKeys).toMatchObject({ keys: 5 });
+  process.kill(source.pid, 'SIGKILL');
+  await source.restart();
+  await watch.untilBroken('keys-lost');
+  await watch.until('the copy of nothing', ({ phase }) => phase === 'streaming');
+  expect(target.cli('DBSIZE')).toBe('0');
+  expect(watch.last().violations.map(({ rule }) => rule)).toEqual(['keys-lost']);
+  expect(watch.looks.at(-1)?.runKeys).toEqual(runKeys);
+  expect(saidBy(watch).join('\n')).not.toMatch(/restarted; wait/);
+  await watch.stop();
+  const record = { engine: 'redis', source: 's', ...(runKeys === undefined ? {} : { runKeys }) } as const;
+  const again = startWatchRun(watchedRedis(source), { record });
+  const found = (await again.untilBroken('keys-lost')).violations.find(({ rule }) => rule === 'keys-lost');
+  expectGolden(
+    'db-watch',
+    `${found?.observed}; ${found?.hint}`.replace(/at 20\S+Z/, 'at TIME').replace(/\([0-9a-f]{8}\)/, '(RUN)'),
+  );
+  source.cli('MSET', ...[1, 2, 3, 4, 5].flatMap((n) => [`k${n}`, 'v']));
+  await again.until('the keys are back', ({ violations }) => violations.length === 0);
+});
+
 it('a target that cannot write the copy is no fault of the source', async () => {
   const [source, target] = await Promise.all([server(populated), server()]);
   source.cli('DEBUG', 'POPULATE', '1000', 'key', '100');
