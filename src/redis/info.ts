@@ -43,6 +43,7 @@ export type InfoField =
   | 'rdb_changes_since_last_save'
   | 'rdb_last_save_time'
   | 'rdb_last_bgsave_status'
+  | 'aof_last_write_status'
   | 'rdb_last_bgsave_time_sec'
   // Stats
   | 'acl_access_denied_auth'

@@ -19,8 +19,8 @@ import { connectPostgresql } from '../../postgresql/connection.ts';
 import type { PostgresqlEndpoint } from '../../postgresql/endpoint.ts';
 import { QueryError } from '../../postgresql/query-error.ts';
 import { CommandError } from '../../redis/command-error.ts';
-import { connectRedis } from '../../redis/connection.ts';
-import { infoNumber } from '../../redis/info.ts';
+import { connectRedis, type RedisConnection } from '../../redis/connection.ts';
+import { infoNumber, type RedisInfo } from '../../redis/info.ts';
 import { readServerInfo, redactReason } from '../engine/tools.ts';
 import { type DbSource, unreachableHint } from '../source/index.ts';
 import {
@@ -89,7 +89,11 @@ export async function checkCutover(api: ApiClient, options: CheckCutoverOptions)
   const all = { ...facts, leftOut: await findCopies(leftOut, options.target, options.signal) };
   // Until then the roles of the migration own everything.
   const isLeft = firstOpenLine(cutoverChecklist({ ...all, accepted: options.accepted })) !== undefined;
-  if (isLeft || typeof shown !== 'object') return all;
+  if (isLeft) return all;
+  // A comparison takes long, and the target may have become full meanwhile.
+  const obstacle = await readTargetObstacle(options.target, options.signal);
+  if (obstacle !== undefined) return { ...all, ...obstacle };
+  if (typeof shown !== 'object') return all;
   return { ...all, keptRoles: await findKeptRoles(options.target, shown.id, options.signal) };
 }
 
@@ -204,29 +208,85 @@ async function readTargetFailure({
   }
 }
 
+type TargetObstacle = Required<Pick<CutoverFacts, 'targetFailure' | 'targetHint' | 'isTargetRefusing'>>;
+
 /**
- * A replica of Redis ignores its maxmemory. As a primary it evicts keys, or refuses writes, so the end of the migration would lose
- * what the comparison has found.
+ * What makes a Redis target refuse the writes of the application, or lose keys, after the switch. A replica takes the writes of its
+ * primary in any case, and a primary that refuses all others is still equal to the source, so the comparison shows nothing of it.
  */
-export async function readTargetObstacle(
-  target: DbSource,
-  signal: AbortSignal,
-): Promise<Required<Pick<CutoverFacts, 'targetFailure' | 'targetHint'>> | undefined> {
+export async function readTargetObstacle(target: DbSource, signal: AbortSignal): Promise<TargetObstacle | undefined> {
   if (target.engine !== 'redis') return undefined;
   const session = await connectRedis(target.source, { limit, signal });
   try {
     const info = await readServerInfo(session);
-    const [max = 0, used = 0, free = 0] = (['maxmemory', 'used_memory', 'mem_not_counted_for_evict'] as const).map(
-      (field) => infoNumber(info, field),
-    );
-    if (info.get('role') !== 'slave' || max === 0 || used - free <= max) return undefined;
-    const end = info.get('maxmemory_policy') === 'noeviction' ? 'refuses writes' : 'evicts keys';
-    return {
-      targetFailure: `it uses ${formatBytes(used - free)}, and its maxmemory is ${formatBytes(max)}: it ${end} when it is no replica any more`,
-      targetHint: 'raise maxmemory of the target, or choose a larger cluster',
-    };
+    const [failure, hint] =
+      findFullMemory(info) ??
+      findLoading(info) ??
+      (await findFailedSave(info, session)) ??
+      (await findLackOfReplicas(info, session)) ??
+      [];
+    return failure === undefined || hint === undefined
+      ? undefined
+      : { targetFailure: failure, targetHint: hint, isTargetRefusing: true };
   } finally {
     session.end();
+  }
+}
+
+type Obstacle = readonly [failure: string, hint: string];
+
+/** A replica ignores its maxmemory. */
+function findFullMemory(info: RedisInfo): Obstacle | undefined {
+  const [max = 0, used = 0, free = 0] = (['maxmemory', 'used_memory', 'mem_not_counted_for_evict'] as const).map(
+    (field) => infoNumber(info, field),
+  );
+  if (max === 0 || used - free <= max) return undefined;
+  const end = info.get('maxmemory_policy') === 'noeviction' ? 'refuses writes' : 'evicts keys';
+  const when = info.get('role') === 'slave' ? ' when it is no replica any more' : '';
+  return [
+    `it uses ${formatBytes(used - free)}, and its maxmemory is ${formatBytes(max)}: it ${end}${when}`,
+    'raise maxmemory of the target, or choose a larger cluster',
+  ];
+}
+
+function findLoading(info: RedisInfo): Obstacle | undefined {
+  if (info.get('loading') !== '1' && info.get('async_loading') !== '1') return undefined;
+  return ['it loads its data, and refuses commands until it has', 'wait until the target has loaded its data'];
+}
+
+async function findFailedSave(info: RedisInfo, session: RedisConnection): Promise<Obstacle | undefined> {
+  const hint = 'free disk space and memory of the target: its log has the error';
+  if (info.get('aof_last_write_status') === 'err')
+    return ['it could not write its append-only file, and refuses writes (MISCONF)', hint];
+  if (info.get('rdb_last_bgsave_status') !== 'err') return undefined;
+  const [isStopping, points] = [
+    await readSetting(session, 'stop-writes-on-bgsave-error'),
+    await readSetting(session, 'save'),
+  ];
+  if (isStopping !== 'yes' || points === undefined || points === '') return undefined;
+  return ['it could not save its data, and refuses writes (MISCONF)', hint];
+}
+
+/** INFO counts good replicas only where the server needs some. */
+async function findLackOfReplicas(info: RedisInfo, session: RedisConnection): Promise<Obstacle | undefined> {
+  const good = infoNumber(info, 'min_slaves_good_slaves');
+  if (good === undefined) return undefined;
+  const least = Number((await readSetting(session, 'min-replicas-to-write')) ?? 0);
+  if (good >= least) return undefined;
+  return [
+    `it has ${good} good replicas, and refuses writes with fewer than ${least} (min-replicas-to-write)`,
+    'connect replicas to the target, or lower min-replicas-to-write there',
+  ];
+}
+
+/** Undefined for a setting that the user may not read. */
+async function readSetting(session: RedisConnection, name: string): Promise<string | undefined> {
+  try {
+    const reply = await session.send(['CONFIG', 'GET', name]);
+    return Array.isArray(reply) && typeof reply[1] === 'string' ? reply[1] : undefined;
+  } catch (error) {
+    if (!(error instanceof CommandError) || error.lost) throw error;
+    return undefined;
   }
 }
 

@@ -59,6 +59,8 @@ export interface CutoverFacts {
   readonly targetFailure?: string;
   /** What the user does so that the target accepts the login. */
   readonly targetHint?: string;
+  /** Whether it accepts the login, and would refuse the writes of the application. */
+  readonly isTargetRefusing?: true;
   /** Whether the item reports that the target does not accept TLS. */
   readonly isTargetWithoutTls?: boolean;
   readonly writes?: {
@@ -163,7 +165,9 @@ export function isSourceIdle({ writes }: Pick<CutoverFacts, 'writes'>): boolean 
   return writes !== undefined && writes.count === 0 && writes.open.length === 0;
 }
 
-function targetLine({ targetFailure }: CutoverFacts): ChecklistLine {
+function targetLine({ targetFailure, isTargetRefusing }: CutoverFacts): ChecklistLine {
+  if (targetFailure !== undefined && isTargetRefusing === true)
+    return { id: 'target', title: 'the target can take the writes', state: 'open', observed: targetFailure };
   const line = { id: 'target', title: 'the target accepts the login' } as const;
   return targetFailure === undefined
     ? { ...line, state: 'done', observed: 'logged in' }

@@ -208,13 +208,19 @@ class Follow implements Attempt {
     }
     onTarget();
     this.#requireKeys();
+    await this.#requireWritable();
+  }
+
+  /** Before anything is changed, and at the end: a target that is equal to the source may refuse the application. */
+  async #requireWritable(): Promise<void> {
+    const { target, commands } = this.options;
     const obstacle = await readTargetObstacle(target, this.signal);
     if (obstacle === undefined) return;
     this.progress.facts = { ...this.progress.facts, ...obstacle };
     await this.progress.show('');
-    throw new CliError('cutover_incomplete', 'the target cannot hold the data after the switch', {
-      detail: obstacle.targetFailure,
-      hint: `${obstacle.targetHint}; then run \`${commands.again}\``,
+    throw new CliError('cutover_incomplete', 'the target cannot take the writes of the application', {
+      detail: `${obstacle.targetFailure}; ${this.progress.changedText()}`,
+      hint: `do not switch; ${obstacle.targetHint}; then run \`${commands.again}\``,
     });
   }
 
@@ -584,6 +590,7 @@ class Follow implements Attempt {
       const open = this.progress.openLine();
       if (open === undefined) {
         await this.#requireRest();
+        await this.#requireWritable();
         return this.#readKept();
       }
       const { access } = this.progress.facts;

@@ -641,6 +641,35 @@ it('names a Redis client that goes on writing, how to hold it back, and how to l
   }
 });
 
+it('a Redis target that refuses the writes of the application is not done', async () => {
+  const [from, to] = await Promise.all([startRedis(), startRedis()]);
+  try {
+    from.script(Array.from({ length: 2000 }, (_, i) => `SET key:${i} ${'x'.repeat(2000)}`).join('\n'));
+    const at = { source: `redis://127.0.0.1:${from.port}`, target: `redis://127.0.0.1:${to.port}`, more: [] };
+    const opened = await openMachine(`redis://127.0.0.1:${to.port}`, at);
+    const running = startCloudctl(opened.host, ['db', 'cutover', ...opened.cutover, ...words, '-o', 'ndjson']);
+    await running.waitForOutput(/cloudctl db stop/);
+    await opened.db('stop', opened.cluster, '--yes');
+    // The last look at the target is after the end of the migration.
+    to.cli('CONFIG', 'SET', 'maxmemory', '4mb');
+    expect(to.cli('SET', 'one', 'more')).toMatch(/OOM/);
+    const ran = await running.ended;
+    expect([ran.code, ran.err]).toEqual([5, expect.stringContaining('maxmemory')]);
+    for (const [words, why] of [
+      [['maxmemory', '4mb'], /maxmemory is 4/],
+      [['maxmemory', '0', 'min-replicas-to-write', '1'], /min-replicas-to-write/],
+    ] as const) {
+      to.cli('CONFIG', 'SET', ...words);
+      const checked = await opened.db('cutover', ...opened.cutover, '-o', 'json');
+      expect([checked.code, checked.error().detail]).toEqual([5, expect.stringMatching(why)]);
+    }
+    to.cli('CONFIG', 'SET', 'min-replicas-to-write', '0');
+    expect(await opened.db('cutover', ...opened.cutover)).toMatchObject({ code: 0 });
+  } finally {
+    await Promise.all([from.stop(), to.stop()]);
+  }
+});
+
 it('a Redis source that has lost its keys in a restart stops the cut-over until that is accepted', async () => {
   const [from, to] = await Promise.all([startRedis({ config: ['save ""'] }), startRedis()]);
   try {
