@@ -2,7 +2,7 @@ import type { MigrationFailure } from '../../api/online-migration.ts';
 import { sanitizeReportLine } from '../../base/sanitize.ts';
 import { countOf } from '../../base/text.ts';
 import { describeLostKeys, failureHeadline, type LostKeys } from '../watch/index.ts';
-import { type DatabaseComparisonReport, listAccepted } from './comparison.ts';
+import { type DatabaseComparisonReport, listAccepted, reasonOf } from './comparison.ts';
 import { describeLeftOut, type LeftOut } from './left-out.ts';
 import type { ServerAccess } from './postgresql/access-script.ts';
 import type { AccessSection } from './postgresql/access-statements.ts';
@@ -232,7 +232,7 @@ function contentsLine({ contents, engine }: CutoverFacts): ChecklistLine {
       error === undefined
         ? [...own, ...sequences]
             .filter((one) => one.state === state && one.accepted !== true)
-            .map((one) => `${name}: ${one.name}`)
+            .map((one) => `${name}: ${one.name}${reasonOf(one)}`)
         : [`${name}: ${error}`],
     );
   const what = state === 'differs' ? 'different' : 'not comparable';

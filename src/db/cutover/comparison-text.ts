@@ -8,6 +8,7 @@ import {
   type DatabaseComparisonReport,
   type DatabaseComparisonResult,
   listAcceptable,
+  reasonOf,
   withoutLargeObjects,
 } from './comparison.ts';
 import type { SequenceComparison, TableComparison } from './rehearse/report.ts';
@@ -45,7 +46,7 @@ export function buildDatabaseComparisonError(report: DatabaseComparisonReport, a
         ? [`${name}: ${error}`]
         : [...tables, ...sequences]
             .filter((one) => one.state === state && one.accepted !== true)
-            .map((one) => `${name}: ${one.name}`),
+            .map((one) => `${name}: ${one.name}${reasonOf(one)}`),
   );
   const detail = `${found
     .slice(0, 5)

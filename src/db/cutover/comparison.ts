@@ -270,9 +270,16 @@ export function listAccepted({ databases }: Pick<Contents, 'databases'>): readon
   return databases.flatMap(({ name, tables, sequences }) =>
     [...tables, ...sequences]
       .filter(({ accepted }) => accepted === true)
-      .map((one) => `${name}:${one.name}${'error' in one && one.error !== undefined ? ` (${one.error})` : ''}`),
+      .map((one) => `${name}:${one.name}${reasonOf(one)}`),
   );
 }
+
+/** Why it differs or was not compared, as far as it is known, behind its name. */
+export function reasonOf(one: Open): string {
+  return 'error' in one && one.error !== undefined ? ` (${one.error})` : '';
+}
+
+const acceptedForms = 'a table as DATABASE:SCHEMA.TABLE (Redis: db0:keys)';
 
 /** Divides the values of `--accept`: one with a colon is a table, any other must be the id of a line. */
 export function divideAccepted(
@@ -284,9 +291,7 @@ export function divideAccepted(
   if (unknown !== undefined)
     throw usageError(
       `the value of --accept is wrong: ${unknown}`,
-      lines.length === 0
-        ? 'name a table as DATABASE:SCHEMA.TABLE'
-        : `name a table as DATABASE:SCHEMA.TABLE, or a line: ${lines.join(', ')}`,
+      lines.length === 0 ? `name ${acceptedForms}` : `name ${acceptedForms}, or a line: ${lines.join(', ')}`,
     );
   return { lines: values.filter((value) => lines.includes(value)), tables };
 }

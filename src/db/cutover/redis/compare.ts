@@ -26,9 +26,10 @@ import {
   canReadExpiry,
   compareKeyBatch,
   type KeyContent,
+  LargeKeyError,
   type RedisKeyName,
   readKeyContent,
-  UnreadableKeyError,
+  readKeySize,
 } from './keys.ts';
 
 type ComparedServers = Omit<DatabaseComparisonReport, 'schema_version' | 'engine' | 'started_at' | 'seconds'>;
@@ -211,7 +212,7 @@ async function expectDone(pipeline: RedisPipeline, command: readonly [string, ..
 interface KeysComparison {
   readonly after: { readonly source: RedisInfo; readonly target: RedisInfo };
   /** The keys that are not equal in the end, with the result of each. */
-  readonly unequal: ReadonlyMap<RedisKeyName, KeyComparison>;
+  readonly unequal: ReadonlyMap<RedisKeyName, ComparedKey>;
   /** Of these the keys that the source has not. */
   readonly targetOnly: number;
   readonly isPartial: boolean;
@@ -223,13 +224,12 @@ async function compareKeysOnce(options: CompareRedisKeysOptions): Promise<KeysCo
   const before = await readBoth(options);
   const isReceived = await waitUntilReceived(options, before);
   const suspects = await findUnequalKeys(options);
-  const found = await compareAgain(options, suspects);
+  const unequal = await compareAgain(options, suspects);
   const after = await readBoth(options);
-  const unequal = new Map([...found].map(([name, { result }]) => [name, result]));
   return {
     after,
     unequal,
-    targetOnly: [...found.values()].filter(({ isOnSource }) => !isOnSource).length,
+    targetOnly: [...unequal.values()].filter(({ isOnSource }) => !isOnSource).length,
     isPartial: suspects.size >= maxSuspects,
     written: describeRedisWrites(before, after),
     isBehind: !isReceived || isBehind(after.target),
@@ -250,15 +250,20 @@ function describeComparison(
     if (reason === undefined) return { ...rows, state: 'equal' };
     return { ...rows, state: 'not_comparable', error: reason };
   }
-  const different = names.filter((name) => unequal.get(name) === 'differs');
+  const different = names.filter((name) => unequal.get(name)?.result === 'differs');
   const isProven = reason === undefined && !isBehind && different.length > 0;
   if (isProven) {
     const what = `${isPartial ? 'at least ' : ''}${countOf(different.length, 'key')} ${different.length === 1 ? 'differs' : 'differ'}`;
     return { ...rows, state: 'differs', error: `${what}: ${listedNames(different)}` };
   }
+  const isFinal = reason === undefined && !isBehind && !isPartial;
+  if (isFinal && [...unequal.values()].every((one) => one.isFinal === true)) {
+    const error = `${countOf(names.length, 'key')} cannot be compared: ${listedNames(names, (name) => unequal.get(name)?.result)}`;
+    return { ...rows, state: 'not_comparable', error, acceptable: true };
+  }
   const behind = isBehind ? 'the target has not received all changes of its primary' : undefined;
   const [first] = unequal.values();
-  const because = reason ?? behind ?? first ?? 'not known';
+  const because = reason ?? behind ?? first?.result ?? 'not known';
   const error = `${because}; ${count} not equal when read: ${listedNames(names)}`;
   return { ...rows, state: 'not_comparable', error };
 }
@@ -378,6 +383,8 @@ interface ComparedKey {
   readonly isOnSource: boolean;
   /** Whether only one server has the key, and there it expires in a moment. */
   readonly isExpiring: boolean;
+  /** Whether another reading cannot compare the values either. */
+  readonly isFinal?: true;
 }
 
 /**
@@ -399,11 +406,14 @@ async function compareKey(options: CompareRedisKeysOptions, name: RedisKeyName):
       return as('differs', left >= 0 && left <= expiryTolerance);
     }
     if (before.isOpaque && there.type === before.type && before.expiresAt === there.expiresAt)
-      return as(`values of the type ${sanitizeReportLine(before.type)} cannot be compared`);
+      return { ...as(`values of the type ${sanitizeReportLine(before.type)} cannot be compared`), isFinal: true };
     return as('differs');
   } catch (error) {
-    if (error instanceof UnreadableKeyError) return as(`a value ${error.message}`);
-    throw error;
+    if (!(error instanceof LargeKeyError)) throw error;
+    const [here, there] = await Promise.all(
+      [source, target].map(({ session }) => readKeySize(session, key, hasExpiryTimes)),
+    );
+    return here === there ? { ...as(error.message), isFinal: true } : as('differs');
   }
 }
 
@@ -459,7 +469,14 @@ async function compareAgain(
   return found;
 }
 
-function listedNames(names: readonly RedisKeyName[]): string {
-  const listed = names.slice(0, 3).map((name) => sanitizeReportLine(Buffer.from(name, 'latin1').toString('utf8')));
+/** @param noteOf what is said of a key */
+function listedNames(
+  names: readonly RedisKeyName[],
+  noteOf: (name: RedisKeyName) => string | undefined = () => undefined,
+): string {
+  const listed = names.slice(0, 3).map((name) => {
+    const [text, note] = [sanitizeReportLine(Buffer.from(name, 'latin1').toString('utf8')), noteOf(name)];
+    return note === undefined ? text : `${text} (${note})`;
+  });
   return `${listed.join(', ')}${names.length > 3 ? ' and others' : ''}`;
 }

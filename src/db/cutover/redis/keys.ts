@@ -197,9 +197,21 @@ const elementPart = 100;
 /** Sets and hashes have no order, so the hashes of their elements are kept until all are read. */
 const maxUnordered = 1_000_000;
 
-export class UnreadableKeyError extends Error {
-  override readonly name = 'UnreadableKeyError';
+/** The key has so many elements that they are not read. */
+export class LargeKeyError extends Error {
+  override readonly name = 'LargeKeyError';
 }
+
+/** What can be compared of a value that is too large to be read: its type, its number of elements and when it expires. */
+export async function readKeySize(session: RedisConnection, key: Uint8Array, hasExpiryTimes: boolean): Promise<string> {
+  const type = String(await session.send(['TYPE', key]));
+  const count = sizeCommands[type];
+  const size = count === undefined ? '' : String(await session.send([count, key]));
+  const expiry = Number(await session.send([hasExpiryTimes ? 'PEXPIRETIME' : 'PTTL', key]));
+  return `${type} ${size} ${hasExpiryTimes || expiry < 0 ? expiry : 'expires'}`;
+}
+
+const sizeCommands: Readonly<Record<string, 'SCARD' | 'HLEN' | undefined>> = { set: 'SCARD', hash: 'HLEN' };
 
 type ReadValue = (session: RedisConnection, key: Uint8Array, digest: Hash) => Promise<void>;
 
@@ -251,6 +263,8 @@ async function readUnordered(
   width: 1 | 2,
   digest: Hash,
 ): Promise<void> {
+  const size = Number(await session.send([width === 1 ? 'SCARD' : 'HLEN', command[1]]));
+  if (size > maxUnordered) throw tooLarge(size);
   const found = new Set<string>();
   for (let cursor = '0', isFirst = true; isFirst || cursor !== '0'; isFirst = false) {
     const reply = await session.sendRaw([...command, cursor, 'COUNT', String(elementPart)], valueTimeout);
@@ -262,9 +276,15 @@ async function readUnordered(
       for (const part of list.slice(at, at + width)) addPart(element, part);
       found.add(element.digest('base64'));
     }
-    if (found.size > maxUnordered) throw new UnreadableKeyError(`has more than ${formatCount(maxUnordered)} elements`);
+    if (found.size > maxUnordered) throw tooLarge(found.size);
   }
   for (const element of [...found].sort()) digest.update(element);
+}
+
+function tooLarge(size: number): LargeKeyError {
+  return new LargeKeyError(
+    `${formatCount(size)} elements; sets and hashes up to ${formatCount(maxUnordered)} are read`,
+  );
 }
 
 async function range(

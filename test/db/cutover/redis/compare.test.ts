@@ -1,7 +1,12 @@
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { redisCommand } from '../../../../scripts/redis-binaries.mjs';
 import { Secret } from '../../../../src/base/secret.ts';
+import { cutoverChecklist } from '../../../../src/db/cutover/checklist.ts';
 import { type CompareDatabasesOptions, compareDatabases } from '../../../../src/db/cutover/compare.ts';
+import { listAcceptable, listAccepted } from '../../../../src/db/cutover/comparison.ts';
+import { buildDatabaseComparisonError } from '../../../../src/db/cutover/comparison-text.ts';
 import { systemClock } from '../../../../src/platform/waiting.ts';
+import { expectGolden } from '../../../fixtures/golden.ts';
 import { lacks } from '../../../fixtures/needs.ts';
 import { eventually, type RedisServer, startRedis } from '../../../fixtures/redis.ts';
 import { redisEndpointOf } from '../../engine/servers.ts';
@@ -87,6 +92,39 @@ test('large values are read in parts', async () => {
   expect((await compare()).state).toBe('equal');
   target.cli('SETRANGE', 't', '2500000', 'y');
   expect((await compare()).databases[0]?.tables[0]?.error).toContain('t');
+});
+
+test('a set that is too large to be read is named, and accepted by the word of the hint', async () => {
+  const fill = `for n = 1, 1000001 do redis.call('SADD', 'large', n) end redis.call('SET', 'k', 'v')`;
+  for (const server of [source, target]) server.cli('EVAL', fill, '0');
+  const open = await compare();
+  expect(open.databases[0]?.tables).toMatchObject([{ state: 'not_comparable', acceptable: true }]);
+  const line = cutoverChecklist({ engine: 'redis', migration: 'm', contents: open }).find(
+    ({ id }) => id === 'contents',
+  );
+  const error = buildDatabaseComparisonError(open, 'cloudctl db compare');
+  expectGolden('db-compare', [line?.observed, error.detail, error.hint].join('\n'));
+  const [word = ''] = listAcceptable(open);
+  const accepted = await compare({ accepted: [word] });
+  expect([accepted.state, listAccepted(accepted)]).toEqual(['equal', [expect.stringContaining('large')]]);
+  target.cli('SREM', 'large', '7');
+  expect(await compare({ accepted: [word] })).toMatchObject({ state: 'differs' });
+}, 60_000);
+
+test.skipIf(redisCommand('redis-8.0') === undefined)('vector sets are accepted in the same way', async () => {
+  const servers = await Promise.all([startRedis({ program: 'redis-8.0' }), startRedis({ program: 'redis-8.0' })]);
+  const [from, to] = servers.map(endpoint);
+  try {
+    for (const [at, server] of servers.entries()) server.cli('VADD', 'v', 'VALUES', '2', '1', String(at), 'element');
+    const more = from === undefined || to === undefined ? {} : { source: from, target: to };
+    const open = await compare(more);
+    expect(open.databases[0]?.tables).toMatchObject([
+      { error: expect.stringMatching(/v \(.*vectorset/), acceptable: true },
+    ]);
+    expect(await compare({ ...more, accepted: listAcceptable(open) })).toMatchObject({ state: 'equal' });
+  } finally {
+    await Promise.all(servers.map((server) => server.stop()));
+  }
 });
 
 test('a server that is written to is not comparable, even when every key is equal at last', async () => {
