@@ -155,9 +155,19 @@ export function listUnproven(lines: readonly Pick<ChecklistLine, 'title' | 'obse
   });
 }
 
-/** The first step of the checklist that is not done. */
-export function firstOpenLine(lines: readonly ChecklistLine[]): ChecklistLine | undefined {
-  return lines.find(({ state }) => state !== 'done');
+/**
+ * The first step of the checklist that is not done. After the end of a migration, the contents alone show what has arrived, so a
+ * difference comes before the line that only refers to it.
+ */
+export function firstOpenLine<Line extends Pick<ChecklistLine, 'id' | 'state'>>(
+  lines: readonly Line[],
+): Line | undefined {
+  const open = lines.filter(({ state }) => state !== 'done');
+  const [first] = open;
+  if (first?.id !== 'lag' || first.state !== 'unknown') return first;
+  const isMeant = ({ id, state }: Line): boolean =>
+    (id === 'sequences' || id === 'contents') && state !== 'not_checked';
+  return open.find(isMeant) ?? first;
 }
 
 /** Whether the checks that require a source without writes are useful now. */

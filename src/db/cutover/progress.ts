@@ -6,7 +6,7 @@ import { interruptedError } from '../../platform/signals.ts';
 import { redactReason } from '../engine/tools.ts';
 import type { DbSource } from '../source/index.ts';
 import { isServerError } from './check.ts';
-import { type ChecklistLine, type CutoverFacts, cutoverChecklist, listUnproven } from './checklist.ts';
+import { type ChecklistLine, type CutoverFacts, cutoverChecklist, firstOpenLine, listUnproven } from './checklist.ts';
 import { describeLeftOut } from './left-out.ts';
 import { type Fence, TargetRefusal } from './pair.ts';
 import type { Window, WindowEvent } from './window.ts';
@@ -176,7 +176,7 @@ export class Progress {
   }
 
   stateText(): string {
-    const open = this.lines().find(({ state }) => state !== 'done');
+    const open = firstOpenLine(this.lines());
     return open === undefined ? 'every step is done' : sanitizeReportLine(`${open.title}: ${open.observed}`);
   }
 }

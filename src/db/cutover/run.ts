@@ -17,6 +17,7 @@ import {
   acceptableLines,
   type CutoverFacts,
   cutoverChecklist,
+  firstOpenLine,
   formatChecklist,
   hasMigrationFailed,
   listUnproven,
@@ -100,7 +101,7 @@ async function check(run: Run): Promise<ExitCode> {
       `the service has ${countOf(warnings.length, 'warning')} about what it does not copy: \`${run.actor.command('db status', run.cutover.cluster)}\` prints ${warnings.length === 1 ? 'it' : 'them'}${source.engine === 'redis' ? '' : '; `--follow --apply`, or `db grants` after the stop, restores owners and privileges'}`,
     );
   const left = lines.filter(({ state }) => state !== 'done');
-  const open = hasMigrationFailed(facts) ? lines.find(({ id }) => id === 'stopped') : left[0];
+  const open = hasMigrationFailed(facts) ? lines.find(({ id }) => id === 'stopped') : firstOpenLine(lines);
   if (open === undefined) {
     const lock = await describeLock(run.cutover);
     await output.note(

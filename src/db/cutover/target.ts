@@ -1,6 +1,6 @@
 import { CliError, usageError } from '../../base/errors.ts';
 import { Secret } from '../../base/secret.ts';
-import { quoteShellArg } from '../../base/text.ts';
+import { countOf, quoteShellArg } from '../../base/text.ts';
 import type { OptionSpec, ParsedArgs } from '../../cli/command.ts';
 import type { CommandIo } from '../../cli/command-io.ts';
 import { readUserFile } from '../../cli/user-file.ts';
@@ -295,7 +295,9 @@ async function readRedisOptions(source: RedisEndpoint, signal: AbortSignal): Pro
         target: {
           ...{ host: source.host, port: source.port },
           contents:
-            keys === 0 ? [] : [{ database: undefined, reason: `the target is not empty: it contains ${keys} keys` }],
+            keys === 0
+              ? []
+              : [{ database: undefined, reason: `the target is not empty: it contains ${countOf(keys, 'key')}` }],
         },
         ...(version === undefined ? {} : { targetVersion: `${version.product}-${version.version}` }),
         ...(modules === undefined

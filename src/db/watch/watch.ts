@@ -167,9 +167,11 @@ export async function watchMigration(
         throw sourceUnreachableError(result, options);
       const isIdle = options.untilIdle && result.caughtUpPolls >= watchLimits.idlePolls;
       poller?.latest();
-      // The end of the watch needs the last word of the service; one that does not answer has none.
-      if (isIdle && poller !== undefined)
-        await Promise.race([poller.settled(), host.clock.sleep(serviceWait, stopping.signal).catch(() => {})]);
+      // The end of the watch needs the last word of the service; one that does not answer has none. The first status waits a
+      // moment for it, which would name the replica as a guess otherwise.
+      const wait = isIdle ? serviceWait : shown === undefined ? firstWait : undefined;
+      if (wait !== undefined && poller !== undefined)
+        await Promise.race([poller.settled(), host.clock.sleep(wait, stopping.signal).catch(() => {})]);
       const server = poller?.latest();
       word = readServiceWord(started?.id, shownMigration(server), word, options.ignoreDbs);
       const sample = confirmSample(
@@ -243,6 +245,7 @@ export async function watchMigration(
 
 /** Milliseconds for which the end of a watch waits for the service. */
 const serviceWait = 10_000;
+const firstWait = 2000;
 
 function shownMigration(status: ServiceStatus | undefined): Migration | 'none' | undefined {
   if (status === undefined || status.kind === 'unavailable') return undefined;

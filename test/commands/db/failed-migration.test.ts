@@ -292,7 +292,7 @@ it('a Redis target that holds keys is refused before anything is sent, when it i
   const words = ['migrate', cluster, '--source', source, '--target', address, '--yes', '-o', 'json'];
   const refused = await db(...words);
   expect([refused.code, refused.error().code]).toEqual([3, 'preflight_blocked']);
-  expect(refused.error().detail).toContain('1 keys');
+  expect(refused.error().detail).toContain('1 key');
   expect(sandbox.requests().filter(({ method }) => method === 'PUT')).toEqual([]);
 }, 60_000);
 
@@ -308,11 +308,11 @@ it('a Redis target that is not empty: the cut-over does not stop the application
   await waitUntil(async () => (await state()).status === 'error', 'the refusal');
 
   const cutover = await cutoverTo(to);
-  expect([cutover.code, cutover.error().detail]).toEqual([5, expect.stringMatching(/\b1 keys/)]);
+  expect([cutover.code, cutover.error().detail]).toEqual([5, expect.stringMatching(/\b1 key\b/)]);
   expect([stateOf(cutover, 'writes'), stateOf(cutover, 'stopped')]).toEqual(['not_checked', 'open']);
   expect(cutover.error().hint).toContain('FLUSHALL');
   const watched = await db('watch', ...from, '--until-idle', '--interval', '1s', '-o', 'json');
-  expect([watched.code, watched.error().detail]).toEqual([1, expect.stringMatching(/\b1 keys/)]);
+  expect([watched.code, watched.error().detail]).toEqual([1, expect.stringMatching(/\b1 key\b/)]);
   const status = await db('status', cluster);
   expect(status.err).toContain('FLUSHALL');
   expect((await db('stop', cluster, '--yes', ...from)).code).toBe(0);

@@ -147,6 +147,15 @@ describe('the checklist', () => {
     expect(firstOpenLine(cutoverChecklist({ ...ready, ...changes }))).toBeDefined();
   });
 
+  it('names the difference first, not that nothing shows what has arrived after the end', () => {
+    const different = { state: 'differs', databases: [] } as const;
+    const first = (changes: Partial<CutoverFacts>) => firstOpenLine(cutoverChecklist({ ...ready, ...changes }))?.id;
+    expect(first({ contents: different })).toBe('contents');
+    expect(first({ contents: different, sequences: ['shop: s'] })).toBe('sequences');
+    expect(first({ contents: different, migration: running })).toBe('contents');
+    expect(first({ contents: different, writes: { ...quiet, count: 1 } })).toBe('writes');
+  });
+
   it('a check that was left out is not done', () => {
     const { sequences: _sequences, contents: _contents, lag: _lag, clean: _clean, ...facts } = ready;
     const states = cutoverChecklist({ ...facts, migration: running }).map(({ state }) => state);

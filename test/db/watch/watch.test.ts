@@ -11,6 +11,7 @@ import { type pollSource, sourceAddress } from '../../../src/db/watch/source.ts'
 import { type WatchOptions, watchMigration } from '../../../src/db/watch/watch.ts';
 import type { PollResult } from '../../../src/db/watch/watcher.ts';
 
+import { systemClock } from '../../../src/platform/waiting.ts';
 import { commandIo } from '../../fixtures/command-io.ts';
 import { type TestHost, testHost } from '../../fixtures/host.ts';
 import { makeDatabaseSample, makeStatusSample } from './view/status-samples.ts';
@@ -220,6 +221,25 @@ describe('the status at the service', () => {
     await expect(run([], refused)).rejects.toMatchObject({ code: 'not_proven', exitCode: 5 });
     expect(await run([{ name: 's', database: 'shop', ...inferred }], refused)).toBe(0);
     expect(await run([], async () => ({ id: 'm', status: 'syncing', raw: {} }))).toBe(0);
+  });
+
+  it('is awaited before the first status, which would call the replica assumed', async () => {
+    const host = testHost();
+    writeRecord(recordPath(host), record);
+    const identity = { grade: 'inferred', by: 'being the only new replica since the start' } as const;
+    const sample = makeStatusSample({
+      identified_by: identity,
+      databases: [makeDatabaseSample({ identified_by: identity, slot: '10.0.0.9:6379' })],
+    });
+    const { watch } = polling([poll({ sample }), poll({ sample, caughtUpPolls: watchLimits.idlePolls })]);
+    const fetchStatus = async () => {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      return { id: 'm', status: 'syncing', raw: {} };
+    };
+    const clock = { ...host.clock, sleep: systemClock.sleep };
+    await follow({ ...host, clock }, watch, { untilIdle: true, fetchStatus });
+    expect(host.out()).toContain('inferred');
+    expect(host.out()).not.toContain('assumed');
   });
 
   it('is no longer requested when the watch has ended', async () => {

@@ -1,4 +1,5 @@
 import { CliError, usageError } from '../../../base/errors.ts';
+import { countOf } from '../../../base/text.ts';
 import { connectRedis, type RedisConnection } from '../../../redis/connection.ts';
 import type { RedisEndpoint } from '../../../redis/endpoint.ts';
 import { parseKeyspace } from '../../../redis/info.ts';
@@ -40,7 +41,9 @@ export async function inspectRedisTarget(
   if (from !== undefined && run !== undefined && from.get('run_id') === run) {
     throw usageError('source and target are the same server', 'give another server with `--into`');
   }
-  const keys = parseKeyspace(there.info).map(({ index, keys: count }) => `database ${index} has ${count} keys`);
+  const keys = parseKeyspace(there.info).map(
+    ({ index, keys: count }) => `database ${index} has ${countOf(count, 'key')}`,
+  );
   const held = [
     ...keys,
     ...there.functions.map((name) => `function library ${name}`),

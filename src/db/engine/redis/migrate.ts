@@ -1,3 +1,4 @@
+import { countOf } from '../../../base/text.ts';
 import type { RedisConnection } from '../../../redis/connection.ts';
 import type { RedisEndpoint } from '../../../redis/endpoint.ts';
 import { infoNumber, parseKeyspace, type RedisInfo } from '../../../redis/info.ts';
@@ -108,7 +109,9 @@ function assertRedisCompatible(source: RedisInfo, target: RedisInfo, databases: 
   }
   const keyCount = parseKeyspace(target).reduce((sum, one) => sum + one.keys, 0);
   if (keyCount > 0)
-    throw new MigrationError(`the target is not empty: it contains ${keyCount} keys, which a replica would delete`);
+    throw new MigrationError(
+      `the target is not empty: it contains ${countOf(keyCount, 'key')}, which a replica would delete`,
+    );
   const outOfRange = parseKeyspace(source).find(({ index }) => index >= databases);
   if (outOfRange !== undefined) {
     // The target must have enough databases, because Redis exits when it loads a snapshot with a database number that

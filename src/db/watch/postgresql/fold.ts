@@ -330,12 +330,12 @@ export function postgresOutages(
   const lines = (last?.hbaRuleLines ?? baseline?.hbaRuleLines ?? []).filter((line) => /^host/.test(line));
   const level = last?.settings.get('wal_level');
   const refuses = level?.inFile !== undefined && level.inFile.toLowerCase() !== 'logical' && last!.slots.length > 0;
-  const lasted = formatDuration(outage.at - since);
+  const lasted = outage.at > since ? ` for ${formatDuration(outage.at - since)}` : '';
   return [
     {
       rule,
       ...(rule === 'login-refused' ? refusedLogin(outage, role, lines) : {}),
-      observed: `the source has not answered for ${lasted}: ${outage.reason}`,
+      observed: `the source has not answered${lasted}: ${outage.reason}`,
       hint:
         refuses && rule === 'source-unreachable'
           ? `set wal_level to logical in postgresql.auto.conf and start the source: with wal_level = ${level.inFile} and a logical slot it does not start (FATAL: logical replication slot exists, but wal_level < logical)`

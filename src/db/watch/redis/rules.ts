@@ -272,13 +272,14 @@ const redisRules: readonly RedisRule[] = [
 
 /** @param user with which the watch logs in; undefined: the default user */
 export function redisOutages(outage: RedisOutage, since: number, user: string | undefined): readonly Violation[] {
-  const lasted = formatDuration(outage.at - since);
   const { code, reason } = outage;
+  // The first poll that fails knows of no time.
+  const lasted = outage.at > since ? ` for ${formatDuration(outage.at - since)}` : '';
   if (code === 'BUSY')
     return [
       {
         rule: 'source-busy',
-        observed: `the source has run a script or function for more than ${lasted} and answers nothing else: ${reason}`,
+        observed: `the source runs a script or function and has answered nothing else${lasted}: ${reason}`,
         hint: 'wait until the script ends; end one that has not written with SCRIPT KILL or FUNCTION KILL',
       },
     ];
@@ -287,7 +288,7 @@ export function redisOutages(outage: RedisOutage, since: number, user: string | 
     return [
       {
         rule: 'command-denied',
-        observed: `the user of the watch may not run ${command.toUpperCase()}, for ${lasted}: ${reason}`,
+        observed: `the user of the watch may not run ${command.toUpperCase()}${lasted}: ${reason}`,
         hint: `allow the command: ${formatCommand('ACL', 'SETUSER', user ?? 'default', `+${command}`)}`,
       },
     ];
@@ -295,7 +296,7 @@ export function redisOutages(outage: RedisOutage, since: number, user: string | 
     return [
       {
         rule: 'connections-exhausted',
-        observed: `the source has accepted no connection for ${lasted}: ${reason}`,
+        observed: `the source has accepted no connection${lasted}: ${reason}`,
         hint: 'close connections, or raise maxclients: CONFIG SET maxclients COUNT on a connection that is open',
       },
     ];
@@ -304,8 +305,8 @@ export function redisOutages(outage: RedisOutage, since: number, user: string | 
     {
       rule: refused ? 'login-refused' : 'source-unreachable',
       observed: refused
-        ? `the source has refused the login for ${lasted}: ${reason}`
-        : `the source has not answered for ${lasted}: ${reason}`,
+        ? `the source has refused the login${lasted}: ${reason}`
+        : `the source has not answered${lasted}: ${reason}`,
       hint: refused
         ? 'if the password or the ACL of the user was changed, restore it: the target logs in with the same credentials'
         : 'start the source, or check the network: the watch keeps retrying',

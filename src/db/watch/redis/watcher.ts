@@ -235,6 +235,9 @@ function trackFacts(
   const [gone] = broken.filter(({ rule }) => rule === 'replica-gone');
   const notes = [
     ...(phase === 'waiting' ? ['no replica of a migration is connected yet'] : []),
+    ...(replica?.state === 'unacknowledged'
+      ? ['the whole copy was sent, and the target has not confirmed it yet']
+      : []),
     ...(isSilent && replica !== undefined
       ? [
           `the target ${replica.name} is connected but has acknowledged nothing for ${formatDuration(at - silence.since)}, while the source wrote ${formatBytes(lag)}`,

@@ -1,5 +1,5 @@
 import { sanitizeReportLine } from '../../../base/sanitize.ts';
-import { formatBytes, formatCount, formatDuration } from '../../../base/text.ts';
+import { countOf, formatBytes, formatDuration } from '../../../base/text.ts';
 import { createStyles, plainStyles, type TerminalStyles, usesColor } from '../../../cli/color.ts';
 import type { ListView } from '../../../cli/columns.ts';
 import type { CommandIo } from '../../../cli/command-io.ts';
@@ -301,8 +301,8 @@ function tableLine(table: TableSample, { paint, ruler }: StatusScreenOptions, wi
   const percent = `${Math.floor(part * 100)} %`.padStart(7);
   const size = `  ${formatBytes(table.bytes_total)}`;
   // The tables of a Redis source are its numbered databases, which have no bytes of their own.
-  const unit = table.bytes_total === 0 && /^db\d+$/.test(table.name) ? 'keys' : 'rows';
-  const rows = table.rows_done > 0 ? `, ${formatCount(table.rows_done)} ${unit}` : '';
+  const unit = table.bytes_total === 0 && /^db\d+$/.test(table.name) ? 'key' : 'row';
+  const rows = table.rows_done > 0 ? `, ${countOf(table.rows_done, unit)}` : '';
   const tail = ruler.truncate(`${size}${rows}`, Math.max(0, width - nameWidth(width) - 20));
   return `${name} ${paint.cyan(drawn.full)}${paint.dim(drawn.empty)} ${percent}${paint.dim(tail)}`;
 }

@@ -99,6 +99,14 @@ it('a server whose memory is full refuses writes, unless it may evict keys', () 
   expect(full('noeviction', { memory: 900 })).not.toContain('memory-full');
 });
 
+it.each(['ECONNREFUSED', 'WRONGPASS', 'BUSY', 'NOPERM', 'ERR'])('%s says no time before any has passed', (code) => {
+  const reason = code === 'NOPERM' ? "no permissions to run the 'info' command" : 'ERR max number of clients reached';
+  const at = 5000;
+  const said = (since: number) => redisOutages({ at, code, reason }, since, undefined)[0]?.observed;
+  expect(said(at)).not.toMatch(/0 s/);
+  expect(said(at - 3000)).toContain('3 s');
+});
+
 it('a loop of full synchronizations is not over while the replica is online for moments', () => {
   const copies = { started: 9, since: -20_000, online: 1000 };
   expect(judge({}, 0, copies)).toMatchObject([{ rule: 'full-sync-loop' }]);
@@ -176,6 +184,13 @@ describe('phases', () => {
       ['streaming', 100, 1000],
     ]);
     expect(steps.map(({ idlePolls }) => idlePolls)).toEqual([0, 0, 0, 0, 0, 1]);
+  });
+
+  it('a copy that was sent and is not confirmed is said to be that', () => {
+    const sent = { replicas: [{ ...replica, offset: 0, state: 'unacknowledged' }] };
+    const [first, second] = all([facts({ at: 1000, ...sent }), facts({ at: 3000 })]);
+    expect(first?.sample).toMatchObject({ phase: 'copying', notes: [expect.stringContaining('confirmed')] });
+    expect(second?.sample).not.toHaveProperty('notes');
   });
 
   it('copies that take ten minutes each and never hold are a loop', () => {
