@@ -108,8 +108,9 @@ export function recordedSlots({ record }: MigrationMarks): Pick<SourceRemains, '
 }
 
 /**
- * The roles of the migration that stay on the target, as sentences: such a role owns what no other role was to own without a
- * decision, such as objects of superusers of the source. A target that does not answer leaves this unknown.
+ * The roles of the migration that own objects of the target, as sentences: what no other role was to own without a decision, such as
+ * objects of superusers of the source. Until the migration has ended, such a role also has the schema public. A target that
+ * does not answer leaves this unknown.
  */
 export async function findKeptRoles(
   target: DbSource,
@@ -122,26 +123,19 @@ export async function findKeptRoles(
     const rows = await query(
       target.source,
       target.source.dbname,
-      `SELECT r.rolname AS role, d.datname AS database, count(d.datname)::text AS objects FROM pg_roles r
-       LEFT JOIN pg_shdepend s ON s.refclassid = 'pg_authid'::regclass AND s.refobjid = r.oid AND s.deptype = 'o'
-       LEFT JOIN pg_database d ON d.oid = s.dbid
-       WHERE left(r.rolname, ${prefix.length}) = ${quoteLiteral(prefix)} AND NOT r.rolcanlogin GROUP BY 1, 2 ORDER BY 1, 2`,
+      `SELECT r.rolname AS role, d.datname AS database, count(*)::text AS objects FROM pg_roles r
+       JOIN pg_shdepend s ON s.refclassid = 'pg_authid'::regclass AND s.refobjid = r.oid AND s.deptype = 'o'
+       JOIN pg_database d ON d.oid = s.dbid
+       WHERE NOT (s.classid = 'pg_namespace'::regclass AND s.objid = 2200)
+         AND left(r.rolname, ${prefix.length}) = ${quoteLiteral(prefix)} AND NOT r.rolcanlogin GROUP BY 1, 2 ORDER BY 1, 2`,
       signal,
     );
     return [...new Set(rows.map(({ role }) => role ?? ''))].map((role) => {
-      const owned = rows.filter((row) => row.role === role && row.database != null);
+      const owned = rows.filter((row) => row.role === role);
       const places = owned.map(({ database, objects }) => `${countOf(Number(objects), 'object')} in ${database}`);
       const name = quoteIdentifier(role);
-      const inside =
-        owned.length === 0
-          ? ''
-          : `in ${owned.map(({ database }) => database).join(' and ')} run REASSIGN OWNED BY ${name} TO NEW_OWNER; DROP OWNED BY ${name}; then `;
-      const whom =
-        owned.length === 0
-          ? ''
-          : ' Choose a NEW_OWNER that is no superuser, because views and functions run with the rights of their owner.';
       return sanitizeReportLine(
-        `The role ${role} stays on the target: it cannot log in${places.length === 0 ? '' : `, and owns ${places.join(', ')}`}. To remove it, ${inside}run DROP ROLE ${name};${whom}`,
+        `The role ${role} stays on the target: it cannot log in, and owns ${places.join(', ')}. To remove it, in ${owned.map(({ database }) => database).join(' and ')} run REASSIGN OWNED BY ${name} TO NEW_OWNER; DROP OWNED BY ${name}; then run DROP ROLE ${name}; Choose a NEW_OWNER that is no superuser, because views and functions run with the rights of their owner.`,
         maxTextLength,
       );
     });

@@ -90,17 +90,19 @@ async function listClients(session: RedisConnection): Promise<readonly string[]>
 }
 
 /**
- * The clients of a response to CLIENT LIST but the own one, those first that sent a command last: who has written can be found by
- * the address, the name and the last command. The server, and each client, may send any text.
+ * The clients of a response to CLIENT LIST but the own one: those last whose last command only looks, otherwise those first that
+ * sent a command last. Who has written can be found by the address, the name and the last command. The server, and each
+ * client, may send any text.
  */
 export function describeClients(text: string, own: string): readonly string[] {
   const clients = text.split('\n').flatMap((line) => {
     const fields = new Map(line.trim().split(' ').map(splitAt));
     const id = fields.get('id');
-    return id === undefined || id === own ? [] : [{ id, fields, idle: Number(fields.get('idle')) || 0 }];
+    const looks = Number(/^(?:info|ping)$/.test(fields.get('cmd') ?? ''));
+    return id === undefined || id === own ? [] : [{ id, fields, looks, idle: Number(fields.get('idle')) || 0 }];
   });
   return clients
-    .sort((a, b) => a.idle - b.idle)
+    .sort((a, b) => a.looks - b.looks || a.idle - b.idle)
     .slice(0, mostClients)
     .map(({ id, fields, idle }) => {
       const part = (before: string, field: string): string => {
