@@ -36,18 +36,17 @@ const notFollowed: Readonly<Record<string, Readonly<Record<string, readonly stri
         'remove the objects, then run the same command again with `--source`, which checks that nothing is left',
         'wait for the end with `…`: it sends the stop again, which changes nothing',
       ],
-      'db/cutover/check.ts': ['raise maxmemory of the target, or choose a larger cluster'],
+      'commands/db/migrate.ts': ['set … to the server of this cluster, or give the UUID of the cluster of that server'],
+      'db/cutover/check.ts': ['free disk space and memory of the target: its log has the error'],
       'db/cutover/comparison-text.ts': [
         'check … yourself, then run `……`',
         'do not switch the application over; find out which server has the right rows with `… -o json`',
         'stop all writes to both servers, wait until nothing is left to replicate, and run the command again',
         'stop the migration, then run `…`',
       ],
-      'db/cutover/comparison.ts': [
-        'name a table as DATABASE:SCHEMA.TABLE',
-        'name a table as DATABASE:SCHEMA.TABLE, or a line: …',
-      ],
+      'db/cutover/comparison.ts': ['name …', 'name …, or a line: …'],
       'db/cutover/follow.ts': [
+        'do not switch; …; then run `…`',
         'check the UUID of the cluster with `…`',
         'compare everything: leave out `--compare`',
         'do not stop the application; …',
@@ -179,6 +178,7 @@ const notFollowed: Readonly<Record<string, Readonly<Record<string, readonly stri
         'undo the change (…): …',
       ],
       'db/watch/redis/rules.ts': [
+        'stop the application, and load the keys into the source again; so that the next restart keeps them, run CONFIG SET appendonly yes there',
         'allow the command: …',
         'check in the control panel whether the migration was stopped, then check the firewalls and the password',
         'check the network between source and target, and the load of the target',
