@@ -102,9 +102,10 @@ it('more databases than sessions are all read', async () => {
 it('replicas of a Redis source are listed', async () => {
   const [source, replica] = await Promise.all([startRedis(), startRedis()]);
   onTestFinished(async () => void (await Promise.all([source.stop(), replica.stop()])));
-  expect(await observe(watchedRedis(source))).toEqual({ slots: [] });
+  source.cli('SET', 'k', 'v');
+  expect(await observe(watchedRedis(source))).toMatchObject({ slots: [], runKeys: { keys: 1 } });
   replica.cli('REPLICAOF', source.host, String(source.port));
-  await expect.poll(() => observe(watchedRedis(source))).toEqual({ slots: [`127.0.0.1:${replica.port}`] });
+  await expect.poll(() => observe(watchedRedis(source))).toMatchObject({ slots: [`127.0.0.1:${replica.port}`] });
 });
 
 it('an unreachable source has a reason, and does not prevent the start', async () => {
