@@ -133,9 +133,9 @@ export function parseKeyspace(info: RedisInfo): readonly KeyspaceEntry[] {
   return [...info]
     .flatMap(([name, value]) => {
       const index = /^db(\d+)$/.exec(name)?.[1];
+      if (index === undefined) return [];
       const fields = parseValueParts(value);
       const count = (field: string) => Number(fields.get(field) ?? 0);
-      if (index === undefined) return [];
       return [
         {
           index: Number(index),

@@ -44,6 +44,8 @@ export function deriveConclusion(weighing: ConclusionInput): PreflightConclusion
   const proven = premises.length === 0;
   const warned = findings.some(({ status, accepted }) => status === 'warn' && accepted !== true);
   const isOpen = premises.some(({ accepted }) => accepted !== true);
+  // A server can have thousands of databases, and one finding may concern all of them.
+  const placed = blockers.map((finding) => ({ finding, concerns: databaseFilter(finding) }));
   return {
     verdict,
     methods: Object.fromEntries(methods.map((one) => [one, opened.includes(one)])),
@@ -56,7 +58,7 @@ export function deriveConclusion(weighing: ConclusionInput): PreflightConclusion
     summary: summarize(findings),
     findings,
     databases: databases.map((name): DatabaseVerdict => {
-      const own = blockers.filter((finding) => concernsDatabase(finding, name));
+      const own = placed.filter(({ concerns }) => concerns(name)).map(({ finding }) => finding);
       const reasons = own.filter(({ blocks }) => blocks.length > 0).map(({ id }) => id);
       return { name, verdict: open(own)[0] ?? 'blocked', reasons };
     }),
@@ -74,9 +76,15 @@ export function verdictAfterFixes(
   return { verdict, ok, proven, reasons: [...new Set(blockers.map(({ id }) => id))], not_simulated: notSimulated };
 }
 
-/** Whether a finding of the server or of a database concerns the given database. */
-export function concernsDatabase({ database, only }: CheckFinding, name: string): boolean {
-  return database === undefined ? only === undefined || only.includes(name) : database === name;
+/** Whether a finding of the server or of a database concerns a database. */
+export function concernsDatabase(finding: CheckFinding, name: string): boolean {
+  return databaseFilter(finding)(name);
+}
+
+function databaseFilter({ database, only }: CheckFinding): (name: string) => boolean {
+  if (database !== undefined) return (name) => name === database;
+  const names = only === undefined ? undefined : new Set(only);
+  return (name) => names === undefined || names.has(name);
 }
 
 function markAccepted(finding: CheckFinding, accept: readonly string[]): CheckFinding {

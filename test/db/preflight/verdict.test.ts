@@ -44,6 +44,14 @@ test('the sentence is about the requested method, and about the best one if that
   expectGolden('db-preflight-reports', sentences.join('\n'));
 });
 
+test('a finding that concerns each of 200,000 databases takes no time for each pair of them', () => {
+  const databases = Array.from({ length: 200_000 }, (_, at) => `db${at}`);
+  const only = databases.slice(16);
+  const weighed = weigh([finding('count', failOutcome(['continuous', 'dump'], 'too many', { only }))], { databases });
+  const verdicts = weighed.databases.map(({ verdict }) => verdict);
+  expect([verdicts.indexOf('blocked'), verdicts.lastIndexOf('continuous')]).toEqual([16, 15]);
+});
+
 test('without a blocker the verdict is the best method', () => {
   expect(weigh([finding('a', passOutcome('yes')), finding('b', warnOutcome('hm'))])).toMatchObject({
     verdict: 'continuous',
