@@ -86,8 +86,9 @@ async function findRenamedCommands(
   const isCalled = (name: string) =>
     [...calls].some(([one, count]) => count > 0 && (one === name || one.startsWith(`${name}|`)));
   const find = async (): Promise<RenamedCommands> => {
-    const found = requireList(await session.send(['COMMAND', 'INFO', ...writeCommands]));
-    const absent = writeCommands.filter((_, at) => !Array.isArray(found[at]));
+    const sentCommands = hasList ? writeCommands.filter((name) => !rewrittenCommands.has(name)) : writeCommands;
+    const found = requireList(await session.send(['COMMAND', 'INFO', ...sentCommands]));
+    const absent = sentCommands.filter((_, at) => !Array.isArray(found[at]));
     if (absent.length === 0) return { called: [], uncalled: [] };
     const existing = originalNames(await session.send(hasList ? ['COMMAND', 'LIST'] : ['COMMAND']));
     const renamed = absent.filter((name) => existing.has(name) || isCalled(name));
@@ -114,6 +115,11 @@ rename renamenx restore rpop rpoplpush rpush rpushx sadd sdiffstore set setbit s
 smove sort spop srem sunionstore swapdb unlink vadd vrem vsetattr xack xadd xautoclaim xclaim xdel xgroup xreadgroup xsetid
 xtrim zadd zdiffstore zincrby zinterstore zmpop zpopmax zpopmin zrangestore zrem zremrangebylex zremrangebyrank
 zremrangebyscore zunionstore`.split(/\s+/);
+
+/** Commands that Redis 7.0 and later replicate as others, such as EXPIRE as PEXPIREAT. */
+const rewrittenCommands: ReadonlySet<string> = new Set(
+  'expire expireat getdel getex hincrbyfloat incrbyfloat pexpire psetex setex spop'.split(' '),
+);
 
 interface MeasuredActivity {
   readonly rate: ActivityRate | undefined;

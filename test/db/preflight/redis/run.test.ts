@@ -189,6 +189,16 @@ function suite(program: 'redis' | 'valkey'): void {
       }
     }));
 
+  test('EXPIRE may have another name, because it is replicated as PEXPIREAT', () =>
+    withRedis(
+      { program, config: ['rename-command EXPIRE hidden', 'rename-command SETEX hidden-setex'] },
+      async (server) => {
+        server.cli('hidden-setex', 'k', '100', 'v');
+        server.cli('hidden', 'k', '1000');
+        expect((await preflight(server)).finding('renamed-writes').status).toBe('pass');
+      },
+    ));
+
   test('a renamed write command blocks when it was called, and is a premise otherwise; a removed one is neither', () =>
     withRedis(
       { program, config: ['rename-command INCR hidden-incr', 'rename-command FLUSHALL ""'] },
