@@ -96,7 +96,13 @@ export function modelOf(report: PreflightReport): Model {
     loginNote: loginNoteOf(report),
     blockers,
     problems,
-    warnings: problems.filter((one) => one.first.status !== 'unknown' && !blockers.includes(one) && !isLoss(one)),
+    warnings: problems.filter(
+      (one) =>
+        one.first.status !== 'unknown' &&
+        !blockers.includes(one) &&
+        !isLoss(one) &&
+        !isOfOtherMethod(report, one.first),
+    ),
     others: othersOf(entries.filter(({ first }) => !isProblem(first))),
     steps: stepsOf(report, blockersOf(report, parts)),
     premises: premises.map((group) => premiseOf(group, parts)),
@@ -106,6 +112,14 @@ export function modelOf(report: PreflightReport): Model {
     fixScript: renderFixScript(report),
     undoScript: renderUndoScript(report),
   };
+}
+
+/** Whether a finding only blocks a method that nobody requested, while the requested one is possible. */
+function isOfOtherMethod(
+  { method, methods }: Pick<PreflightReport, 'method' | 'methods'>,
+  { status, blocks }: Entry['first'],
+): boolean {
+  return status === 'fail' && methods[method] === true && blocks.length > 0 && !blocks.includes(method);
 }
 
 /** What the user must run so that the requested method becomes possible. */

@@ -37,6 +37,20 @@ describe('the report on a terminal', () => {
     expect(places).toEqual([...places].sort((a, b) => a - b));
   });
 
+  it('names what blocks only another method where that one was requested, or the requested one is blocked', () => {
+    const scan: CheckFinding = {
+      ...findings.find(({ status }) => status === 'fail')!,
+      id: 'scan-only',
+      blocks: ['scan'],
+    };
+    const possible = { ...report, methods: { continuous: true, scan: false }, method: 'continuous', ok: true } as const;
+    const warningsOf = (one: typeof report) => modelOf(one).warnings.flatMap(({ ids }) => ids);
+    expect(warningsOf({ ...possible, findings: [scan] })).toEqual([]);
+    const blocked = { ...possible, methods: { continuous: false, scan: false }, ok: false };
+    const other: CheckFinding = { ...scan, id: 'replica', blocks: ['continuous'] };
+    expect(warningsOf({ ...blocked, findings: [scan, other] })).toEqual(['scan-only']);
+  });
+
   it('has the first action on the first screen, however long the names are and however much blocks', () => {
     const blockers = findings.filter(({ status }) => status === 'fail');
     const many = Array.from({ length: 40 }, (_, at) => ({
