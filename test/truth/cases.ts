@@ -19,6 +19,7 @@ import { unusualServerCases } from './postgresql/cases/unusual-server.ts';
 import { redisCases } from './redis/cases.ts';
 import { fixedRedisCases } from './redis/fixed-cases.ts';
 import { releaseCases } from './redis/release-cases.ts';
+import { streamCases } from './redis/stream-cases.ts';
 
 /** The same on every machine, because docs/truth.md counts them; `isWanted` leaves out what this machine cannot run. */
 export const cases = {
@@ -42,5 +43,5 @@ export const cases = {
     ...targetCases,
     ...fixedCases,
   ],
-  redis: [...redisCases, ...fixedRedisCases, ...releaseCases],
+  redis: [...redisCases, ...fixedRedisCases, ...releaseCases, ...streamCases],
 } as const;

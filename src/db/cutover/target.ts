@@ -21,7 +21,7 @@ import { firstTablesSql, readServerInfo, redactReason } from '../engine/tools.ts
 import { type PreflightOptions, requireTargetVersion } from '../preflight/options.ts';
 import { type NamedTarget, optionsOfTarget, readPostgresqlTarget } from '../preflight/postgresql/target.ts';
 
-import { modulesQuery } from '../preflight/redis/queries.ts';
+import { databaseLimitQuery, modulesQuery } from '../preflight/redis/queries.ts';
 import { type DbSource, promptPassword, targetUrlText } from '../source/index.ts';
 import { queryCatalogRows } from './postgresql/tables.ts';
 
@@ -289,6 +289,8 @@ async function readRedisOptions(source: RedisEndpoint, signal: AbortSignal): Pro
       const info = await readServerInfo(session);
       const version = parseServerVersion(info);
       const modules = await session.send(['MODULE', 'LIST']).catch(() => undefined);
+      const settings = await session.send(databaseLimitQuery.command({ user: 'default' })).catch(() => undefined);
+      const databases = Array.isArray(settings) ? Number(databaseLimitQuery.decode(settings).get('databases')) : 0;
       const limit = Number(info.get('maxmemory'));
       const keys = parseKeyspace(info).reduce((sum, one) => sum + one.keys, 0);
       return {
@@ -304,6 +306,7 @@ async function readRedisOptions(source: RedisEndpoint, signal: AbortSignal): Pro
           ? {}
           : { targetExtensions: modulesQuery.decode(modules).map((name) => name.toLowerCase()) }),
         ...(limit > 0 ? { targetMemory: limit } : {}),
+        ...(databases > 0 ? { targetDatabases: databases } : {}),
       };
     } finally {
       session.end();

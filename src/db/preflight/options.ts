@@ -186,6 +186,8 @@ export interface PreflightOptions {
   readonly sourceDiskFree: number | undefined;
   /** Memory of the Redis target in bytes; absent if not given. */
   readonly targetMemory?: number | undefined;
+  /** The number of databases of the Redis target; absent if it was not read. */
+  readonly targetDatabases?: number | undefined;
   /** Ids of the findings that `--accept` waives. */
   readonly accept: readonly string[];
   /** Whether warnings block the migration (`--strict`). */

@@ -174,6 +174,7 @@ export const redisCases: readonly RedisCase[] = [
   {
     name: 'more databases than the target, which are empty',
     verdict: 'continuous',
+    unproven: ['databases-count'],
     source: { config: ['databases 32'] },
   },
   { name: 'a replica with its primary', verdict: 'continuous', before: (source) => follow(source, false) },

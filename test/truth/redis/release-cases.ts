@@ -19,6 +19,7 @@ function between(from: RedisProgram, to: RedisProgram, verdict: BestMethod): Red
     name: `release: ${from} to ${to}`,
     verdict,
     ...(verdict === 'blocked' ? { reasons: ['version-not-newer'] } : {}),
+    ...(from === 'valkey-9.1' && to === 'redis-8.0' ? { unproven: ['target-commands'] } : {}),
     source: { program: from },
     target: () => ({ program: to }),
     ...(from === 'valkey-9.1' && to === 'valkey-8.0'

@@ -1,5 +1,5 @@
-import { quoteShellArg } from '../../../base/text.ts';
-import { parseKeyspace, type RedisInfo } from '../../../redis/info.ts';
+import { countOf, quoteShellArg } from '../../../base/text.ts';
+import { type KeyspaceEntry, parseKeyspace, type RedisInfo } from '../../../redis/info.ts';
 import { formatCommand } from '../../../redis/quote.ts';
 import { type ServerCheck, withBlocks } from '../check.ts';
 import { type CheckOutcome, type FindingFix, type MigrationMethod, skipOutcome, unknownOutcome } from '../finding.ts';
@@ -18,6 +18,16 @@ export function declareRedisCheck<Q extends CheckQueries>(
   check: Omit<RedisCheck<Q>, 'scope' | 'mayBlock'>,
 ): RedisCheck<Q> {
   return { ...withBlocks(check, redisMethods), scope: 'server' };
+}
+
+/** A server can have thousands of databases, and a finding names no more than these. */
+export const namedDatabases = 50;
+
+/** `db0: 5 keys, db3: 1 key`; of many databases the first, and the number of the others. */
+export function describeKeyspace(keyspace: readonly KeyspaceEntry[]): string {
+  const shown = keyspace.slice(0, namedDatabases).map(({ index, keys }) => `db${index}: ${countOf(keys, 'key')}`);
+  const rest = keyspace.length - shown.length;
+  return `${shown.join(', ')}${rest > 0 ? ` and ${countOf(rest, 'more database')}` : ''}`;
 }
 
 /** Changes a setting of the running server and its configuration file; the undo script restores `observed`. */

@@ -39,6 +39,7 @@ import { roleReplicaSourceCheck } from './checks/role-replica.ts';
 import { scriptReplicationCheck } from './checks/script-replication.ts';
 import { redisServerIdentityCheck } from './checks/server-identity.ts';
 import { sourceMemoryCheck } from './checks/source-memory.ts';
+import { targetCommandsCheck } from './checks/target-commands.ts';
 import { tlsReplicationCheck } from './checks/tls-replication.ts';
 import { redisVersionMinCheck } from './checks/version-min.ts';
 import { redisVersionNotNewerCheck } from './checks/version-not-newer.ts';
@@ -61,6 +62,7 @@ export const redisChecks: readonly RedisCheck[] = [
   aclScanCheck,
   managedBlockedCheck,
   redisVersionNotNewerCheck,
+  targetCommandsCheck,
   redisVersionMinCheck,
   clusterSourceCheck,
   databasesCountCheck,

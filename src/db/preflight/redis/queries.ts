@@ -174,12 +174,14 @@ export type ReplicationSetting =
   | 'repl-diskless-sync-delay'
   | 'repl-ping-replica-period'
   | 'repl-ping-slave-period'
+  | 'repl-rdb-channel'
   | 'repl-timeout';
 
 export const databaseLimitQuery = configQuery<'databases'>('databases');
 export const protectedModeQuery = configQuery<'protected-mode'>('protected-mode');
 export const bindQuery = configQuery<'bind'>('bind');
 export const replicationQuery = configQuery<ReplicationSetting>('repl-*');
+export const dualChannelQuery = configQuery<'dual-channel-replication-enabled'>('dual-channel-*');
 export const minReplicasQuery = configQuery<'min-replicas-to-write' | 'min-slaves-to-write'>('min-*-to-write');
 export const outputBufferQuery = configQuery<'client-output-buffer-limit'>('client-output-buffer-limit');
 export const maxmemoryQuery = configQuery<'maxmemory' | 'maxmemory-policy'>('maxmemory*');
@@ -211,6 +213,7 @@ export const configQueries: readonly RedisQuery<ConfigValues<string>>[] = [
   protectedModeQuery,
   bindQuery,
   replicationQuery,
+  dualChannelQuery,
   minReplicasQuery,
   outputBufferQuery,
   maxmemoryQuery,

@@ -18,3 +18,14 @@ test('db preflight --target reads version, modules and memory of a Redis target'
   expect(await run(`redis://127.0.0.1:${target.port}`, '--target-version', 'valkey-8')).toMatchObject({ code: 2 });
   expect(await run('postgres://u@127.0.0.1:1/d')).toMatchObject({ code: 2 });
 }, 60_000);
+
+test('db preflight --target reads how many databases the target has', async () => {
+  const source = await startRedis({ config: ['databases 32'], setup: [['-n', '20', 'set', 'k', 'v']] });
+  const status = async (databases: number) => {
+    const target = await startRedis({ config: [`databases ${databases}`] });
+    const words = ['db', 'preflight', '--source', `redis://127.0.0.1:${source.port}`, '--allow-private', '-o', 'json'];
+    const ran = await runCloudctl(dbTestHost(), [...words, '--target', `redis://127.0.0.1:${target.port}`]);
+    return ran.json<PreflightReport>().findings.find(({ id }) => id === 'databases-count')?.status;
+  };
+  expect([await status(64), await status(16)]).toEqual(['pass', 'fail']);
+}, 60_000);

@@ -1,7 +1,6 @@
-import { countOf } from '../../../../base/text.ts';
 import { parseKeyspace } from '../../../../redis/info.ts';
 import { passOutcome, warnOutcome } from '../../finding.ts';
-import { declareRedisCheck } from '../check.ts';
+import { declareRedisCheck, describeKeyspace, namedDatabases } from '../check.ts';
 import { infoQuery } from '../queries.ts';
 
 export const multiDbCheck = declareRedisCheck({
@@ -13,12 +12,12 @@ export const multiDbCheck = declareRedisCheck({
   evaluate({ info }) {
     const keyspace = parseKeyspace(info);
     const others = keyspace.filter(({ index }) => index > 0);
-    const observed = keyspace.map(({ index, keys }) => `db${index}: ${countOf(keys, 'key')}`).join(', ');
+    const observed = describeKeyspace(keyspace);
     if (others.length === 0) return passOutcome(observed === '' ? 'no keys' : observed);
     return warnOutcome(observed, {
       required: 'keys in database 0 only, when the target is a cluster or has one database',
       detail: 'A target in cluster mode has database 0 only, so the keys of the other databases are not copied.',
-      objects: others.map(({ index }) => `db${index}`),
+      objects: others.slice(0, namedDatabases).map(({ index }) => `db${index}`),
       fix: { text: 'Use a target without cluster mode, or move all keys to database 0 first.' },
     });
   },

@@ -6,6 +6,7 @@ import { markOptional, valueOr } from '../../query.ts';
 import { configSetFix, declareRedisCheck, redisAdministrator } from '../check.ts';
 import {
   type ConfigValues,
+  dualChannelQuery,
   infoQuery,
   outputBufferQuery,
   type ReplicationSetting,
@@ -28,8 +29,9 @@ export const replicaOutputBufferCheck = declareRedisCheck({
     info: infoQuery,
     limits: outputBufferQuery,
     settings: markOptional(replicationQuery),
+    channels: markOptional(dualChannelQuery),
   },
-  evaluate({ info, limits, settings }, facts) {
+  evaluate({ info, limits, settings, channels }, facts) {
     const limit = parseReplicaLimit(limits.get('client-output-buffer-limit') ?? '');
     const copy = estimateRedisCopy(info);
     if (limit === undefined || copy === undefined) return unknownOutcome('could not parse client-output-buffer-limit');
@@ -37,13 +39,24 @@ export const replicaOutputBufferCheck = declareRedisCheck({
     const observed = `${limit.name} ${limit.hard} ${limit.soft} ${limit.seconds}`;
     if (hard === 0 && limit.soft === 0) return passOutcome(`${observed}: no limit`);
     const need = estimateBuffer(hard, limit, copy, facts);
-    if (need.isEnough) return passOutcome(observed, { detail: need.text });
+    if (need.certainty === 'enough') return passOutcome(observed, { detail: need.text });
     const details = {
       required: `a hard limit of ${formatBytes(need.wanted)}, or none`,
       detail: `${need.text} When the buffer is full the source ends the copy with \`scheduled to be closed ASAP for overcoming of output buffer limits\`, and the target restarts the copy endlessly.`,
       fix: raiseLimit(limit, need.wanted, info),
     };
-    return need.isHopeless ? failOutcome(['continuous'], observed, details) : warnOutcome(observed, details);
+    if (need.certainty === 'doubtful') return warnOutcome(observed, details);
+    // With a channel for the copy, a target that has one too holds the writes itself, whatever the limit is.
+    const hasOwnChannel =
+      valueOr(settings, undefined)?.get('repl-rdb-channel') === 'yes' ||
+      valueOr(channels, undefined)?.get('dual-channel-replication-enabled') === 'yes';
+    if (need.certainty === 'hopeless' && !hasOwnChannel) return failOutcome(['continuous'], observed, details);
+    return {
+      ...unknownOutcome(observed, details.fix),
+      ...details,
+      premise: 'the copy ends before its writes fill the output buffer of replicas',
+      settledBy: 'a higher limit (see the fix), or --accept replica-output-buffer',
+    };
   },
 });
 
@@ -103,17 +116,30 @@ function effectiveHardLimit(
 /** The default in bytes: client-output-buffer-limit replica 256mb 64mb 60. */
 const defaultHardLimit = 256 * 2 ** 20;
 
+/**
+ * A copy that is faster than this is not expected of any machine: the fork saves the data, the network transfers it, and
+ * the target loads it.
+ */
+const bestBytesPerSecond = 500e6;
+
+type Certainty = 'enough' | 'doubtful' | 'unknown' | 'hopeless';
+
 /** Compares the bytes written during the copy with the output buffer limits. */
-function estimateBuffer(hard: number, limit: OutputBufferLimit, copy: CopyEstimate, facts: RedisSourceFacts) {
+function estimateBuffer(
+  hard: number,
+  limit: OutputBufferLimit,
+  copy: CopyEstimate,
+  facts: RedisSourceFacts,
+): { readonly wanted: number; readonly certainty: Certainty; readonly text: string } {
   const seconds = Math.ceil(copy.longest);
   const duration = `${formatBytes(copy.bytes)} to copy in ${Math.ceil(copy.shortest)} to ${seconds} s`;
   const rate = formatWriteRate(facts);
   const writes = facts.rate?.writes;
   if (writes === undefined) {
     const wanted = copy.bytes / 5;
-    const isEnough = hard === 0 || hard >= wanted;
+    const certainty = hard === 0 || hard >= wanted ? 'enough' : 'doubtful';
     const text = `${duration}; ${rate}; recommended limit: a fifth of the data, ${formatBytes(wanted)}.`;
-    return { wanted, isEnough, isHopeless: false, text };
+    return { wanted, certainty, text };
   }
   const buffered = writes * seconds;
   if (buffered === 0) {
@@ -121,23 +147,20 @@ function estimateBuffer(hard: number, limit: OutputBufferLimit, copy: CopyEstima
     // of the data.
     const wanted = Math.min(copy.bytes / 5, defaultHardLimit);
     const text = `${duration}; ${rate}; recommended: ${formatBytes(wanted)}, limit: ${formatBytes(hard)}.`;
-    return { wanted, isEnough: hard === 0 || hard >= wanted, isHopeless: false, text };
+    return { wanted, certainty: hard === 0 || hard >= wanted ? 'enough' : 'doubtful', text };
   }
-  const exceedsHard = hard > 0 && buffered > hard;
-  const isFullInOneMinute = hard > 0 && hard < writes * 60;
   // The soft limit ends the copy if the buffer exceeds it for longer than allowed. At this point the measured writes
   // are above zero.
-  const exceedsSoft = (copySeconds: number) => limit.soft > 0 && copySeconds - limit.soft / writes > limit.seconds;
-  const isSoftExceededInOneMinute = limit.soft / writes + limit.seconds < 60 && exceedsSoft(copy.shortest);
+  const isFullAfter = (copySeconds: number) =>
+    (hard > 0 && writes * copySeconds > hard) || (limit.soft > 0 && copySeconds - limit.soft / writes > limit.seconds);
   const text = `${duration} x ${rate} = ${formatBytes(buffered)} buffered, limit: ${formatBytes(hard)}${
     limit.soft > 0 ? `, or ${formatBytes(limit.soft)} for ${limit.seconds} s` : ''
   }.`;
-  return {
-    // The recommended limit is twice what one minute of writes fills at the measured rate, because the rate varies.
-    wanted: Math.max(buffered * 3, writes * 120),
-    isEnough: !exceedsHard && !exceedsSoft(seconds) && !isFullInOneMinute,
-    // A write rate measured as network traffic is only an upper bound, so it cannot prove that the limit is too low.
-    isHopeless: (isFullInOneMinute || isSoftExceededInOneMinute) && facts.rate?.source !== 'network',
-    text,
-  };
+  // The recommended limit is three times the estimate, because the rate of the writes varies.
+  const wanted = buffered * 3;
+  if (!isFullAfter(seconds)) return { wanted, certainty: 'enough', text };
+  // A write rate measured as network traffic is only an upper bound, so it cannot prove that the limit is too low.
+  if (facts.rate?.source === 'network') return { wanted, certainty: 'doubtful', text };
+  if (isFullAfter(copy.bytes / bestBytesPerSecond)) return { wanted, certainty: 'hopeless', text };
+  return { wanted, certainty: isFullAfter(copy.shortest) ? 'unknown' : 'doubtful', text };
 }

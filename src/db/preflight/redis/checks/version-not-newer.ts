@@ -17,9 +17,8 @@ import {
   unknownOutcome,
   warnOutcome,
 } from '../../finding.ts';
-import { markOptional, valueOr } from '../../query.ts';
 import { declareRedisCheck, redisMethods } from '../check.ts';
-import { commandCallsQuery, infoQuery } from '../queries.ts';
+import { infoQuery } from '../queries.ts';
 
 export const redisVersionNotNewerCheck = declareRedisCheck({
   id: 'version-not-newer',
@@ -27,8 +26,8 @@ export const redisVersionNotNewerCheck = declareRedisCheck({
   headline: 'The target cannot read the data format of the source',
   spec: 'S9.9',
   severity: { continuous: 'blocker', scan: 'blocker' },
-  queries: { info: infoQuery, calls: markOptional(commandCallsQuery) },
-  evaluate({ info, calls }, _facts, { targetVersion }) {
+  queries: { info: infoQuery },
+  evaluate({ info }, _facts, { targetVersion }) {
     const source = parseServerVersion(info);
     if (source === undefined) return unknownOutcome('INFO has no version');
     const observed = `${productNames[source.product]} ${source.version}`;
@@ -43,16 +42,13 @@ export const redisVersionNotNewerCheck = declareRedisCheck({
     const family = source.product === 'valkey' ? 'valkey' : 'redis';
     const products = target.product !== undefined ? [target.product] : productsOf(target.major);
     const hasExpiringFields = parseKeyspace(info).some(({ subexpiry }) => subexpiry > 0);
-    const called = new Set(
-      [...valueOr(calls, new Map<string, number>())].flatMap(([name, n]) => (n > 0 ? [name] : [])),
-    );
     const problems = products.map((product) =>
-      incompatibility({ source, family, hasExpiringFields, called }, { ...target, product }),
+      incompatibility({ source, family, hasExpiringFields }, { ...target, product }),
     );
     const found = problems.filter((problem) => problem !== undefined);
     const reasons = found.map(({ reason }) => reason).join(' ');
     const [first] = found;
-    if (first === undefined) return compatible(source, observed, targetVersion, products, target);
+    if (first === undefined) return compatible(source, observed, targetVersion);
     if (problems.some((problem) => problem?.blocks.length !== first.blocks.length)) {
       return settledByVersion(`${observed} to ${targetVersion}: ${reasons}`, {
         text: `Say which product the target is: --target-version redis-${target.major} or valkey-${target.major}.`,
@@ -71,7 +67,7 @@ function settledByVersion(reason: string, fix: FindingFix): CheckOutcome {
   return { ...unknownOutcome(reason, fix), settledBy: '--target-version' };
 }
 
-type ProductFamily = 'redis' | 'valkey';
+export type ProductFamily = 'redis' | 'valkey';
 
 interface ProductVersion {
   readonly product: ProductFamily;
@@ -83,7 +79,7 @@ interface ProductVersion {
  * A version number alone may mean either product: Valkey begins with version 7.2, and the latest major version of Redis
  * is 8.
  */
-function productsOf(major: number): readonly ProductFamily[] {
+export function productsOf(major: number): readonly ProductFamily[] {
   if (major < 7) return ['redis'];
   return major > 8 ? ['valkey'] : ['redis', 'valkey'];
 }
@@ -92,8 +88,6 @@ interface SourceFormat {
   readonly source: ServerVersion;
   readonly family: ProductFamily;
   readonly hasExpiringFields: boolean;
-  /** Commands that clients called since the server started. */
-  readonly called: ReadonlySet<string>;
 }
 
 interface Incompatibility {
@@ -137,7 +131,7 @@ function sentRdbVersion(rdb: number, target: ProductVersion): number {
  * of Valkey from Redis.
  */
 function olderFormat(
-  { hasExpiringFields, called }: SourceFormat,
+  { hasExpiringFields }: SourceFormat,
   rdb: number,
   sent: number,
   target: ProductVersion & { readonly name: string },
@@ -150,63 +144,14 @@ function olderFormat(
       fix: 'Use Valkey 9 or newer as the target, or remove the expiry of the hash fields (HPERSIST).',
     };
   }
-  const unknownCommands = [...called].filter((name) => !isKnownTo(target, name)).map((name) => name.toUpperCase());
-  if (unknownCommands.length > 0) {
-    return {
-      blocks: redisMethods,
-      reason: `Applications call commands that ${target.name} does not know: ${unknownCommands.join(', ')}. The changes by these commands are lost. ${scan}`,
-    };
-  }
   return {
     blocks: ['scan'],
-    reason: `Replication works: the source sends RDB ${sent} to ${target.name}. ${scan}${isKnownTo(target, ifEqual) ? '' : ` ${lostOptions}`}`,
+    reason: `Replication works: the source sends RDB ${sent} to ${target.name}. ${scan}`,
     fix: 'Use continuous replication, or Valkey 9 or newer as the target.',
   };
 }
 
-/** INFO counts calls of commands, but not their options. */
-const lostOptions =
-  'Changes by SET IFEQ and GEOSEARCHSTORE BYPOLYGON are lost, because Redis before 8.4 does not know these options.';
-
-const ifEqual = 'set ifeq';
-
-/** Commands of Valkey 9 that change keys, and the Redis version that also has them. */
-const commandsSince: Readonly<Record<string, readonly [major: number, minor: number]>> = {
-  hexpire: [7, 4],
-  hpexpire: [7, 4],
-  hexpireat: [7, 4],
-  hpexpireat: [7, 4],
-  hpersist: [7, 4],
-  hsetex: [8, 0],
-  hgetex: [8, 0],
-  hgetdel: [8, 0],
-  msetex: [8, 4],
-  [ifEqual]: [8, 4],
-};
-
-function isKnownTo(target: ProductVersion, command: string): boolean {
-  const [major, minor] = commandsSince[command] ?? [0, 0];
-  return isAtLeast(target, major, minor);
-}
-
-function compatible(
-  source: ServerVersion,
-  observed: string,
-  target: string,
-  products: readonly ProductFamily[],
-  version: { readonly major: number; readonly minor: number | undefined },
-): CheckOutcome {
-  const hasIfEqual = source.product === 'valkey' && isAtLeast(source, 8, 1);
-  if (hasIfEqual && products.includes('redis') && !isKnownTo({ ...version, product: 'redis' }, ifEqual)) {
-    return warnOutcome(`${observed} to ${target}`, {
-      headline: 'The target may not know some options of commands',
-      required: 'a Valkey, or Redis 8.4 or later',
-      detail: lostOptions,
-      fix: {
-        text: 'Use Valkey as the target, or make sure that no application uses options that Redis does not know.',
-      },
-    });
-  }
+function compatible(source: ServerVersion, observed: string, target: string): CheckOutcome {
   if (source.product !== 'keydb') return passOutcome(`${observed} to ${target}`);
   return warnOutcome(`${observed} to ${target}`, {
     headline: 'The source is KeyDB',

@@ -11,7 +11,17 @@ checkCases(databasesCountCheck, {
     objects: ['db20'],
     only: ['db20'],
   },
-  'more, unused': { server: healthy({ config: { databases: '32' } }), status: 'warn' },
+  'more, unused': { server: healthy({ config: { databases: '32' } }), status: 'unknown' },
+  'more, unused, and the target has as many': {
+    server: healthy({ info: { db20: 'keys=3,expires=0' }, config: { databases: '32' } }),
+    options: { targetDatabases: 32 },
+    status: 'pass',
+  },
+  'more, unused, and the target has fewer': {
+    server: healthy({ config: { databases: '32' } }),
+    options: { targetDatabases: 4 },
+    status: 'unknown',
+  },
   'keys above, CONFIG hidden': {
     server: { ...healthy({ info: { db16: 'keys=1' } }), config: 'hidden' },
     status: 'fail',

@@ -60,11 +60,6 @@ checkCases(redisVersionNotNewerCheck, {
   'Valkey 9 to Valkey 8': { server: valkey9(), options: { targetVersion: 'valkey-8' }, status: 'fail', blocks: both },
   'Valkey 9 to Valkey 9': { server: valkey9(), options: { targetVersion: 'valkey-9.1' }, status: 'pass' },
   'Valkey 9 to 8 of either product': { server: valkey9(), options: { targetVersion: '8' }, status: 'unknown' },
-  'Valkey 8.1 to a Redis without SET IFEQ': {
-    server: healthy({ info: { redis_version: '7.2.4', valkey_version: '8.1.1', server_name: 'valkey' } }),
-    options: { targetVersion: 'redis-8.0' },
-    status: 'warn',
-  },
   'no version': { server: healthy({ info: { redis_version: '' } }), status: 'unknown' },
   'its own kind': { server: healthy({ info: { kvrocks_version: '2.12.0' } }), status: 'fail', blocks: ['continuous'] },
 });
