@@ -271,6 +271,8 @@ export const redisCases: readonly RedisCase[] = [
     name: 'a small output buffer and much to do',
     verdict: 'scan',
     reasons: ['replica-output-buffer'],
+    // The memory of the target is not given.
+    unproven: ['maxmemory'],
     filled: [0],
     source: {
       config: [
