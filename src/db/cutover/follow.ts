@@ -36,6 +36,7 @@ import { type ChecklistLine, type CutoverFacts, cutoverChecklist, hasMigrationFa
 import { compareDatabases } from './compare.ts';
 import { withoutLargeObjects } from './comparison.ts';
 import { findCopies, listLeftOut } from './left-out.ts';
+import { aheadHint } from './next.ts';
 import type { Fence, Pair, Sighting } from './pair.ts';
 import { compareAccess, restoreAccess } from './postgresql/access-script.ts';
 import { accessSections } from './postgresql/access-statements.ts';
@@ -270,6 +271,11 @@ class Follow implements Attempt {
         await this.progress.show('the sequences are equal');
         return true;
       }
+      if (work.ahead.length > 0)
+        throw new CliError('cutover_incomplete', 'an application has used sequences of the target', {
+          detail: sanitizeReportLine(`${listShort(work.ahead)}; ${this.progress.changedText()}`),
+          hint: aheadHint(commands),
+        });
       if (isApplied) {
         await this.progress.show(`setting ${countOf(work.differences.length, 'sequence')} on the target`);
         this.progress.changes.push('sequences were set on the target');

@@ -10,6 +10,7 @@ import { type ChecklistLine, type CutoverFacts, hasMigrationFailed, isUnread } f
 import { listAcceptable } from './comparison.ts';
 import { acceptWords } from './comparison-text.ts';
 import type { DatabaseAccess } from './postgresql/access-script.ts';
+import { aheadMark } from './postgresql/sequences.ts';
 import { targetPsqlCommand } from './target.ts';
 
 /** Shell commands that can be pasted and contain no passwords. */
@@ -39,6 +40,11 @@ type NextCommands = FailureCommands &
     >
   >;
 
+/** What to do when the target has used sequences. */
+export function aheadHint({ sequences, again }: Pick<NextCommands, 'sequences' | 'again'>): string {
+  return `if the application uses the target already, the cut-over is done: do not run it again; otherwise set the sequences back with \`${sequences}\`, then run \`${again}\``;
+}
+
 /** What to do about a line of the checklist that is not done, with the command for it. */
 export function nextStep(
   { id, state }: ChecklistLine,
@@ -50,7 +56,8 @@ export function nextStep(
     contents,
     unlogged,
     writes,
-  }: Pick<CutoverFacts, 'targetHint' | 'access' | 'migration' | 'contents' | 'unlogged' | 'writes'>,
+    sequences,
+  }: Pick<CutoverFacts, 'targetHint' | 'access' | 'migration' | 'contents' | 'unlogged' | 'writes' | 'sequences'>,
 ): string {
   const acceptable = typeof contents === 'object' ? listAcceptable(contents) : [];
   if (typeof migration !== 'string' && hasMigrationFailed({ migration }))
@@ -73,7 +80,10 @@ export function nextStep(
     case 'lag':
       return state === 'unknown' ? `run \`${commands.compare}\`` : `run \`${commands.watch}\``;
     case 'sequences':
-      return state === 'unknown' ? correct : `run \`${commands.sequences}\`, then \`${commands.again}\``;
+      if (state === 'unknown') return correct;
+      return typeof sequences === 'object' && sequences.some((text) => text.includes(aheadMark))
+        ? aheadHint(commands)
+        : `run \`${commands.sequences}\`, then \`${commands.again}\``;
     case 'contents':
       return acceptable.length > 0
         ? `check ${acceptable.length === 1 ? 'it' : 'them'} yourself, then run \`${commands.again}${acceptWords(acceptable)}\``

@@ -48,6 +48,8 @@ export interface Delivery {
 export interface SequenceWork {
   /** `database: schema.sequence` */
   readonly differences: readonly string[];
+  /** Those of them that the target has used already: they must not be set back. */
+  readonly ahead: readonly string[];
   /** Statements for the target, by database. */
   readonly statements: ReadonlyMap<string, readonly string[]>;
 }

@@ -20,8 +20,13 @@ import {
   TargetRefusal,
 } from '../pair.ts';
 import { readFence } from './fence.ts';
-import { sequenceScript, sequencesQuery } from './sequences.ts';
-import { queryCatalogRows, readPostgresqlServerVersion, readSequenceStatesAsText } from './tables.ts';
+import { describeDifferences, sequenceScript, sequencesQuery } from './sequences.ts';
+import {
+  queryCatalogRows,
+  readAscendingSequences,
+  readPostgresqlServerVersion,
+  readSequenceStatesAsText,
+} from './tables.ts';
 
 const limit = 10_000;
 const name = 'cloudctl-cutover';
@@ -242,26 +247,23 @@ class PostgresqlPair implements Pair {
 
   async sequences(): Promise<SequenceWork> {
     const differences: string[] = [];
+    const ahead: string[] = [];
     const statements = new Map<string, readonly string[]>();
     await Promise.all(
       this.#databases.map(async (database) => {
         const [here, there] = await Promise.all(
           [this.#from, this.#to].map((side) => side.use(database, readSequenceStatesAsText)),
         );
-        const found = compareSequences(here ?? new Map(), there ?? new Map(), here ?? new Map()).flatMap(
-          ({ state, name: sequence }) =>
-            state === 'differs'
-              ? [`${database}: ${sequence}`]
-              : state === 'not_comparable'
-                ? [`${database}: ${sequence} (the role may not read it)`]
-                : [],
-        );
-        if (found.length === 0) return;
-        differences.push(...found);
+        const compared = compareSequences(here ?? new Map(), there ?? new Map(), here ?? new Map());
+        if (compared.every(({ state }) => state !== 'differs' && state !== 'not_comparable')) return;
+        const ascending = await this.#from.use(database, readAscendingSequences);
+        const found = describeDifferences(database, compared, ascending);
+        ahead.push(...found.ahead);
+        differences.push(...found.differences);
         statements.set(database, await this.#from.use(database, (session) => this.#sequenceStatements(session)));
       }),
     );
-    return { differences: differences.sort(), statements };
+    return { differences: differences.sort(), ahead: ahead.sort(), statements };
   }
 
   async #sequenceStatements(session: PostgresqlSession): Promise<readonly string[]> {

@@ -9,7 +9,13 @@ import { databasesToCompare } from '../../preflight/postgresql/each-database.ts'
 import { databasesQuery } from '../../preflight/postgresql/queries/cluster.ts';
 import { rowsQuery } from '../../preflight/postgresql/query.ts';
 import { compareSequences } from '../comparison.ts';
-import { queryCatalogRows, readPostgresqlServerVersion, readSequenceStatesAsText } from './tables.ts';
+import type { SequenceComparison } from '../rehearse/report.ts';
+import {
+  queryCatalogRows,
+  readAscendingSequences,
+  readPostgresqlServerVersion,
+  readSequenceStatesAsText,
+} from './tables.ts';
 
 /**
  * The sequences whose values differ on the target, as `database: schema.sequence`. The comparison only reads both
@@ -28,15 +34,49 @@ export async function findSequenceDifferences(
   });
   const differences: string[] = [];
   for (const name of names) {
-    const here = await withReadSession(source, name, signal, readSequenceStatesAsText);
+    const [here, ascending] = await withReadSession(source, name, signal, async (session) => [
+      await readSequenceStatesAsText(session),
+      await readAscendingSequences(session),
+    ]);
     if (here.size === 0) continue;
     const there = await withReadSession(target, name, signal, readSequenceStatesAsText);
-    for (const sequence of compareSequences(here, there, here)) {
-      if (sequence.state === 'differs') differences.push(`${name}: ${sequence.name}`);
-      if (sequence.state === 'not_comparable') differences.push(`${name}: ${sequence.name} (the role may not read it)`);
-    }
+    differences.push(...describeDifferences(name, compareSequences(here, there, here), ascending).differences);
   }
   return differences;
+}
+
+/**
+ * @param ascending the sequences that only count up
+ * @returns texts: what differs, and of that the sequences whose value on the target is the higher one. The application has used
+ * those there already, and would get the same values again if they were set back.
+ */
+export function describeDifferences(
+  database: string,
+  compared: readonly SequenceComparison[],
+  ascending: ReadonlySet<string>,
+): { readonly differences: readonly string[]; readonly ahead: readonly string[] } {
+  const isHigher = ({ name, source, target }: SequenceComparison) =>
+    ascending.has(name) && source !== null && target !== null && numberOf(target) > numberOf(source);
+  const found = compared.flatMap((one) => {
+    const name = `${database}: ${one.name}`;
+    if (one.state === 'not_comparable') return [{ text: `${name} (the role may not read it)`, isAhead: false }];
+    if (one.state !== 'differs') return [];
+    const isAhead = isHigher(one);
+    return [{ text: isAhead ? `${name} (${aheadMark}: ${one.target}, source ${one.source})` : name, isAhead }];
+  });
+  return {
+    differences: found.map(({ text }) => text),
+    ahead: found.filter(({ isAhead }) => isAhead).map(({ text }) => text),
+  };
+}
+
+/** In the text of a sequence that the target has used. */
+export const aheadMark = 'the target is ahead';
+
+/** A dot says that the value was not used yet. */
+function numberOf(state: string): bigint {
+  const digits = /^(-?\d{1,19})(\.?)$/.exec(state);
+  return digits === null ? 0n : 2n * BigInt(digits[1] ?? 0) - (digits[2] === '' ? 0n : 1n);
 }
 
 export async function withReadSession<T>(

@@ -263,6 +263,17 @@ export async function readSequenceStatesAsText(session: QuerySession): Promise<R
   return new Map(rows.map((row) => [uniqueName(row.nspname ?? '', row.relname ?? ''), sequenceText(row)]));
 }
 
+/** The names of sequences that only count up, so that a higher value was used later. */
+export async function readAscendingSequences(session: QuerySession): Promise<ReadonlySet<string>> {
+  const rows = await queryCatalogRows(
+    session,
+    `SELECT n.nspname, c.relname
+     FROM pg_sequence s JOIN pg_class c ON c.oid = s.seqrelid JOIN pg_namespace n ON n.oid = c.relnamespace
+     WHERE s.seqincrement > 0 AND NOT s.seqcycle AND ${userRelations}`,
+  );
+  return new Set(rows.map((row) => uniqueName(row.nspname ?? '', row.relname ?? '')));
+}
+
 function uniqueName(schema: string, name: string): string {
   const isPlain = !`${schema}${name}`.includes('.');
   return isPlain ? `${schema}.${name}` : `${quoteIdentifier(schema)}.${quoteIdentifier(name)}`;

@@ -5,7 +5,7 @@ import { connectRedis, type RedisConnection } from '../../../redis/connection.ts
 import type { RedisEndpoint } from '../../../redis/endpoint.ts';
 import { infoNumber, type RedisInfo } from '../../../redis/info.ts';
 import { parseServerVersion } from '../../../redis/version.ts';
-import { readServerInfo } from '../../engine/tools.ts';
+import { engineName, readServerInfo } from '../../engine/tools.ts';
 import { readRunKeys } from '../../watch/index.ts';
 import { decodeRedisActivity } from '../activity.ts';
 import { type Delivery, type Fence, type Pair, type PairOptions, RestPosition, type SequenceWork } from '../pair.ts';
@@ -37,7 +37,7 @@ export async function openRedisPair(
       const runKeys = readRunKeys(here, Date.now());
       return { activity, changes: infoNumber(there, 'evicted_keys'), sessions, delivery, runKeys };
     },
-    sequences: async () => ({ differences: [], statements: new Map() }) satisfies SequenceWork,
+    sequences: async () => ({ differences: [], ahead: [], statements: new Map() }) satisfies SequenceWork,
     setSequences: async () => {},
     fence: async () => fenceOf(source, await readServerInfo(from)),
     async leftovers() {
@@ -98,6 +98,8 @@ export function describeClients(text: string, own: string): readonly string[] {
   const clients = text.split('\n').flatMap((line) => {
     const fields = new Map(line.trim().split(' ').map(splitAt));
     const id = fields.get('id');
+    // What follows the migration does not write, and must not be ended.
+    if (fields.get('name') === engineName) return [];
     const looks = Number(/^(?:info|ping)$/.test(fields.get('cmd') ?? ''));
     return id === undefined || id === own ? [] : [{ id, fields, looks, idle: Number(fields.get('idle')) || 0 }];
   });

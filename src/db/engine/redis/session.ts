@@ -3,6 +3,7 @@ import { CommandError } from '../../../redis/command-error.ts';
 import type { RedisConnection } from '../../../redis/connection.ts';
 import type { RedisEndpoint } from '../../../redis/endpoint.ts';
 import type { EngineSystem } from '../input.ts';
+import { engineName } from '../postgresql/names.ts';
 import { createReconnecting, type Reconnecting } from '../session.ts';
 
 /** A Redis session that is opened again after outages, and that repeats commands while the server refuses them. */
@@ -12,7 +13,12 @@ export function openRedisSession(
   signal: AbortSignal,
 ): Reconnecting<RedisConnection> {
   return createReconnecting({
-    open: () => deps.connectRedis(endpoint, { limit: deps.limits.connectTimeout, signal }),
+    open: async () => {
+      const session = await deps.connectRedis(endpoint, { limit: deps.limits.connectTimeout, signal });
+      // Only so that the server's administrator sees whose session it is: the user of the session may not name it.
+      await session.send(['CLIENT', 'SETNAME', engineName]).catch(() => {});
+      return session;
+    },
     close: (session) => session.end(),
     isTransient: (error) => isBusy(error) || isLost(error),
     outageTimeout: deps.limits.outageTimeout,
