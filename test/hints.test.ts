@@ -59,6 +59,9 @@ const notFollowed: Readonly<Record<string, Readonly<Record<string, readonly stri
         '…; then continue with `…`',
         '…; then run `…`',
       ],
+      'db/cutover/next.ts': [
+        'if the application uses the target already, the cut-over is done: do not run it again; otherwise set the sequences back with `…`, then run `…`',
+      ],
       'db/cutover/postgresql/compare.ts': ['give another server with `--target`'],
       'db/cutover/progress.ts': ['continue with `…`', 'give the user of `--target` the privilege, then run `…`'],
       'db/cutover/redis/compare.ts': ['give another server with `--target`'],

@@ -76,7 +76,7 @@ export function nextStep(
         ? `set each password with \\password in \`${commands.psql}\`, then run \`${commands.again}\``
         : `log in to the target as each role, or set its password with \\password in \`${commands.psql}\`; then run \`${commands.accept} ${id}\``;
     case 'writes':
-      return `stop the application${(writes?.sessions ?? []).length === 0 ? '' : ', whose sessions the column Observed lists'}, then run \`${commands.again}\``;
+      return `stop the application${(writes?.sessions ?? []).length === 0 ? '' : ', whose sessions are listed'}, then run \`${commands.again}\``;
     case 'lag':
       return state === 'unknown' ? `run \`${commands.compare}\`` : `run \`${commands.watch}\``;
     case 'sequences':

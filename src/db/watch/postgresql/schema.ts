@@ -178,7 +178,9 @@ export function dropTableFix(table: TableName): CauseFix {
 }
 
 export function addColumnFix(table: TableName, { name, type }: ColumnDefinition): CauseFix | undefined {
-  return alterTarget(table, `ADD COLUMN ${quoteReported(name)} ${type}`, type);
+  const fix = alterTarget(table, `ADD COLUMN ${quoteReported(name)} ${type}`, type);
+  // The default is an expression of the source, which must not run on the target unread.
+  return fix && { ...fix, statement: `${fix.statement} -- with the DEFAULT of the source, or older rows stay NULL` };
 }
 
 export function dropColumnFix(table: TableName, { name }: Pick<ColumnDefinition, 'name'>): CauseFix | undefined {
