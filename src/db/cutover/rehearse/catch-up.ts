@@ -227,7 +227,7 @@ async function openRehearsalScreen(io: CommandIo, title: string): Promise<Rehear
       if (lags.length > 200) lags.shift();
       const notes = [...(wait === undefined ? [] : [wait.ends]), ...(sample.notes ?? [])];
       last = renderScreen(
-        { ...sample, notes },
+        { ...(wait?.isCopied === true ? asCopied(sample) : sample), notes },
         {
           columns: stderr.columns ?? 80,
           rows: stderr.rows ?? 24,
@@ -245,18 +245,33 @@ async function openRehearsalScreen(io: CommandIo, title: string): Promise<Rehear
   };
 }
 
+/** The source does not show the copies of tables that end between two polls. */
+function asCopied(sample: StatusSample): StatusSample {
+  const done = <T extends Pick<StatusSample, 'phase' | 'bytes_total'>>(one: T): T =>
+    one.phase === 'copying' || one.phase === 'waiting'
+      ? { ...one, phase: 'streaming', percent: 100, bytes_done: one.bytes_total }
+      : one;
+  const databases = sample.databases.map((database) => ({
+    ...done(database),
+    tables: database.tables.map((table) => ({ ...table, state: 'done' as const, bytes_done: table.bytes_total })),
+  }));
+  return { ...done(sample), databases };
+}
+
 function createLineScreen({ host, output }: Pick<CommandIo, 'host' | 'output'>): RehearsalScreen {
   let logged: LoggedState | undefined;
   let said: string | undefined;
+  let isAllCopied = false;
   return {
-    onWait({ key, state, ends }) {
+    onWait({ key, state, ends, isCopied = false }) {
+      isAllCopied = isCopied;
       if (key === said) return;
       said = key;
       const at = new Date(host.clock.now()).toISOString().slice(0, 19);
       void output.note(`${at}Z ${state}; ${ends}`);
     },
     async show(sample) {
-      const next = nextLogLines(logged, sample);
+      const next = nextLogLines(logged, isAllCopied ? asCopied(sample) : sample);
       logged = next.said;
       if (next.lines.length > 0) await output.note(next.lines);
     },

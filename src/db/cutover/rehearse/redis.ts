@@ -122,6 +122,7 @@ async function compareDatabaseKeys(
         key: `comparing db${index}`,
         state: `comparing the keys of db${index} on both servers`,
         ends: `ends when they are equal; a key that is written to meanwhile is read again, at most ${maxRounds} times`,
+        isCopied: true,
       });
       const limits = { maxRounds, clock, signal };
       const options = { ...servers, ...limits, index, catchUpTimeout: 10_000, mayBeWritten: true };

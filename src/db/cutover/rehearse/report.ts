@@ -165,6 +165,8 @@ export interface Wait {
   readonly state: string;
   /** What ends it, as a clause. */
   readonly ends: string;
+  /** Whether the engine has reported that every row is copied, which the source alone may not show. */
+  readonly isCopied?: true;
 }
 
 /** The parameters of a rehearsal that both engines share. */

@@ -103,6 +103,7 @@ async function waitUntilReplicated(
         key: `confirming ${end}`,
         state: `comparing: waiting until the target has the changes before ${end}, ${formatBytes(status?.lagBytes ?? 0)} behind the source now`,
         ends: `ends when the target has confirmed them, or after ${formatDuration(stallTimeout)}`,
+        isCopied: true,
       });
     await ports.sleep(100, signal);
   }
@@ -128,6 +129,7 @@ function comparisonWait(
       round === 1
         ? 'ends when each was read; what is written to meanwhile is compared again'
         : 'ends when they are equal, or after the last comparison; a pause of the writes ends it sooner',
+    isCopied: true,
   };
 }
 
