@@ -26,6 +26,7 @@ export const roleCases: readonly PostgresCase[] = [
     name: 'a role that may read everything',
     verdict: 'dump',
     reasons: ['superuser'],
+    unproven: ['restart-pending', 'hba-rule'],
     quick: true,
     first: [plain, reader],
     connection: endpoint,
