@@ -5,7 +5,7 @@ import { runCase } from './postgresql/run.ts';
 import { openServerPool } from './postgresql/server-pool.ts';
 import { isFull, isWanted } from './row.ts';
 
-vi.setConfig({ hookTimeout: 3_600_000 });
+vi.setConfig({ hookTimeout: 10_800_000 });
 
 describe('the verdict on a PostgreSQL source is what really happens', () => {
   const yard = openServerPool();

@@ -67,6 +67,7 @@ export const redisCases: readonly RedisCase[] = [
   {
     name: 'a user who may replicate and ask nothing else',
     verdict: 'continuous',
+    unproven: ['psync-command', 'acl-psync', 'databases-count', 'functions-etc', 'big-keys', 'renamed-writes'],
     source: { acl: [admin, 'user mover on >pw ~* +psync +replconf +ping +info'] },
     connection: mover,
   },
@@ -105,6 +106,7 @@ export const redisCases: readonly RedisCase[] = [
   {
     name: 'a user who replicates by a selector',
     verdict: 'continuous',
+    unproven: ['psync-command', 'acl-psync', 'databases-count', 'functions-etc', 'big-keys', 'renamed-writes'],
     source: { acl: [admin, 'user mover on >pw +ping +info (+psync +replconf ~*)'] },
     connection: mover,
   },
@@ -118,6 +120,7 @@ export const redisCases: readonly RedisCase[] = [
   {
     name: 'PSYNC alone renamed, and copies go over the disk',
     verdict: 'continuous',
+    unproven: ['bgsave-broken'],
     source: { config: ['rename-command PSYNC ""', 'repl-diskless-sync no'] },
   },
   { name: 'REPLCONF renamed', verdict: 'continuous', source: { config: ['rename-command REPLCONF ""'] } },
@@ -316,10 +319,16 @@ export const redisCases: readonly RedisCase[] = [
       return {};
     },
   },
-  { name: 'copies over the disk', verdict: 'continuous', source: { config: ['repl-diskless-sync no'] } },
+  {
+    name: 'copies over the disk',
+    verdict: 'continuous',
+    unproven: ['bgsave-broken'],
+    source: { config: ['repl-diskless-sync no'] },
+  },
   {
     name: 'little may be owed to a client',
     verdict: 'continuous',
+    unproven: ['psync-command', 'big-keys', 'renamed-commands', 'renamed-writes'],
     source: { config: ['client-output-buffer-limit normal 1kb 1kb 1'] },
   },
   { name: 'a short repl-timeout', verdict: 'continuous', source: { config: ['repl-timeout 5'] } },
@@ -327,6 +336,7 @@ export const redisCases: readonly RedisCase[] = [
   {
     name: 'TLS',
     verdict: 'continuous',
+    unproven: ['redis-tls'],
     source: { tls: true },
     target: (source) => ({ program: 'valkey', tls: true, config: [`tls-ca-cert-file ${source.ca?.file}`] }),
   },
