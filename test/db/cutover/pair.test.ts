@@ -54,7 +54,7 @@ test('the target says in one observation what it has received, and what is missi
     const work = await pair.sequences();
     expect(work.differences).toEqual(['shop: public.t_id_seq']);
     await pair.setSequences(work);
-    expect(await pair.sequences()).toEqual({ differences: [], statements: new Map() });
+    expect(await pair.sequences()).toEqual({ differences: [], ahead: [], statements: new Map() });
 
     expect([...(await pair.leftovers())].sort()).toEqual([
       expect.stringMatching(/^publication cloudctl_\S+ in shop\b/),
