@@ -134,7 +134,8 @@ async function checkServers(
   const facts: CutoverFacts = { engine, migration, writes, lag, lostKeys, ...early };
   if (!isSourceIdle(facts) || !(lag.isIdle || hasEnded)) return facts;
   const sequences = await readSequenceFact(options);
-  if (sequences !== undefined && sequences.length > 0) return { ...facts, sequences };
+  const areEqual = sequences === undefined || (typeof sequences !== 'string' && sequences.differences.length === 0);
+  if (!areEqual) return { ...facts, sequences };
   const named = sequences === undefined ? {} : { sequences };
   onCheck('comparing the contents');
   const onProgress = ({ database, done, total }: { database: string; done: number; total: number }): void =>

@@ -4,6 +4,7 @@ import { countOf } from '../../base/text.ts';
 import { describeLostKeys, failureHeadline, type LostKeys } from '../watch/index.ts';
 import { type DatabaseComparisonReport, listAccepted, reasonOf } from './comparison.ts';
 import { describeLeftOut, type LeftOut } from './left-out.ts';
+import type { SequenceDifferences } from './pair.ts';
 import type { ServerAccess } from './postgresql/access-script.ts';
 import type { AccessSection } from './postgresql/access-statements.ts';
 import type { StateDifference } from './postgresql/database-state.ts';
@@ -73,8 +74,7 @@ export interface CutoverFacts {
   };
   /** `isBroken`: nothing arrives at the target, so the end of writes would not help. */
   readonly lag?: { readonly isIdle: boolean; readonly observed: string; readonly isBroken?: boolean };
-  /** Sequences that differ. */
-  readonly sequences?: readonly string[] | string;
+  readonly sequences?: SequenceDifferences | string;
   readonly contents?: Pick<DatabaseComparisonReport, 'state' | 'databases'> | string;
   /** Roles, privileges and other objects of both servers (PostgreSQL). */
   readonly access?: ServerAccess | string;
@@ -215,10 +215,10 @@ function sequencesLine({ sequences }: CutoverFacts): ChecklistLine {
   const line = { id: 'sequences', title: 'the sequences of the target have the values of the source' } as const;
   if (sequences === undefined) return { ...line, ...notChecked };
   if (typeof sequences === 'string') return { ...line, state: 'unknown', observed: sequences };
-  const count = sequences.length;
-  return count === 0
+  const { differences } = sequences;
+  return differences.length === 0
     ? { ...line, state: 'done', observed: 'no sequence differs' }
-    : { ...line, state: 'open', observed: `${count} differ: ${listShort(sequences)}` };
+    : { ...line, state: 'open', observed: `${differences.length} differ: ${listShort(differences)}` };
 }
 
 function contentsLine({ contents, engine }: CutoverFacts): ChecklistLine {

@@ -266,7 +266,7 @@ class Follow implements Attempt {
     for (;;) {
       const pair = await this.#openPair();
       const work = await pair.sequences();
-      this.progress.facts = { ...this.progress.facts, sequences: work.differences };
+      this.progress.facts = { ...this.progress.facts, sequences: work };
       if (work.differences.length === 0) {
         await this.progress.show('the sequences are equal');
         return true;
@@ -281,7 +281,7 @@ class Follow implements Attempt {
         this.progress.changes.push('sequences were set on the target');
         await pair.setSequences(work);
         const left = await pair.sequences();
-        this.progress.facts = { ...this.progress.facts, sequences: left.differences };
+        this.progress.facts = { ...this.progress.facts, sequences: left };
         this.progress.log('sequences set on the target', [...work.statements.values()].flat().join('\n'));
         await this.progress.show('the sequences are set');
         if (left.differences.length === 0) return true;

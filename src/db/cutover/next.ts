@@ -10,7 +10,6 @@ import { type ChecklistLine, type CutoverFacts, hasMigrationFailed, isUnread } f
 import { listAcceptable } from './comparison.ts';
 import { acceptWords } from './comparison-text.ts';
 import type { DatabaseAccess } from './postgresql/access-script.ts';
-import { aheadMark } from './postgresql/sequences.ts';
 import { targetPsqlCommand } from './target.ts';
 
 /** Shell commands that can be pasted and contain no passwords. */
@@ -81,7 +80,7 @@ export function nextStep(
       return state === 'unknown' ? `run \`${commands.compare}\`` : `run \`${commands.watch}\``;
     case 'sequences':
       if (state === 'unknown') return correct;
-      return typeof sequences === 'object' && sequences.some((text) => text.includes(aheadMark))
+      return typeof sequences === 'object' && sequences.ahead.length > 0
         ? aheadHint(commands)
         : `run \`${commands.sequences}\`, then \`${commands.again}\``;
     case 'contents':

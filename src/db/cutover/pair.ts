@@ -45,11 +45,14 @@ export interface Delivery {
   readonly isBroken?: boolean;
 }
 
-export interface SequenceWork {
-  /** `database: schema.sequence` */
+export interface SequenceDifferences {
+  /** `database: schema.sequence`, with what is known about it. */
   readonly differences: readonly string[];
-  /** Those of them that the target has used already: they must not be set back. */
+  /** Those of them whose value on the target is the higher one: an application has used it there, and would get it again if they were set back. */
   readonly ahead: readonly string[];
+}
+
+export interface SequenceWork extends SequenceDifferences {
   /** Statements for the target, by database. */
   readonly statements: ReadonlyMap<string, readonly string[]>;
 }

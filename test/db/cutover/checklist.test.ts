@@ -34,7 +34,7 @@ const ready: CutoverFacts = {
   access: same,
   writes: quiet,
   lag: idle,
-  sequences: [],
+  sequences: { differences: [], ahead: [] },
   contents: equal,
   migration: ended,
   clean: { left: [], observed: 'no slot' },
@@ -134,7 +134,7 @@ describe('the checklist', () => {
       { lag: 'open', stopped: 'open' },
     ],
     [{ migration: running }, { lag: 'done', stopped: 'open' }],
-    [{ sequences: ['shop: s'] }, { sequences: 'open' }],
+    [{ sequences: { differences: ['shop: s'], ahead: [] } }, { sequences: 'open' }],
     [{ clean: { left: ['a slot'], observed: '' } }, { clean: 'open' }],
     [{ clean: 'no access' }, { clean: 'unknown' }],
     [{ sequences: 'no access' }, { sequences: 'unknown' }],
@@ -151,7 +151,7 @@ describe('the checklist', () => {
     const different = { state: 'differs', databases: [] } as const;
     const first = (changes: Partial<CutoverFacts>) => firstOpenLine(cutoverChecklist({ ...ready, ...changes }))?.id;
     expect(first({ contents: different })).toBe('contents');
-    expect(first({ contents: different, sequences: ['shop: s'] })).toBe('sequences');
+    expect(first({ contents: different, sequences: { differences: ['shop: s'], ahead: [] } })).toBe('sequences');
     expect(first({ contents: different, migration: running })).toBe('contents');
     expect(first({ contents: different, writes: { ...quiet, count: 1 } })).toBe('writes');
   });
@@ -212,7 +212,7 @@ describe('the checklist', () => {
   });
 
   it('names the first objects that differ', () => {
-    const sequences = ['a: 1', 'b: 2', 'c: 3', 'd: 4'];
+    const sequences = { differences: ['a: 1', 'b: 2', 'c: 3', 'd: 4'], ahead: [] };
     const line = cutoverChecklist({ ...ready, sequences }).find(({ id }) => id === 'sequences');
     expect(line?.observed).toContain('a: 1, b: 2, c: 3');
     expect(line?.observed).not.toContain('d: 4');

@@ -9,6 +9,7 @@ import { databasesToCompare } from '../../preflight/postgresql/each-database.ts'
 import { databasesQuery } from '../../preflight/postgresql/queries/cluster.ts';
 import { rowsQuery } from '../../preflight/postgresql/query.ts';
 import { compareSequences } from '../comparison.ts';
+import type { SequenceDifferences } from '../pair.ts';
 import type { SequenceComparison } from '../rehearse/report.ts';
 import {
   queryCatalogRows,
@@ -18,21 +19,20 @@ import {
 } from './tables.ts';
 
 /**
- * The sequences whose values differ on the target, as `database: schema.sequence`. The comparison only reads both
- * servers. Rejects with a ConnectError or a QueryError if a server cannot be read.
+ * The sequences whose values differ on the target. The comparison only reads both servers. Rejects with a ConnectError or a QueryError if a server cannot be read.
  */
 export async function findSequenceDifferences(
   source: PostgresqlEndpoint,
   target: PostgresqlEndpoint,
   { ignoreDbs, signal }: { readonly ignoreDbs: readonly string[]; readonly signal: AbortSignal },
-): Promise<readonly string[]> {
+): Promise<SequenceDifferences> {
   const names = await withReadSession(source, source.dbname, signal, async (session) => {
     const sql = databasesQuery.sql(await readPostgresqlServerVersion(session), { inRecovery: false, superuser: false });
     return sql === undefined
       ? [source.dbname]
       : databasesToCompare(databasesQuery.decode(await queryCatalogRows(session, sql)), ignoreDbs, nearestWord);
   });
-  const differences: string[] = [];
+  const found: SequenceDifferences[] = [];
   for (const name of names) {
     const [here, ascending] = await withReadSession(source, name, signal, async (session) => [
       await readSequenceStatesAsText(session),
@@ -40,21 +40,20 @@ export async function findSequenceDifferences(
     ]);
     if (here.size === 0) continue;
     const there = await withReadSession(target, name, signal, readSequenceStatesAsText);
-    differences.push(...describeDifferences(name, compareSequences(here, there, here), ascending).differences);
+    found.push(describeDifferences(name, compareSequences(here, there, here), ascending));
   }
-  return differences;
+  return {
+    differences: found.flatMap(({ differences }) => differences),
+    ahead: found.flatMap(({ ahead }) => ahead),
+  };
 }
 
-/**
- * @param ascending the sequences that only count up
- * @returns texts: what differs, and of that the sequences whose value on the target is the higher one. The application has used
- * those there already, and would get the same values again if they were set back.
- */
+/** @param ascending the sequences that only count up */
 export function describeDifferences(
   database: string,
   compared: readonly SequenceComparison[],
   ascending: ReadonlySet<string>,
-): { readonly differences: readonly string[]; readonly ahead: readonly string[] } {
+): SequenceDifferences {
   const isHigher = ({ name, source, target }: SequenceComparison) =>
     ascending.has(name) && source !== null && target !== null && numberOf(target) > numberOf(source);
   const found = compared.flatMap((one) => {
@@ -62,16 +61,13 @@ export function describeDifferences(
     if (one.state === 'not_comparable') return [{ text: `${name} (the role may not read it)`, isAhead: false }];
     if (one.state !== 'differs') return [];
     const isAhead = isHigher(one);
-    return [{ text: isAhead ? `${name} (${aheadMark}: ${one.target}, source ${one.source})` : name, isAhead }];
+    return [{ text: isAhead ? `${name} (the target is ahead: ${one.target}, source ${one.source})` : name, isAhead }];
   });
   return {
     differences: found.map(({ text }) => text),
     ahead: found.filter(({ isAhead }) => isAhead).map(({ text }) => text),
   };
 }
-
-/** In the text of a sequence that the target has used. */
-export const aheadMark = 'the target is ahead';
 
 /** A dot says that the value was not used yet. */
 function numberOf(state: string): bigint {

@@ -21,9 +21,16 @@ test('sequences differ until the target has the values of the source', async () 
       ignoreDbs: ['postgres'],
       signal: new AbortController().signal,
     });
-  expect([...(await find())].sort()).toEqual(['shop: "public"."Se.q"', "shop: public.other's"]);
+  expect([...(await find()).differences].sort()).toEqual(['shop: "public"."Se.q"', "shop: public.other's"]);
   await target.query("SELECT nextval('\"Se.q\"'), setval('\"other''s\"', 9000)", 'shop');
-  expect(await find()).toEqual([]);
+  expect(await find()).toEqual({ differences: [], ahead: [] });
+  await target.query("SELECT setval('\"other''s\"', 9001)", 'shop');
+  const ahead = ["shop: public.other's (the target is ahead: 9001, source 9000)"];
+  expect(await find()).toEqual({ differences: ahead, ahead });
+  await source.query('CREATE SEQUENCE "the target is ahead"', 'shop');
+  await target.query('CREATE SEQUENCE "the target is ahead"', 'shop');
+  await source.query(`SELECT nextval('"the target is ahead"')`, 'shop');
+  expect((await find()).ahead).toEqual(ahead);
 });
 
 test('a sequence that the role may not read is named, and a template database is left out', async () => {
@@ -39,6 +46,6 @@ test('a sequence that the role may not read is named, and a template database is
       ignoreDbs: ['postgres', 'shop'],
       signal: new AbortController().signal,
     });
-  expect(await find('reader')).toHaveLength(1);
-  expect(await find('postgres')).toEqual([]);
+  expect((await find('reader')).differences).toHaveLength(1);
+  expect((await find('postgres')).differences).toEqual([]);
 });
