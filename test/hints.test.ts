@@ -44,12 +44,15 @@ const notFollowed: Readonly<Record<string, Readonly<Record<string, readonly stri
         'stop all writes to both servers, wait until nothing is left to replicate, and run the command again',
         'stop the migration, then run `…`',
       ],
+      'db/cutover/attempt.ts': [
+        'check the UUID of the cluster with `…`',
+        'do not stop the application; …',
+        'do not switch; …',
+        'do not switch; …; then run `…`',
+      ],
       'db/cutover/comparison.ts': ['name …', 'name …, or a line: …'],
       'db/cutover/follow.ts': [
-        'do not switch; …; then run `…`',
-        'check the UUID of the cluster with `…`',
         'compare everything: leave out `--compare`',
-        'do not stop the application; …',
         'do not switch; see the difference with `…`',
         'do not switch; …',
         'if the source pauses writes, end that with `…`',

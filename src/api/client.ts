@@ -191,14 +191,9 @@ function responseTooLongError({ method, path }: ApiRequest): CliError {
   );
 }
 
-/** Caches the request headers of each access token, because thousands of requests use the same token. */
-const headersOfToken = new WeakMap<Secret, readonly HttpInit['headers'][]>();
-
 function headersOf(token: Secret, hasBody: boolean): HttpInit['headers'] {
-  const bare = { accept: 'application/json', authorization: `Bearer ${withhold(token).reveal()}` };
-  const known = headersOfToken.get(token) ?? [bare, { ...bare, 'content-type': 'application/json' }];
-  headersOfToken.set(token, known);
-  return known[Number(hasBody)] ?? bare;
+  const headers = { accept: 'application/json', authorization: `Bearer ${withhold(token).reveal()}` };
+  return hasBody ? { ...headers, 'content-type': 'application/json' } : headers;
 }
 
 /**

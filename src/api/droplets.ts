@@ -73,7 +73,7 @@ export function publicAddress(raw: JsonRecord): string | undefined {
   return isJsonRecord(publicNetwork) ? readStringField(publicNetwork, 'ip_address') : undefined;
 }
 
-/** Whether a droplet has a tag; the API compares tags without case. A server may return a tag that consists of digits as a number. */
+/** Whether a droplet has a tag. Case makes no other tag: a server may keep the spelling of its first use. It may return digits as a number. */
 export function hasTag({ raw: { tags } }: Pick<Droplet, 'raw'>, wanted: string): boolean {
   return Array.isArray(tags) && tags.some((tag) => String(tag).toLowerCase() === wanted.toLowerCase());
 }

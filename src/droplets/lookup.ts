@@ -41,7 +41,7 @@ export function createFinder(lane: Lane): Finder {
         const wantedName = name;
         const path = `/v2/droplets?name=${encodeURIComponent(wantedName)}&page=1&per_page=${dropletPageSize}`;
         const page = await limited(() => readDropletPage(readerOf(lane, signal), path));
-        // The API compares droplet names without case.
+        // A server may compare names without case.
         const isOther = (droplet: Droplet): boolean => droplet.name.toLowerCase() !== wantedName.toLowerCase();
         if (page.items.some(isOther)) isNameFilterSupported = false;
         hasTotal &&= page.total !== undefined;

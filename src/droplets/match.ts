@@ -146,7 +146,7 @@ function addTag(attributes: Attributes, tag: string): Attributes | undefined {
   return { ...attributes, extra: { ...attributes.extra, tags: [...tags, tag] } };
 }
 
-/** The tags of a droplet in lower case, because the API compares tags without case. */
+/** The tags of a droplet in lower case, because a server may keep the spelling of a tag's first use. */
 export function tagsOf({ tags }: JsonRecord): readonly string[] {
   return readStringList(tags).map((tag) => tag.toLowerCase());
 }

@@ -119,7 +119,7 @@ export function layerNumber(name: string): number | undefined {
 const rooms = new Set([...layers.flat(), closed]);
 
 /**
- * The room of a file: `session` for a file of src/session, `db/engine` for one of src/db/engine, `main` for src/main.ts;
+ * The room of a file: `droplets` for a file of src/droplets, `db/engine` for one of src/db/engine, `main` for src/main.ts;
  * undefined outside src.
  */
 export function roomOf(path: string): string | undefined {

@@ -364,8 +364,8 @@ const samples: readonly Sample[] = [
     good: { 'test/sandbox/a.test.ts': "get('/v2/things/7?x=1'); put(`/v2/things/${id}`, {});" },
     bad: { 'test/sandbox/a.test.ts': "get('/v2/things'); get('/v2/things/7/parts'); put('/v2/things', {});" },
     says: [
-      'no test of the sandbox requests GET /v2/things/{id}',
-      'no test of the sandbox requests PUT /v2/things/{id}',
+      'no test of the sandbox names GET /v2/things/{id} in one literal',
+      'no test of the sandbox names PUT /v2/things/{id} in one literal',
     ],
   },
   {

@@ -48,7 +48,7 @@ export const everyEndpointHasItsTest =
             (method === 'GET' || verb.test(source)) && literals.some((literal) => pattern.test(literal)),
         );
       })
-      .map(({ method, path }) => `no test of the sandbox requests ${method} ${path}`);
+      .map(({ method, path }) => `no test of the sandbox names ${method} ${path} in one literal`);
   };
 
 /** docs/architecture.md has one row for each room, with its layer: `| \`auth/oauth\` | 7 | what it is for |`. */

@@ -131,6 +131,15 @@ export class Progress {
     });
   }
 
+  /** @param observed the facts, before what this run has changed */
+  incomplete(
+    title: string,
+    { observed, hint }: { readonly observed?: string | undefined; readonly hint: string },
+  ): CliError {
+    const detail = observed === undefined ? this.changedText() : `${observed}; ${this.changedText()}`;
+    return new CliError('cutover_incomplete', title, { detail: sanitizeReportLine(detail), hint });
+  }
+
   timedOut(what: string, writers: readonly string[] = []): CliError {
     const { waitTimeout, again } = this.#options;
     const listed = writers.length === 0 ? '' : `; sessions on the source: ${listShort(writers, 10)}`;
@@ -138,6 +147,10 @@ export class Progress {
       detail: sanitizeReportLine(`${this.stateText()}${listed}; ${this.changedText()}`),
       hint: `${what} \`${again}\``,
     });
+  }
+
+  add(facts: Partial<CutoverFacts>): void {
+    this.facts = { ...this.facts, ...facts };
   }
 
   openLine(isMeant: (line: ChecklistLine) => boolean = () => true): ChecklistLine | undefined {

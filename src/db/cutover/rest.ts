@@ -1,31 +1,10 @@
 import { CliError } from '../../base/errors.ts';
 import { sanitizeReportLine } from '../../base/sanitize.ts';
 import { countOf } from '../../base/text.ts';
-import type { Clock } from '../../platform/host.ts';
 import { countWrites } from './activity.ts';
+import type { Attempt } from './attempt.ts';
 import type { Fence, Sighting } from './pair.ts';
-import { type FollowView, listShort, type Progress } from './progress.ts';
-
-/** One run of a followed cut-over, as far as the wait for the end of the writes needs it. */
-export interface Attempt {
-  readonly options: {
-    readonly clock: Clock;
-    readonly view: FollowView;
-    readonly commands: { readonly again: string };
-    readonly waitTimeout: number;
-  };
-  readonly progress: Progress;
-  readonly signal: AbortSignal;
-  /** Whether every database has ended at the service, or is stopping. */
-  readonly hasEnded: boolean;
-  readonly isStopped: boolean;
-  /** When the wait for others began, in milliseconds. */
-  waitedSince: number;
-  /** Undefined while a server does not answer. */
-  lookAgain(): Promise<Sighting | undefined>;
-  fence(): Promise<Fence | string | undefined>;
-  readMigration(): Promise<void>;
-}
+import { listShort } from './progress.ts';
 
 /** Milliseconds without a write after which the application counts as stopped. */
 const restTime = 1000;
@@ -56,8 +35,7 @@ export async function waitForRest(attempt: Attempt): Promise<Sighting> {
       const { delivery, activity, sessions } = seen;
       const isAtRest = activity.open.length === 0 && isStill && at - restSince >= restTime;
       const isDelivered = delivery.state === 'received';
-      progress.facts = {
-        ...progress.facts,
+      progress.add({
         writes: {
           count: isAtRest ? 0 : Math.max(isStill ? 0 : 1, countWrites(first.activity, activity)),
           open: activity.open,
@@ -65,7 +43,7 @@ export async function waitForRest(attempt: Attempt): Promise<Sighting> {
         },
         // While an application writes, a lag of 0 is over at once.
         lag: { isIdle: isAtRest && isDelivered, observed: delivery.observed },
-      };
+      });
       if (isAtRest && (isDelivered || attempt.hasEnded)) {
         if (sessions.length === 0) progress.unproven.delete('sessions');
         else
@@ -113,7 +91,7 @@ function unseen({ options, progress }: Attempt, observed: string): CliError {
 async function sayFence(attempt: Attempt, { activity, sessions }: Sighting): Promise<void> {
   const { progress } = attempt;
   const { view } = attempt.options;
-  const fence: Fence | string | undefined = await attempt.fence();
+  const fence: Fence | string = await (await attempt.pair()).fence();
   const listed = writersOf({ activity, sessions }).map((one) => `  ${sanitizeReportLine(one)}`);
   await view.say([
     listed.length === 0

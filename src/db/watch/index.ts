@@ -30,7 +30,6 @@ export {
   saveWatchedTarget,
   sourceAddress,
 } from './source.ts';
-export {} from './start.ts';
 export { type LoggedState, nextLogLines } from './view/lines.ts';
 export { renderScreen } from './view/screen.ts';
 export { readWatchOptions, requireWatchFlag, watchMigration, watchOptions } from './watch.ts';
