@@ -1,4 +1,3 @@
-import { setMaxListeners } from 'node:events';
 import type { ApiClient } from '../api/client.ts';
 import type { ListOptions } from '../api/list.ts';
 import { type DelayFunction, FailedReads } from '../api/waits.ts';
@@ -14,8 +13,7 @@ import { requireDuration, requireInteger } from '../cli/values.ts';
 import type { RowPages } from '../cli/write-list.ts';
 import { collectNames, type ListKey, type NameCollector } from '../config/name-collector.ts';
 import type { CommandContext } from '../context.ts';
-import type { SignalName } from '../platform/host.ts';
-import { interruptedError } from '../platform/signals.ts';
+import { interruptedError, listenForStop } from '../platform/signals.ts';
 
 /** The `--limit` option of every command that lists resources. */
 export const limitOption: OptionSpec = {
@@ -149,24 +147,16 @@ function readInterval({ globals, output }: CommandContext, args: ParsedArgs): nu
  */
 async function watchList(context: CommandContext, options: WatchSpec): Promise<ExitCode> {
   const { host, output } = context;
-  const ended = new AbortController();
-  // Every request and every pause adds a listener; without this call Node warns of a leak after ten listeners.
-  setMaxListeners(0, ended.signal);
-  let signal: SignalName | undefined;
-  const stopListening = host.signals.listen((name) => {
-    signal ??= name;
-    ended.abort();
-  });
-  // The watch ends when stdout is closed.
-  host.stdout.closed?.addEventListener('abort', () => ended.abort());
+  const ended = listenForStop(host.signals, host.stdout);
   try {
     const lists = readRepeatedly(context, options, ended.signal);
     if (output.format !== 'table') await output.pages(changedPages(lists), options.view);
     else await (host.stdout.isTTY ? drawLists : printChanges)(context, options, lists);
   } finally {
-    stopListening();
+    ended.stopListening();
   }
-  return signal === undefined ? 0 : interruptedError(signal).exitCode;
+  const heard = ended.heard();
+  return heard === undefined ? 0 : interruptedError(heard).exitCode;
 }
 
 interface ReadList {

@@ -1,5 +1,6 @@
+import { setMaxListeners } from 'node:events';
 import { CliError } from '../base/errors.ts';
-import type { SignalName, Signals } from './host.ts';
+import type { OutputSink, SignalName, Signals } from './host.ts';
 
 interface SystemSignals extends Signals {
   /** Calls `callback` when there is no signal listener: immediately, or when the last listener is removed. */
@@ -44,6 +45,32 @@ const names = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 function isSignalName(signal: string): signal is SignalName {
   return names.some((name) => name === signal);
+}
+
+/** Work that ends at the first signal. */
+interface Stopping {
+  /** Aborted by the signal, or when the reader of `stdout` has closed the pipe. */
+  readonly signal: AbortSignal;
+  /** The first signal that arrived; undefined if none has. */
+  readonly heard: () => SignalName | undefined;
+  readonly stopListening: () => void;
+  /** Ends what still runs with the signal. */
+  readonly abort: () => void;
+}
+
+export function listenForStop(signals: Signals, stdout?: Pick<OutputSink, 'closed'>): Stopping {
+  const controller = new AbortController();
+  const { signal } = controller;
+  // Every request and every pause adds a listener, and Node warns of a leak after ten.
+  setMaxListeners(0, signal);
+  let heard: SignalName | undefined;
+  const abort = (): void => controller.abort();
+  const stopListening = signals.listen((name) => {
+    heard ??= name;
+    abort();
+  });
+  stdout?.closed?.addEventListener('abort', abort);
+  return { signal, heard: () => heard, stopListening, abort };
 }
 
 /** Runs `work` to its end even if a signal arrives, then ends the command with the exit code of that signal. */

@@ -1,8 +1,8 @@
 import { setTimeout as after } from 'node:timers/promises';
 import { CliError } from '../base/errors.ts';
-import type { Clock, SignalName, Signals } from './host.ts';
+import type { Clock, Signals } from './host.ts';
 import type { HttpSender } from './http-sender.ts';
-import { interruptedError } from './signals.ts';
+import { interruptedError, listenForStop } from './signals.ts';
 
 /** The Clock interface, implemented with the clocks of this machine. */
 export const systemClock: Clock = {
@@ -79,14 +79,10 @@ export async function runUntilSignal<T>(
   message: string,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const end = new AbortController();
-  let heard: SignalName | undefined;
-  const stop = signals.listen((name) => {
-    heard ??= name;
-    end.abort();
-  });
-  const [outcome] = await Promise.allSettled([work(end.signal)]);
-  stop();
+  const { signal, heard: heardSignal, stopListening } = listenForStop(signals);
+  const [outcome] = await Promise.allSettled([work(signal)]);
+  stopListening();
+  const heard = heardSignal();
   if (heard !== undefined) throw new CliError('cancelled', message, { exitCode: interruptedError(heard).exitCode });
   if (outcome.status === 'rejected') throw outcome.reason;
   return outcome.value;

@@ -4,7 +4,7 @@ import { requestStop } from '../../api/stop-online-migration.ts';
 import { CliError, withHint } from '../../base/errors.ts';
 import { sanitizeLine, sanitizeReportLine } from '../../base/sanitize.ts';
 import { countOf } from '../../base/text.ts';
-import type { SignalName } from '../../platform/host.ts';
+import { listenForStop } from '../../platform/signals.ts';
 import { redactReason } from '../engine/tools.ts';
 import { countWrites } from './activity.ts';
 import { Attempt, type FollowOptions } from './attempt.ts';
@@ -30,12 +30,7 @@ const waitPause = 1000;
  * is continued by the next one. Never rejects: the failure is part of the result.
  */
 export async function followCutover(api: ApiClient, options: FollowOptions): Promise<FollowResult> {
-  const stopping = new AbortController();
-  let heard: SignalName | undefined;
-  const stopListening = options.signals.listen((name) => {
-    heard ??= name;
-    stopping.abort();
-  });
+  const stopping = listenForStop(options.signals);
   const attempt = new Attempt(api, options, stopping.signal);
   const { progress } = attempt;
   let failure: CliError | undefined;
@@ -43,9 +38,10 @@ export async function followCutover(api: ApiClient, options: FollowOptions): Pro
     await new Follow(attempt).run();
     // A signal that arrived during the last request must not hide that everything is done.
   } catch (error) {
+    const heard = stopping.heard();
     failure = heard === undefined ? progress.explain(error) : progress.interrupted(heard);
   } finally {
-    stopListening();
+    stopping.stopListening();
     await attempt.close();
   }
   return progress.result(failure, await describeLock(options, progress.fence));

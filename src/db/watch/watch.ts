@@ -12,8 +12,7 @@ import { quoteShellArg } from '../../base/text.ts';
 import type { OptionSpec, ParsedArgs } from '../../cli/command.ts';
 import type { CommandIo } from '../../cli/command-io.ts';
 import { requireDuration } from '../../cli/values.ts';
-import type { SignalName } from '../../platform/host.ts';
-import { interruptedError } from '../../platform/signals.ts';
+import { interruptedError, listenForStop } from '../../platform/signals.ts';
 import { type DbSource, sourceWords, targetWords, unreachableHint } from '../source/index.ts';
 import { failureCommands, helpWithFailures, type WarningLine, warningLines } from './failures.ts';
 import { confirmIdentity, readServiceWord, type ServiceWord, silentService } from './identity.ts';
@@ -110,14 +109,8 @@ export async function watchMigration(
 ): Promise<ExitCode> {
   const { host, output } = io;
   const { source } = options;
-  const stopping = new AbortController();
-  let signal: SignalName | undefined;
-  const stopListening = host.signals.listen((name) => {
-    signal ??= name;
-    stopping.abort();
-  });
   // A closed stdout ends the watch, because no process reads its output any more.
-  host.stdout.closed?.addEventListener('abort', () => stopping.abort());
+  const stopping = listenForStop(host.signals, host.stdout);
   const path = pathOfRecord(host.folders.state, sourceAddress(source));
   const screen = await openWatchScreen(io, formatSourceName(sourceAddress(source)), options.showQueries);
   let lastPoll: PollResult | undefined;
@@ -216,7 +209,7 @@ export async function watchMigration(
       if (isCaughtUp) break;
     }
   } finally {
-    stopListening();
+    stopping.stopListening();
     // A request for the status that is still pending would keep the process running.
     stopping.abort();
     await screen.close();
@@ -233,13 +226,14 @@ export async function watchMigration(
   }
   if (lastPoll?.ending !== undefined)
     throw new CliError('not_found', lastPoll.ending.message, { hint: lastPoll.ending.hint });
-  if (signal === undefined) return 0;
+  const heard = stopping.heard();
+  if (heard === undefined) return 0;
   const continues = isKnownToRun(shown, word) ? '; the migration continues' : '';
   const cause = shown?.cause;
   throw new CliError('cancelled', `the watch was interrupted${continues}`, {
     ...(cause === undefined ? {} : { detail: `${cause.rule}: ${cause.observed}` }),
     hint: `${cause === undefined ? '' : `${helpWithViolation(cause)}; then `}watch again with \`${watchAgainCommand(options)}\`; see what is left to do before the cut-over with \`${cutoverCommand(io, options, cluster)}\``,
-    exitCode: interruptedError(signal).exitCode,
+    exitCode: interruptedError(heard).exitCode,
   });
 }
 

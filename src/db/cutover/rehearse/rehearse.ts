@@ -4,9 +4,8 @@ import type { ParsedArgs } from '../../../cli/command.ts';
 import type { CommandIo } from '../../../cli/command-io.ts';
 import { requireDuration } from '../../../cli/values.ts';
 import type { ProfileSettings } from '../../../config/settings.ts';
-import type { SignalName } from '../../../platform/host.ts';
 import { ConnectError } from '../../../platform/network-errors.ts';
-import { interruptedError } from '../../../platform/signals.ts';
+import { interruptedError, listenForStop } from '../../../platform/signals.ts';
 import { QueryError } from '../../../postgresql/query-error.ts';
 import { CommandError } from '../../../redis/command-error.ts';
 import { MigrationError, redactReason } from '../../engine/tools.ts';
@@ -31,12 +30,7 @@ export async function rehearse(io: CommandIo, args: ParsedArgs, settings: () => 
   }
   const source = await readSource(io, args);
   const target = await readRehearsalTarget(io, args, source.engine);
-  const stopping = new AbortController();
-  let signal: SignalName | undefined;
-  const stopListening = host.signals.listen((name) => {
-    signal ??= name;
-    stopping.abort();
-  });
+  const stopping = listenForStop(host.signals);
   let rehearsal: RehearsalRun | undefined;
   try {
     rehearsal = await openRehearsal(io, { source, target, args, signal: stopping.signal, ...given });
@@ -61,7 +55,8 @@ export async function rehearse(io: CommandIo, args: ParsedArgs, settings: () => 
     if (!report.ok) throw rehearsalError(report);
     return 0;
   } catch (error) {
-    if (signal === undefined) throw toRehearsalError(error, source, target);
+    const heard = stopping.heard();
+    if (heard === undefined) throw toRehearsalError(error, source, target);
     const leftovers = rehearsal?.leftovers() ?? [];
     throw new CliError('cancelled', 'the rehearsal was interrupted', {
       detail:
@@ -69,11 +64,11 @@ export async function rehearse(io: CommandIo, args: ParsedArgs, settings: () => 
           ? 'everything that the rehearsal created was removed'
           : leftovers.map(formatLeftover).join('\n'),
       ...(leftovers.length === 0 ? {} : { hint: removeLeftoversHint }),
-      exitCode: interruptedError(signal).exitCode,
+      exitCode: interruptedError(heard).exitCode,
       cause: error,
     });
   } finally {
-    stopListening();
+    stopping.stopListening();
     await rehearsal?.close();
   }
 }
