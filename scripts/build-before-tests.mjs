@@ -5,9 +5,17 @@ import { root } from './run-vitest.mjs';
 
 /** Before the end-to-end tests: they run the built program, and the build that can be interrupted, so both must be of these sources. */
 export async function setup() {
-  const sources = Math.max(...['src', 'scripts', 'package.json'].map((path) => newest(join(root, path))));
-  if (isOlder('dist', sources)) await build();
-  if (isOlder('dist-test', sources)) await buildForTests();
+  await buildIfOlder();
+  if (isOlder('dist-test', newestSource())) await buildForTests();
+}
+
+/** dist/ of these sources, where it is not there already. */
+export async function buildIfOlder() {
+  if (isOlder('dist', newestSource())) await build();
+}
+
+function newestSource() {
+  return Math.max(...['src', 'scripts', 'package.json', 'package-lock.json'].map((path) => newest(join(root, path))));
 }
 
 function isOlder(folder, sources) {

@@ -7,7 +7,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { styleText } from 'node:util';
-import { build } from './build.mjs';
+import { buildIfOlder } from './build-before-tests.mjs';
 import { databaseStory } from './demo-database.mjs';
 import { startServers } from './demo-servers.mjs';
 import { visit } from './page-visitor.mjs';
@@ -31,8 +31,8 @@ const env = {
 const begun = Date.now();
 const ownCommand = process.argv.slice(2).filter((word) => word !== '--browser');
 if (ownCommand.length === 0 || !existsSync(join(root, 'dist'))) {
-  tell('Building cloudctl …');
-  await build();
+  tell('Building cloudctl, unless it is newer than its sources …');
+  await buildIfOlder();
 }
 let servers;
 let sandbox;

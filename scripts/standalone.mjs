@@ -37,10 +37,13 @@ const packsOfMain = ['entry', 'token', 'secret-service', 'main', 'run', 'network
 /** The mark in the binary of Node that says whether it contains a program (Node manual, single executable applications). */
 const fuse = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
 
-/** Builds dist/, and the executable from it. Resolves with the path of the executable. */
-export async function buildStandalone({ node = pinnedNode() } = {}) {
+/**
+ * Builds dist/, and the executable from it. Resolves with the path of the executable.
+ * @param {{ node?: string, buildFirst?: () => Promise<unknown> }} options
+ */
+export async function buildStandalone({ node = pinnedNode(), buildFirst = build } = {}) {
   if (node === undefined) throw new Error('the pinned Node could not be installed: name another with --node');
-  await build();
+  await buildFirst();
   rmSync(standaloneFolder, { recursive: true, force: true });
   const parts = join(standaloneFolder, 'parts');
   mkdirSync(parts, { recursive: true });

@@ -4,6 +4,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from './build.mjs';
+import { buildIfOlder } from './build-before-tests.mjs';
 import { otherNode, pinnedNode } from './extra-packages.mjs';
 import { checkPackage } from './package.mjs';
 import { missingPostgres } from './postgres-binaries.mjs';
@@ -168,7 +169,7 @@ async function benchmarks() {
     console.log(`missing: ${missing.join(', ')}; the benchmarks are not run`);
     return { skipped: 1 };
   }
-  await build();
+  await buildIfOlder();
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   const waiting = Object.keys(scripts).flatMap((name) => /^node (bench\/.+)$/.exec(scripts[name])?.[1] ?? []);
   const counts = { passed: 0, failed: 0 };
@@ -194,7 +195,7 @@ async function onNode24(test) {
 }
 
 async function onStandalone(test) {
-  return test({ CLOUDCTL_TEST_STANDALONE: await buildStandalone() });
+  return test({ CLOUDCTL_TEST_STANDALONE: await buildStandalone({ buildFirst: buildIfOlder }) });
 }
 
 function failure(text) {
