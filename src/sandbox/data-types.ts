@@ -20,7 +20,7 @@ export interface SandboxData {
     readonly tokenResponse?: Readonly<Record<string, unknown>>;
     readonly droplet?: Readonly<Record<string, unknown>>;
   };
-  /** The id of the first droplet or action without an id. */
+  /** The least id of a droplet or action without one; these ids follow the highest id of `droplets`. */
   readonly firstId?: number;
 }
 
@@ -39,7 +39,7 @@ export interface SandboxDataApplication {
   readonly name: string;
   readonly clientId?: string;
   readonly clientSecret?: string;
-  /** Default: one on a free port. */
+  /** At least one; default: one on a free port. */
   readonly callbackUrls?: readonly string[];
 }
 
@@ -62,12 +62,12 @@ export interface SandboxDataDroplet {
   /** Slug or id. */
   readonly image?: string | number;
   readonly tags?: readonly string[];
-  /** Age at the start: milliseconds, or a duration such as `21d`. */
+  /** Age at the start: milliseconds, or a duration such as `21d`, of at most `36525d`. */
   readonly age?: string | number;
 }
 
 export interface SandboxDataClock {
-  /** The time at the start and after a reset, in ISO 8601 with a time zone (default: that of this machine). */
+  /** The time at the start and after a reset, in ISO 8601 with a time zone, from 1970 to 9998 (default: that of this machine). */
   readonly startAt?: string;
   readonly isFrozen?: boolean;
 }

@@ -8,22 +8,31 @@ import type {
 import { findFreePorts } from './http/server.ts';
 import { type Random, randomString, randomUuid, seededRandom } from './random.ts';
 import type { Application, Cluster, Person, Team } from './records.ts';
-import { decodeOutsideSpecification, decodeSeedClock, normalizeEmail, type Seed, type SeedDroplet } from './seed.ts';
+import {
+  accountFinder,
+  callbackUrlProblem,
+  decodeOutsideSpecification,
+  decodeSeedClock,
+  isEmail,
+  normalizeEmail,
+  RULES,
+  requireConsistency,
+  type Seed,
+  type SeedDroplet,
+} from './seed.ts';
 import {
   arrayOf,
   decodeInteger,
   decodeString,
   decodeTextThat,
-  enumOf,
   JsonDecodeError,
-  type JsonDecoder,
   objectOf,
   optional,
 } from './state/decoder.ts';
 import { SandboxStateFolderError } from './state/journal.ts';
 import type { ServerIdentity } from './state/saved-state.ts';
 import { decodeSnapshot, SNAPSHOT_FORMAT, type Snapshot } from './state/snapshot.ts';
-import { decodeCreation } from './v2/droplet-creation.ts';
+import { settleDroplet } from './v2/droplet-creation.ts';
 import { parseDuration } from './virtual-clock.ts';
 
 /** The message names the place in the data as a JSON path, and contains no value that may be a secret. */
@@ -40,7 +49,9 @@ export function readData(value: unknown): SandboxData | Snapshot {
   }
   try {
     const data = decodeData(value, '');
-    requireConsistency(data);
+    if (data.people === undefined && data.teams !== undefined)
+      throw new JsonDecodeError('teams needs people: the teams of a sandbox without data belong to its people');
+    requireConsistency(withDefaults(data));
     return data;
   } catch (error) {
     if (!(error instanceof JsonDecodeError)) throw error;
@@ -48,42 +59,12 @@ export function readData(value: unknown): SandboxData | Snapshot {
   }
 }
 
-/** Whether the sign-in form of a browser accepts the text as an e-mail address (https://html.spec.whatwg.org/#valid-e-mail-address). */
-export function isEmail(text: string): boolean {
-  return text.length <= 254 && EMAIL.test(text);
-}
-
-const EMAIL =
-  /^[a-zA-Z0-9.!#$%&'*+/=?^_`{|}~-]+@[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*$/;
-
-function matching(pattern: RegExp, problem: string): JsonDecoder<string> {
-  return decodeTextThat((text) => (pattern.test(text) ? undefined : problem));
-}
-
-const name = matching(/^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]{1,255}$/u, 'is not a name of 1 to 255 printable characters');
-const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-const uuidText = matching(uuidPattern, 'is not a UUID');
-/** UUIDs are compared as text, in lower case. */
-const uuid: JsonDecoder<string> = (value, path) => uuidText(value, path).toLowerCase();
-const credential = matching(/^[\x21-\x7e]{1,256}$/, 'is not 1 to 256 visible ASCII characters');
-
-/** Settles the attributes as a request that creates the droplet does. */
-const droplet: JsonDecoder<SandboxDataDroplet> = (value, path) => {
-  const given = dropletMembers(value, path);
-  const { name: dropletName, size = DEFAULT_SIZE, image = DEFAULT_IMAGE, region, tags } = given;
-  const request = { name: dropletName, size, image, ...definedOnly({ region, tags }) };
-  const creation = decodeCreation(request);
-  if (typeof creation === 'string') throw new JsonDecodeError(`${path}.${creation.replace(/\.$/, '')}`);
-  const { spec } = creation;
-  return { ...given, region: spec.region, size: spec.size, image: spec.image, tags: spec.tags };
-};
-
 const DEFAULT_SIZE = 's-1vcpu-1gb';
 const DEFAULT_IMAGE = 'ubuntu-24-04-x64';
 
-const dropletMembers = objectOf<SandboxDataDroplet>({
+const decodeDroplet = objectOf<SandboxDataDroplet>({
   name: decodeString,
-  id: optional(idOf('id')),
+  id: optional(RULES.id),
   account: optional(decodeString),
   region: optional(decodeString),
   size: optional(decodeString),
@@ -91,132 +72,60 @@ const dropletMembers = objectOf<SandboxDataDroplet>({
   tags: optional(arrayOf(decodeString)),
   age: optional((value, path) => {
     const age = parseDuration(value);
-    if (age === undefined) throw new JsonDecodeError(`${path} is not milliseconds or a duration such as 21d`);
+    if (age === undefined)
+      throw new JsonDecodeError(`${path} is not milliseconds or a duration such as 21d, of at most 36525d`);
     return age;
   }),
 });
-
-function idOf(what: string): JsonDecoder<number> {
-  return (value, path) => {
-    const id = decodeInteger(value, path);
-    if (id < 1 || id > MAX_ID) throw new JsonDecodeError(`${path} is not an ${what} from 1 to ${MAX_ID}`);
-    return id;
-  };
-}
-
-const MAX_ID = 2 ** 48;
 
 const decodeData = objectOf<SandboxData>({
   $schema: optional(decodeString),
   people: optional(
     arrayOf(
       objectOf<SandboxDataPerson>({
-        email: decodeTextThat((text) =>
-          isEmail(text) ? undefined : 'is not an e-mail address that a browser accepts',
-        ),
-        name: optional(name),
-        password: optional(matching(/^[^\p{Cc}\p{Cs}]{1,256}$/u, 'is not 1 to 256 printable characters')),
-        uuid: optional(uuid),
+        email: RULES.email,
+        name: optional(RULES.name),
+        password: optional(RULES.password),
+        uuid: optional(RULES.uuid),
         teams: optional(arrayOf(decodeString)),
       }),
     ),
   ),
-  teams: optional(arrayOf(objectOf<{ name: string; uuid?: string }>({ name, uuid: optional(uuid) }))),
+  teams: optional(arrayOf(objectOf<{ name: string; uuid?: string }>({ name: RULES.name, uuid: optional(RULES.uuid) }))),
   applications: optional(
     arrayOf(
       objectOf<SandboxDataApplication>({
-        name,
-        clientId: optional(credential),
-        clientSecret: optional(credential),
-        callbackUrls: optional(arrayOf(decodeTextThat(callbackUrlProblem))),
+        name: RULES.name,
+        clientId: optional(RULES.credential),
+        clientSecret: optional(RULES.credential),
+        callbackUrls: optional(RULES.callbackUrls),
       }),
     ),
   ),
   clusters: optional(
     arrayOf(
       objectOf<SandboxDataCluster>({
-        name: matching(/^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$/, 'is not a name of letters, digits, hyphens and underscores'),
-        engine: enumOf('postgresql', 'redis'),
-        version: optional(matching(/^\d{1,3}(\.\d{1,4}){0,2}$/, 'is not a version such as 17')),
-        uuid: optional(uuid),
+        name: RULES.clusterName,
+        engine: RULES.engine,
+        version: optional(
+          decodeTextThat((text) =>
+            /^\d{1,3}(\.\d{1,4}){0,2}$/.test(text) ? undefined : 'is not a version such as 17',
+          ),
+        ),
+        uuid: optional(RULES.uuid),
         owner: optional(decodeString),
       }),
     ),
   ),
-  droplets: optional(arrayOf(droplet)),
+  droplets: optional(
+    arrayOf((value, path) =>
+      settleDroplet({ size: DEFAULT_SIZE, image: DEFAULT_IMAGE, ...decodeDroplet(value, path) }, path),
+    ),
+  ),
   clock: optional(decodeSeedClock),
   outsideSpecification: optional(decodeOutsideSpecification),
-  firstId: optional(idOf('id')),
+  firstId: optional(RULES.id),
 });
-
-/** Throws for a list that may not be empty, for equal names or ids, and for a reference to a missing person or team. */
-function requireConsistency(given: SandboxData): void {
-  const data = withDefaults(given);
-  const { people, teams, applications, clusters, droplets } = data;
-  if (given.people === undefined && given.teams !== undefined)
-    fail('teams needs people: the teams of a sandbox without data belong to its people');
-  if (people.length === 0) fail('people is empty');
-  if (applications.length === 0) fail('applications is empty');
-  requireDistinct([...placesOf('people', people, 'uuid'), ...placesOf('teams', teams, 'uuid')]);
-  requireDistinct(placesOf('people', people, 'email', normalizeEmail));
-  requireDistinct(placesOf('teams', teams, 'name'));
-  requireDistinct(placesOf('applications', applications, 'name'));
-  requireDistinct(placesOf('applications', applications, 'clientId'));
-  requireDistinct(placesOf('clusters', clusters, 'name'));
-  requireDistinct(placesOf('clusters', clusters, 'uuid'));
-  requireDistinct(placesOf('droplets', droplets, 'id'));
-  const [findAccount, findTeam] = [accountFinder(people, teams), accountFinder([], teams)];
-  for (const [at, { teams: names = [] }] of people.entries())
-    for (const [each, text] of names.entries())
-      if (findTeam(text) === undefined) fail(`people[${at}].teams[${each}] is not a team of the data`);
-  const owners = [...placesOf('clusters', clusters, 'owner'), ...placesOf('droplets', droplets, 'account')];
-  const missing = owners.find(([, text]) => findAccount(String(text)) === undefined);
-  if (missing !== undefined) fail(`${missing[0]} is not a person or team of the sandbox`);
-}
-
-/** Finds the person or team that an e-mail address, the name of a team or a UUID means. */
-function accountFinder<
-  P extends { readonly email: string; readonly uuid?: string },
-  T extends { readonly name: string; readonly uuid?: string },
->(people: readonly P[], teams: readonly T[]): (text: string) => P | T | undefined {
-  const accounts = new Map<string, P | T>();
-  for (const team of teams) for (const key of [team.name, team.uuid]) if (key !== undefined) accounts.set(key, team);
-  for (const person of people)
-    for (const key of [normalizeEmail(person.email), person.uuid]) if (key !== undefined) accounts.set(key, person);
-  return (text) => accounts.get(normalizeEmail(text)) ?? accounts.get(text);
-}
-
-type Place = readonly [path: string, value: string | number];
-
-function placesOf<K extends string>(
-  list: string,
-  rows: readonly { readonly [key in K]?: string | number }[] = [],
-  member: K,
-  normalize: (text: string) => string = (text) => text,
-): readonly Place[] {
-  return rows.flatMap((row, at): readonly Place[] => {
-    const value = row[member];
-    if (value === undefined) return [];
-    return [[`${list}[${at}].${member}`, typeof value === 'string' ? normalize(value) : value]];
-  });
-}
-
-function requireDistinct(places: readonly Place[]): void {
-  const seen = new Map<string | number, string>();
-  for (const [path, value] of places) {
-    const first = seen.get(value);
-    if (first !== undefined) fail(`${path} is equal to ${first}`);
-    seen.set(value, path);
-  }
-}
-
-function definedOnly(members: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
-}
-
-function fail(message: string): never {
-  throw new JsonDecodeError(message);
-}
 
 type FilledParts = 'people' | 'teams' | 'applications' | 'clusters' | 'droplets';
 
@@ -363,7 +272,9 @@ function addOptions(
   };
   const emails = new Set(seed.people.map(({ email }) => normalizeEmail(email)));
   const strangers = users.filter((email) => !emails.has(normalizeEmail(email)));
-  return { ...grown, people: [...seed.people, ...strangers.map((email) => newPerson(email, random))] };
+  const whole = { ...grown, people: [...seed.people, ...strangers.map((email) => newPerson(email, random))] };
+  requireConsistency(whole);
+  return whole;
 }
 
 function newPerson(email: string, random: Random, given: { uuid?: string; password?: string } = {}): Person {
@@ -400,27 +311,25 @@ function addClusters(
   return [...known, ...added.map((cluster) => ({ uuid: randomUuid(random), ...cluster, owner }))];
 }
 
-/** Throws for e-mail addresses with which nobody could sign in. */
-export function requireUsers(users: readonly string[]): void {
+type CheckedOptions = Pick<SeedOptions, 'users' | 'callbackUrls' | 'apps'> & {
+  readonly clusters?: readonly { readonly name: string }[];
+};
+
+/** Throws for start options with what data may not contain, before anything is started. */
+export function requireOptions({ users = [], callbackUrls = [], apps = [], clusters = [] }: CheckedOptions): void {
   for (const [at, email] of users.entries()) {
-    if (!isEmail(email)) throw new Error(`user ${JSON.stringify(email.slice(0, 80))} is not an e-mail address`);
+    if (!isEmail(email)) throw new Error(`user ${shown(email)} is not an e-mail address`);
     if (users.findIndex((one) => normalizeEmail(one) === normalizeEmail(email)) !== at)
       throw new Error(`user ${email} is given twice`);
   }
+  for (const text of [...callbackUrls, ...apps.map(({ callbackUrl }) => callbackUrl)]) {
+    const problem = callbackUrlProblem(text);
+    if (problem !== undefined) throw new Error(`callback URL ${shown(text)} ${problem}`);
+  }
+  for (const app of apps) RULES.name(app.name, `the application name ${shown(app.name)}`);
+  for (const cluster of clusters) RULES.clusterName(cluster.name, `the cluster name ${shown(cluster.name)}`);
 }
 
-/** Throws unless the URL is absolute, ASCII, without a fragment (RFC 6749 §3.1.2), and http, https or a private-use scheme (RFC 8252 §7.1). */
-export function requireCallbackUrl(text: string): void {
-  const problem = callbackUrlProblem(text);
-  if (problem !== undefined) throw new Error(`callback URL ${JSON.stringify(text)} ${problem}`);
-}
-
-/** Completes the sentence "<URL> …"; undefined for a URL that can be registered. */
-export function callbackUrlProblem(text: string): string | undefined {
-  if (!/^[\x21-\x7e]+$/.test(text) || !URL.canParse(text)) return 'is not an absolute ASCII URL';
-  if (text.includes('#')) return 'has a fragment';
-  const { protocol } = new URL(text);
-  return protocol === 'http:' || protocol === 'https:' || protocol.includes('.')
-    ? undefined
-    : 'has a scheme other than http, https or a private-use scheme, which contains a dot';
+function shown(text: string): string {
+  return JSON.stringify(text.slice(0, 80));
 }

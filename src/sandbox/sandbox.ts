@@ -1,8 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { bodyLimit, resetSandbox, setConsentMode } from './admin.ts';
 import { type ClusterMigrator, type ClusterServer, createMigrator } from './cluster-migrator.ts';
-import { createSeed, extendSeed, readData, requireCallbackUrl, requireUsers } from './data.ts';
-
+import { createSeed, extendSeed, readData, requireOptions } from './data.ts';
 import { createFaultList, type FaultList } from './faults/fault-list.ts';
 import { handleRequest, type OriginHandlers } from './handle-request.ts';
 import { isLoopbackListener, type PublicAddress, type ServerOrigin } from './http/origin.ts';
@@ -108,10 +107,8 @@ export interface SandboxServers {
 export async function startServers(options: ServerOptions = {}): Promise<SandboxServers> {
   const limiter = createRateLimiter(options.rateLimit === undefined ? undefined : parseRateLimits(options.rateLimit));
   const data = options.data === undefined ? undefined : readData(options.data);
-  const { callbackUrls = [], apps = [], users = [] } = options;
-  requireUsers(users);
+  requireOptions(options);
   if (options.tls !== undefined) requireCertificate(options.tls);
-  for (const url of [...callbackUrls, ...apps.map(({ callbackUrl }) => callbackUrl)]) requireCallbackUrl(url);
 
   const state = options.state === undefined ? undefined : openStateFolder(options.state);
   const closing = new AbortController();

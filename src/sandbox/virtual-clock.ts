@@ -37,7 +37,12 @@ export function parseDuration(value: unknown): number | undefined {
   return Number.isSafeInteger(duration) && duration >= 0 && duration <= MAX_DURATION_MS ? duration : undefined;
 }
 
-const MAX_DURATION_MS = 36_525 * 86_400_000;
+/** Whether the clock may show the time, in milliseconds: every deadline of such a time has a year of four digits. */
+export function isClockTime(time: number): boolean {
+  return time >= 0 && time < Date.UTC(9999, 0);
+}
+
+export const MAX_DURATION_MS = 36_525 * 86_400_000;
 const UNITS: ReadonlyMap<string, number> = new Map([
   ['ms', 1],
   ['s', 1_000],

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { startServers } from '../../src/sandbox/sandbox.ts';
+import { type ServerOptions, startServers } from '../../src/sandbox/sandbox.ts';
 import { type JsonSchema, schemaErrors } from '../fixtures/json-schema.ts';
 import {
   admin,
@@ -197,14 +197,21 @@ describe('data that is not valid', () => {
     ['"emial"', { people: [{ ...person, emial: 'x' }] }],
     ['people[0].password', { people: [{ ...person, password: '' }] }],
     ['people[0].password', { people: [{ ...person, password: 12345678 }] }],
+    ...['secret ', ' secret', 'a\u2028b', 'a\u202eb', 'x'.repeat(257)].map((password): [string, unknown] => [
+      'people[0].password',
+      { people: [{ ...person, password }] },
+    ]),
     ['people[0].name', { people: [{ ...person, name: 'a\u0007' }] }],
     ['people[0].uuid', { people: [{ ...person, uuid: '1' }] }],
     ['people[0].teams[0]', { people: [{ ...person, teams: ['Ops'] }] }],
+    ['people[0].teams[1]', { people: [{ ...person, teams: ['Ops', own.teams[0]?.uuid] }], teams: own.teams }],
+    ['teams[1].name', { people: [person], teams: [...own.teams, { name: own.teams[0]?.uuid?.toUpperCase() }] }],
     ['people[1].email', { people: [person, { email: 'A@b.C' }] }],
     ['teams', { teams: [{ name: 'x' }] }],
     ['teams[1].name', { people: [person], teams: [{ name: 'x' }, { name: 'x' }] }],
     ['teams[0].uuid', { people: [{ ...person, uuid: own.teams[0]?.uuid }], teams: own.teams }],
     ['applications', { applications: [] }],
+    ['applications[0].callbackUrls', { applications: [{ name: 'x', callbackUrls: [] }] }],
     ['applications[0].callbackUrls[0]', { applications: [{ name: 'x', callbackUrls: ['javascript:alert(1)'] }] }],
     ['applications[0].clientSecret', { applications: [{ name: 'x', clientSecret: 'with space' }] }],
     [
@@ -238,8 +245,15 @@ describe('data that is not valid', () => {
     ],
     ['clock.startAt', { clock: { startAt: '2030-01-31' } }],
     ['clock.startAt', { clock: { startAt: '2030-13-31T00:00:00Z' } }],
+    ['clock.startAt', { clock: { startAt: '2030-02-31T00:00:00Z' } }],
+    ['clock.startAt', { clock: { startAt: '9999-12-31T00:00:00Z' } }],
+    ['clock.startAt', { clock: { startAt: '1969-12-31T00:00:00Z' } }],
     ['clock.isFrozen', { clock: { isFrozen: 'yes' } }],
     ['outsideSpecification.tokenResponse.scope', { outsideSpecification: { tokenResponse: { scope: 'admin' } } }],
+    [
+      'outsideSpecification.tokenResponse.access_token',
+      { outsideSpecification: { tokenResponse: { toJSON: () => ({ access_token: 'x' }) } } },
+    ],
     ['outsideSpecification.droplet.networks', { outsideSpecification: { droplet: { networks: {} } } }],
     ['outsideSpecification.droplet', { outsideSpecification: { droplet: [] } }],
     ['outsideSpecification.droplet', { outsideSpecification: { droplet: cyclic } }],
@@ -252,6 +266,14 @@ describe('data that is not valid', () => {
     expect(existsSync(state)).toBe(false);
     expect(error).toMatchObject({ name: 'SandboxDataError' });
     expect(String(error)).toContain(path === 'digest' ? 'snapshot' : path);
+  });
+
+  it.each<[string, ServerOptions]>([
+    ['application name', { apps: [{ name: 'a\u001bb', callbackUrl: 'http://127.0.0.1:1/' }] }],
+    ['callback URL', { apps: [{ name: 'a', callbackUrl: 'javascript:alert(1)' }] }],
+    ['cluster name', { clusters: [{ name: 'a b', url: 'redis://127.0.0.1:1' }] }],
+  ])('is refused as an option as well: %s', async (what, options) => {
+    await expect(startServers(options)).rejects.toThrow(what);
   });
 
   it('is reported without the value, which may be a password', async () => {

@@ -1,3 +1,4 @@
+import { validateHeaderValue } from 'node:http';
 import type { HtmlEscapedString } from 'hono/utils/html';
 import type { HttpRequest } from './request.ts';
 
@@ -24,11 +25,13 @@ export function jsonReply(status: number, value: unknown, headers: Readonly<Reco
   return { status, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(value) };
 }
 
+/** Throws for a location that no header can contain, so that the request is answered and logged with status 500. */
 export function redirectReply(
   status: 302 | 303,
   location: string,
   headers: Readonly<Record<string, string>> = {},
 ): Reply {
+  validateHeaderValue('location', location);
   return { status, headers: { location, ...headers }, body: '' };
 }
 

@@ -104,7 +104,7 @@ export const BODY_LIMIT = 1024 * 1024;
  */
 const DISCARDED_BODY_FACTOR = 16;
 
-/** Responds to a request whose body was read; the body is undefined when it exceeded the size limit. The handler must not throw. */
+/** Responds to a request whose body was read; the body is undefined when it exceeded the size limit. */
 export type HttpHandler = (message: IncomingMessage, body: Buffer | undefined) => Reply | Promise<Reply>;
 
 /** The maximum size of a request body in bytes. */
@@ -232,11 +232,21 @@ function respond(
   body: Buffer | undefined,
   response: ServerResponse,
 ): Promise<void> | undefined {
-  const reply = handler(message, body);
   // The rest of an incomplete body would be read as another request.
   const closesConnection = !message.complete;
-  if (reply instanceof Promise) return reply.then((settled) => deliver(response, settled, closesConnection));
-  return deliver(response, reply, closesConnection);
+  try {
+    const reply = handler(message, body);
+    if (!(reply instanceof Promise)) return deliver(response, reply, closesConnection);
+    return reply.then((settled) => deliver(response, settled, closesConnection)).catch(() => fail(response));
+  } catch {
+    return fail(response);
+  }
+}
+
+/** No exception ends the process: the handler answers those of a request itself, this is what is left. */
+function fail(response: ServerResponse): undefined {
+  if (response.headersSent) response.destroy();
+  else response.writeHead(500, { connection: 'close', 'content-length': '0' }).end();
 }
 
 function deliver(response: ServerResponse, reply: Reply, closesConnection: boolean): Promise<void> | undefined {

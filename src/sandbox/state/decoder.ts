@@ -29,6 +29,14 @@ export const decodeInteger: JsonDecoder<number> = (value, path) => {
   return typeof value === 'number' && Number.isSafeInteger(value) ? value : fail(path, 'is not an integer');
 };
 
+/** Milliseconds since 1970 of a time whose year has four digits. */
+export const decodeTime: JsonDecoder<number> = (value, path) => {
+  const time = decodeInteger(value, path);
+  return time >= Date.parse('0000-01-01') && time < Date.UTC(10_000, 0)
+    ? time
+    : fail(path, 'is not a time before the year 10000');
+};
+
 export const decodeBoolean: JsonDecoder<boolean> = (value, path) => {
   return typeof value === 'boolean' ? value : fail(path, 'is not a boolean');
 };

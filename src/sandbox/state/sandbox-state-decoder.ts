@@ -13,14 +13,17 @@ import type {
   TokenIssuance,
   TokenPair,
 } from '../records.ts';
-import type { ClockState } from '../virtual-clock.ts';
+import { settleDroplet } from '../v2/droplet-creation.ts';
+import { type ClockState, isClockTime } from '../virtual-clock.ts';
 import {
   arrayOf,
   decodeAnyObject,
   decodeBoolean,
   decodeInteger,
   decodeString,
+  decodeTime,
   enumOf,
+  JsonDecodeError,
   type JsonDecoder,
   nullable,
   objectOf,
@@ -39,9 +42,17 @@ import {
 } from './tables.ts';
 
 const scope = enumOf('read', 'read write');
+
+/** A time that the virtual clock may show. */
+export const decodeClockTime: JsonDecoder<number> = (value, path) => {
+  const time = decodeInteger(value, path);
+  if (isClockTime(time)) return time;
+  throw new JsonDecodeError(`${path} is not a time from the year 1970 to 9998 in milliseconds`);
+};
+
 const clock = objectOf<ClockState>({
-  offset: decodeInteger,
-  frozenAt: nullable(decodeInteger),
+  offset: decodeTime,
+  frozenAt: nullable(decodeClockTime),
 });
 
 const consentModes = {
@@ -67,6 +78,20 @@ const grantFields = {
   team: optional(decodeString),
 } satisfies { readonly [K in keyof Grant]: unknown };
 
+const dropletRow = objectOf<Droplet>({
+  id: decodeInteger,
+  account: decodeString,
+  name: decodeString,
+  region: decodeString,
+  size: decodeString,
+  image: decodeInteger,
+  tags: arrayOf(decodeString),
+  features: arrayOf(decodeString),
+  vpc: optional(decodeString),
+  createdAt: decodeTime,
+  activeAt: decodeTime,
+});
+
 const rows: { readonly [N in TableName]: JsonDecoder<RecordTypes[N]> } = {
   sessions: objectOf<BrowserSession>({
     id: decodeString,
@@ -79,22 +104,22 @@ const rows: { readonly [N in TableName]: JsonDecoder<RecordTypes[N]> } = {
     clientId: decodeString,
     scope,
     team: optional(decodeString),
-    since: decodeInteger,
+    since: decodeTime,
   }),
   codes: objectOf<AuthorizationCode>({
     ...grantFields,
     code: decodeString,
     redirectUri: decodeString,
     challenge: optional(decodeString),
-    expiresAt: decodeInteger,
+    expiresAt: decodeTime,
     usedFor: optional(decodeString),
   }),
   pairs: objectOf<TokenPair>({
     ...grantFields,
     accessToken: decodeString,
     refreshToken: optional(decodeString),
-    issuedAt: decodeInteger,
-    expiresAt: decodeInteger,
+    issuedAt: decodeTime,
+    expiresAt: decodeTime,
     end: optional(enumOf('revoked', 'refreshed')),
     successor: optional(decodeString),
     issue: objectOf<TokenIssuance>({
@@ -103,27 +128,15 @@ const rows: { readonly [N in TableName]: JsonDecoder<RecordTypes[N]> } = {
       chain: decodeString,
     }),
   }),
-  droplets: objectOf<Droplet>({
-    id: decodeInteger,
-    account: decodeString,
-    name: decodeString,
-    region: decodeString,
-    size: decodeString,
-    image: decodeInteger,
-    tags: arrayOf(decodeString),
-    features: arrayOf(decodeString),
-    vpc: optional(decodeString),
-    createdAt: decodeInteger,
-    activeAt: decodeInteger,
-  }),
+  droplets: (value, path) => settleDroplet(dropletRow(value, path), path),
   actions: objectOf<DropletAction>({
     id: decodeInteger,
     account: decodeString,
     type: enumOf('create', 'destroy'),
     droplet: decodeInteger,
     region: decodeString,
-    startedAt: decodeInteger,
-    completedAt: decodeInteger,
+    startedAt: decodeTime,
+    completedAt: decodeTime,
   }),
   migrations: objectOf<Migration>({
     id: decodeString,
@@ -136,13 +149,13 @@ const rows: { readonly [N in TableName]: JsonDecoder<RecordTypes[N]> } = {
       disableSsl: decodeBoolean,
       ignoreDbs: arrayOf(decodeString),
     }),
-    startedAt: decodeInteger,
-    stoppedAt: optional(decodeInteger),
+    startedAt: decodeTime,
+    stoppedAt: optional(decodeTime),
     isReal: optional(decodeBoolean),
     ended: optional(
       objectOf<MigrationEnd>({
         status: enumOf('done', 'error'),
-        at: decodeInteger,
+        at: decodeTime,
         reason: optional(decodeString),
       }),
     ),

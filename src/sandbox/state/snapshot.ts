@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import type { Seed } from '../seed.ts';
 import { decodeSeed } from '../seed.ts';
 import type { World } from '../world.ts';
-import { decodeInteger, decodeString, enumOf, JsonDecodeError, objectOf, optional } from './decoder.ts';
+import { decodeString, enumOf, JsonDecodeError, objectOf, optional } from './decoder.ts';
 import { findInconsistency } from './inconsistency.ts';
-import { decodeTables } from './sandbox-state-decoder.ts';
+import { decodeClockTime, decodeTables } from './sandbox-state-decoder.ts';
 import type { State } from './tables.ts';
 import { captureState } from './world-state.ts';
 
@@ -60,7 +60,7 @@ const decode = objectOf<Snapshot>({
   format: enumOf(SNAPSHOT_FORMAT),
   version: enumOf(1),
   taken_at: decodeString,
-  now: decodeInteger,
+  now: decodeClockTime,
   digest: optional(decodeString),
   seed: decodeSeed,
   world: decodeTables,

@@ -1,5 +1,6 @@
 import type { DropletSpec } from '../droplet-store.ts';
 import { isJsonObject, isStringArray, parseJson } from '../http/request.ts';
+import { JsonDecodeError } from '../state/decoder.ts';
 import { DEFAULT_REGION, findNewestRegion, IMAGES, IMAGES_BY_ID, REGIONS, SIZES } from './catalogue.ts';
 
 export interface DropletCreation {
@@ -43,6 +44,20 @@ export function decodeCreation(value: unknown): DropletCreation | string {
       ...(typeof vpc === 'string' ? { vpc } : {}),
     },
   };
+}
+
+/**
+ * The droplet with its attributes settled as a request that creates it does. Throws a JsonDecodeError for attributes that no
+ * request could have.
+ */
+export function settleDroplet<
+  D extends Partial<Omit<DropletSpec, 'image'>> & { readonly name: string; readonly image?: string | number },
+>(droplet: D, path: string): D & Pick<DropletSpec, 'region' | 'size' | 'image' | 'tags'> {
+  const { name, size, image, region, tags } = droplet;
+  const creation = decodeCreation({ name, size, image, region: region ?? null, tags: tags ?? null });
+  if (typeof creation === 'string') throw new JsonDecodeError(`${path}.${creation.replace(/\.$/, '')}`);
+  const { spec } = creation;
+  return { ...droplet, region: spec.region, size: spec.size, image: spec.image, tags: spec.tags };
 }
 
 /** Clients of the public service send `"region": ""` and empty lists for attributes without a value. */

@@ -45,6 +45,25 @@ describe('no input ends the process', () => {
     expect(answer.headers.location).toContain('state=a%0d%0aX-Evil:1');
   });
 
+  it('an exception of a handler is 500', async () => {
+    const sandbox = await sandboxFor({
+      data: { applications: [{ name: 'x', callbackUrls: ['http://127.0.0.1:9/'] }] },
+    });
+    const { ready, world } = sandbox;
+    world.consent = { mode: 'deny' };
+    const [application] = world.seed.applications;
+    Object.assign(application ?? {}, { callbackUrls: ['http://127.0.0.1:9/☃'] });
+    const query = new URLSearchParams({ client_id: ready.client_id, redirect_uri: 'http://127.0.0.1:9/☃' });
+    const answer = await send(ready.auth_url, `/v1/oauth/authorize?${query}&response_type=code`);
+    expect(answer.status).toBe(500);
+    expect(sandbox.requests()).toMatchObject([{ path: '/v1/oauth/authorize', status: 500 }]);
+    const clock = { ...world.clock };
+    world.setClock(() => ({ offset: 9e15, frozenAt: null }));
+    expect((await send(ready.base_url, '/v2/droplets')).status).toBe(500);
+    world.setClock(() => clock);
+    await expectAlive(sandbox);
+  });
+
   it.each([1, 2, 8, 15])('a body of %i times the limit and more is 413 and changes nothing', async (times) => {
     const sandbox = await sandboxFor();
     const { access_token } = await tokenFor(sandbox);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { SandboxServers } from '../../../src/sandbox/sandbox.ts';
+import { type SandboxServers, startServers } from '../../../src/sandbox/sandbox.ts';
 import { decodeSnapshot, takeSnapshot } from '../../../src/sandbox/state/snapshot.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import {
@@ -120,6 +120,38 @@ describe('a snapshot', () => {
     const answer = await admin(sandbox, 'POST', '/_sandbox/restore', { ...rest, world: orphan });
     expect(answer.status).toBe(422);
     expectGolden('sandbox', [damaged, answer].map(({ body }) => JSON.parse(body).message).join('\n'));
+  });
+
+  it.each<[string, unknown]>([
+    ['seed.people', []],
+    ['seed.people.1.email', 'MAYA@example.com'],
+    ['seed.people.0.uuid', 'x'],
+    ['seed.people.0.password', 'secret '],
+    ['seed.people.1.teams.1', 'unknown'],
+    ['seed.applications', []],
+    ['seed.applications.0.callbackUrls.0', 'http://127.0.0.1:9/é d'],
+    ['seed.applications.0.callbackUrls.0', 'javascript:alert(1)'],
+    ['seed.applications.0.callbackUrls', []],
+    ['seed.applications.0.clientId', '\u001b[31m'],
+    ['seed.applications.0.clientSecret', 'a\r\nb'],
+    ['seed.clusters.0.owner', '00000000-0000-4000-8000-000000000000'],
+    ['seed.droplets.0.size', 'huge'],
+    ['seed.droplets.0.age', 1e15],
+    ['world.droplets.0.region', 'nowhere'],
+    ['world.droplets.0.createdAt', 9e15],
+    ['world.clock.frozenAt', 9e15],
+    ['now', 9e15],
+    ['now', -1],
+  ])('is refused when its %s is %j', async (path, value) => {
+    const sandbox = await sandboxFor();
+    const edited = { ...(await snapshotOf(sandbox)), digest: undefined };
+    const names = path.split('.');
+    const last = names.pop() ?? '';
+    const at = names.reduce<Record<string, unknown>>((one, name) => one[name] as Record<string, unknown>, edited);
+    at[last] = value;
+    const answer = await admin(sandbox, 'POST', '/_sandbox/restore', edited);
+    expect([answer.status, answer.body]).toEqual([422, expect.stringContaining(path.replaceAll(/\.(\d)/g, '[$1]'))]);
+    await expect(startServers({ data: edited })).rejects.toThrow('snapshot');
   });
 
   it('may be larger than other requests when the admin token is sent', async () => {

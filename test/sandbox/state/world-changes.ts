@@ -74,15 +74,15 @@ export const WORLD_CHANGES: Readonly<Record<string, WorldChange>> = {
   },
   createDroplets: (world, pick) => {
     const account = one(world.seed.people, pick)?.uuid ?? '';
-    const spec = { region: 'fra1', size: 's-1vcpu-1gb', image: 1, tags: [`t${pick}`], features: [] };
-    world.droplets.create(account, ['a', 'b', 'ü"\\'].slice(0, (pick % 3) + 1), spec);
+    const spec = { region: 'fra1', size: 's-1vcpu-1gb', image: 155_133_621, tags: [`t${pick}`], features: [] };
+    world.droplets.create(account, ['a', 'b', 'c'].slice(0, (pick % 3) + 1), spec);
   },
   deleteDroplet: (world, pick) => {
     const droplet = one(captureState(world.state).droplets, pick);
     if (droplet !== undefined) world.droplets.delete(droplet);
   },
   startMigration: (world, pick) => {
-    const source = { host: 'db.example.com', port: 5432, dbname: 'shop', disableSsl: pick % 2 === 0, ignoreDbs: ['x'] };
+    const source = { host: 'db.example.com', port: 5432, dbname: 'ü"\\', disableSsl: pick % 2 === 0, ignoreDbs: ['x'] };
     const cluster = one(world.seed.clusters, pick)?.uuid ?? '';
     world.migrations.add({ id: world.newId(), cluster, source, startedAt: world.now() });
   },
