@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { CliError, usageError } from '../base/errors.ts';
-import { isJsonRecord, readStringField, tryParseJson } from '../base/json.ts';
+import { isJsonRecord, type JsonRecord, readStringField, readStringList, tryParseJson } from '../base/json.ts';
 import { ensureFolder, removeDurably } from '../platform/files.ts';
 import type { ProcessEnvironment } from '../platform/host.ts';
 import { readSecretFile, writeSecretFile } from '../platform/secret-file.ts';
 import { variableValue } from './settings.ts';
-import { parseOrigin } from './urls.ts';
+import { parseCallbackUrl, parseOrigin } from './urls.ts';
 
 /** The URLs and credentials of a running sandbox, as stored in sandbox.json in the state folder (mode 0600). */
 export interface SandboxPlace {
@@ -16,7 +16,8 @@ export interface SandboxPlace {
   readonly admin_token: string;
   readonly client_id: string;
   readonly client_secret: string;
-  readonly callback_url: string;
+  /** The first callback URL of the application at which this program can receive the redirect. */
+  readonly callback_url: string | undefined;
 }
 
 /** The option `--admin-url` of the commands that call the admin API of a sandbox. */
@@ -34,7 +35,6 @@ const connectionKeys = [
   'admin_token',
   'client_id',
   'client_secret',
-  'callback_url',
 ] as const;
 
 export function lastSandbox(stateFolder: string): SandboxPlace | undefined {
@@ -113,10 +113,29 @@ function requireOrigin(text: string, source: string): string {
 export function decodePlace(fields: unknown): SandboxPlace | undefined {
   if (!isJsonRecord(fields)) return undefined;
   const entries = connectionKeys.map((key) => [key, readStringField(fields, key)] as const);
-  // `entries.every` checks that every value is a string, which the compiler cannot infer.
-  return entries.every(([, value]) => value !== undefined)
-    ? (Object.fromEntries(entries) as unknown as SandboxPlace)
-    : undefined;
+  if (entries.some(([, value]) => value === undefined)) return undefined;
+  const callback_url = findReceivable(registeredUrls(fields));
+  // Every value is a string, which the compiler cannot infer.
+  return { ...Object.fromEntries(entries), callback_url } as unknown as SandboxPlace;
+}
+
+/** The place of a sandbox that this process has started. */
+export function placeOf(
+  ready: Omit<SandboxPlace, 'callback_url'> & {
+    readonly applications: readonly { readonly callback_urls: readonly string[] }[];
+  },
+): SandboxPlace {
+  return { ...ready, callback_url: findReceivable(ready.applications[0]?.callback_urls ?? []) };
+}
+
+function findReceivable(callbackUrls: readonly string[]): string | undefined {
+  return callbackUrls.find((url) => parseCallbackUrl(url).ok);
+}
+
+/** The callback URLs of the first application, which is the client of this program; sandbox.json has only the chosen one. */
+function registeredUrls(fields: JsonRecord): readonly string[] {
+  const first: unknown = Array.isArray(fields.applications) ? fields.applications[0] : undefined;
+  return readStringList(isJsonRecord(first) ? first.callback_urls : [fields.callback_url]);
 }
 
 /**
@@ -132,7 +151,8 @@ function writeConnections(stateFolder: string, [last, ...earlier]: readonly Sand
     removeDurably(connectionPath(stateFolder));
     return;
   }
-  const bare = (place: SandboxPlace): object => Object.fromEntries(connectionKeys.map((key) => [key, place[key]]));
+  const bare = (place: SandboxPlace): object =>
+    Object.fromEntries([...connectionKeys, 'callback_url' as const].map((key) => [key, place[key]]));
   const json = earlier.length === 0 ? bare(last) : { ...bare(last), earlier: earlier.map(bare) };
   ensureFolder(stateFolder);
   writeSecretFile(connectionPath(stateFolder), `${JSON.stringify(json, null, 2)}\n`);

@@ -25,7 +25,9 @@ export const sandboxEnv: CommandSpec<CommandContext> = {
       ['SANDBOX_ADMIN_TOKEN', place.admin_token],
     ];
     await context.output.text(
-      variables.map(([name, value = '']) => `export CLOUDCTL_${name}=${shellQuoted(value)}`).join('\n'),
+      variables
+        .flatMap(([name, value]) => (value === undefined ? [] : `export CLOUDCTL_${name}=${shellQuoted(value)}`))
+        .join('\n'),
     );
     return 0;
   },

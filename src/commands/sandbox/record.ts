@@ -6,18 +6,14 @@ import { readConfig, writeProfile } from '../../config/config-file.ts';
 import type { SettingKey } from '../../config/profile.ts';
 import { forgetSandbox, knownSandboxes, recordSandbox, type SandboxPlace } from '../../config/sandboxes.ts';
 import type { ProfileSettings } from '../../config/settings.ts';
-import { parseCallbackUrl } from '../../config/urls.ts';
 import type { CommandContext } from '../../context.ts';
 import { limitedSender } from '../../platform/waiting.ts';
-import type { SandboxServers } from '../../sandbox/sandbox.ts';
-
-type SandboxReady = SandboxServers['ready'];
 
 /**
  * Records the running sandbox, so that other commands find it. With `isOptional` (`--no-profile`) a missing or read-only home
  * folder is not an error; the result is then false.
  */
-export function recordStart({ host, output }: CommandContext, ready: SandboxReady, isOptional: boolean): boolean {
+export function recordStart({ host, output }: CommandContext, ready: SandboxPlace, isOptional: boolean): boolean {
   try {
     recordSandbox(host.folders.state, ready);
     return true;
@@ -31,7 +27,7 @@ export function recordStart({ host, output }: CommandContext, ready: SandboxRead
 }
 
 /** Writes the profile `sandbox` as that of this one; returns the running sandbox whose profile it was. */
-export async function takeProfile(context: CommandContext, ready: SandboxReady): Promise<SandboxPlace | undefined> {
+export async function takeProfile(context: CommandContext, ready: SandboxPlace): Promise<SandboxPlace | undefined> {
   const { folders } = context.host;
   const authUrl = readConfig(folders.config).profiles.get('sandbox')?.auth_url;
   const place = knownSandboxesIfReadable(folders.state).find(
@@ -52,7 +48,7 @@ export async function takeProfile(context: CommandContext, ready: SandboxReady):
  */
 export async function returnProfile(
   context: CommandContext,
-  ready: SandboxReady,
+  ready: SandboxPlace,
   earlier: SandboxPlace,
 ): Promise<void> {
   const { folders } = context.host;
@@ -82,20 +78,13 @@ const ownSettings: readonly SettingKey[] = ['auth_url', 'base_url', 'client_id',
  * Writes the profile `sandbox`, which uses the file store so that no keychain is needed, and removes the session of an earlier
  * sandbox. Other settings of the profile are kept.
  */
-async function replaceProfile(
-  context: CommandContext,
-  ready: Pick<SandboxPlace, 'auth_url' | 'base_url' | 'client_id' | 'client_secret' | 'callback_url'>,
-): Promise<void> {
+async function replaceProfile(context: CommandContext, ready: SandboxPlace): Promise<void> {
   const binding = { authOrigin: ready.auth_url, baseOrigin: ready.base_url, clientId: ready.client_id };
   const values = {
     auth_url: ready.auth_url,
     base_url: ready.base_url,
     client_id: ready.client_id,
-    /**
-     * A sandbox accepts a callback URL of another machine. A login of this program does not, because no redirect would
-     * arrive.
-     */
-    ...(parseCallbackUrl(ready.callback_url).ok ? { callback_urls: [ready.callback_url] } : {}),
+    ...(ready.callback_url === undefined ? {} : { callback_urls: [ready.callback_url] }),
     credential_store: 'file',
   } as const;
   const settings: ProfileSettings = {

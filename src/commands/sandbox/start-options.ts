@@ -8,7 +8,7 @@ import type { OutputWriter } from '../../cli/output.ts';
 import { readInput, readUserFile } from '../../cli/user-file.ts';
 import { requireInteger } from '../../cli/values.ts';
 import { variableValue } from '../../config/settings.ts';
-import { blockedPorts, parseCallbackUrl } from '../../config/urls.ts';
+import { blockedPorts } from '../../config/urls.ts';
 import type { HostSystem, ProcessEnvironment } from '../../platform/host.ts';
 import { isLoopbackListener, type PublicAddress, parsePublicAddress } from '../../sandbox/http/origin.ts';
 import { requireCertificate } from '../../sandbox/http/server.ts';
@@ -80,7 +80,7 @@ export async function startOptions(
     revokeOnReplay: args.has('revoke-on-replay'),
     unknownTokenStatus: args.value('unknown-token-status') === '401' ? (401 as const) : (404 as const),
   };
-  const warnings = [passwordWarning(args), exposureWarning(listen, seed !== undefined), callbackWarning(args)];
+  const warnings = [passwordWarning(args), exposureWarning(listen, seed !== undefined)];
   return { options, warnings: warnings.filter((warning) => warning !== undefined) };
 }
 
@@ -234,14 +234,6 @@ export function readClusters(args: ParsedArgs, env: ProcessEnvironment): readonl
       : [];
   });
   return [...typed, ...environment.filter(({ name }) => typed.every((one) => one.name !== name))];
-}
-
-/** A sandbox accepts a callback URL of any machine, for the application that is tested; a login of this program does not. */
-function callbackWarning(args: ParsedArgs): string | undefined {
-  const [first] = args.values('callback-url');
-  const parsed = first === undefined ? undefined : parseCallbackUrl(first);
-  if (parsed === undefined || parsed.ok || args.has('no-profile')) return undefined;
-  return `the profile "sandbox" has no callback URL, so \`auth login\` does not work: --callback-url is ${parsed.reason}`;
 }
 
 /** The warning about a password in `--cluster`; undefined when no URL has a password. */

@@ -4,8 +4,8 @@ import { storageError } from '../../base/storage-error.ts';
 import { quoteShellArg } from '../../base/text.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { wrapForTerminal } from '../../cli/text.ts';
-import { forgetSandbox } from '../../config/sandboxes.ts';
-import { parseOrigin } from '../../config/urls.ts';
+import { forgetSandbox, placeOf, type SandboxPlace } from '../../config/sandboxes.ts';
+import { parseCallbackUrl, parseOrigin } from '../../config/urls.ts';
 import type { CommandContext } from '../../context.ts';
 import { SandboxDataError } from '../../sandbox/data.ts';
 import { type SandboxServers, type ServerOptions, startServers } from '../../sandbox/sandbox.ts';
@@ -94,7 +94,7 @@ export const sandboxStart: CommandSpec<CommandContext> = {
     for (const warning of warnings) await context.output.warn(warning);
     const { ready } = sandbox;
     // Commands on this machine reach the admin API without resolving the public name.
-    const local = { ...ready, admin_url: sandbox.localAdminUrl };
+    const place = placeOf({ ...ready, admin_url: sandbox.localAdminUrl });
     const hasProfile = !args.has('no-profile') && parseOrigin(ready.auth_url).ok;
     const { host, output } = context;
     let isRecorded = false;
@@ -109,13 +109,14 @@ export const sandboxStart: CommandSpec<CommandContext> = {
     try {
       const consent = args.value('consent');
       if (consent !== undefined) setConsent(sandbox, consent);
-      if (hasProfile) earlier = await takeProfile(context, ready);
-      isRecorded = recordStart(context, local, !hasProfile);
+      if (hasProfile) earlier = await takeProfile(context, place);
+      if (hasProfile && place.callback_url === undefined) await output.warn(callbackWarning(ready));
+      isRecorded = recordStart(context, place, !hasProfile);
       const { isTTY, columns } = host.stdout;
       await output.text(
         output.format === 'json' || output.format === 'ndjson'
           ? JSON.stringify(ready)
-          : await wrapForTerminal(startText(ready, hasProfile, options), isTTY ? columns : undefined),
+          : await wrapForTerminal(startText(ready, place, hasProfile, options), isTTY ? columns : undefined),
       );
       if (sandbox.notice !== undefined) await output.warn(sandbox.notice);
       await output.note('The sandbox runs until Ctrl-C.');
@@ -127,10 +128,10 @@ export const sandboxStart: CommandSpec<CommandContext> = {
       // The sandbox is closed first, because its open ports would keep the process running if a later step failed.
       await sandbox.close();
       if (isRecorded) {
-        forgetSandbox(host.folders.state, local);
+        forgetSandbox(host.folders.state, place);
         await forgetEnded(context);
       }
-      if (earlier !== undefined) await returnProfile(context, ready, earlier);
+      if (earlier !== undefined) await returnProfile(context, place, earlier);
     }
   },
 };
@@ -194,14 +195,32 @@ function alignCells(rows: readonly (readonly string[])[]): readonly string[] {
   );
 }
 
-const tryCommands: readonly string[] = [
-  'Try in another terminal',
-  '  cloudctl --profile sandbox auth login',
-  '  cloudctl --profile sandbox droplets list',
-  '  cloudctl --profile sandbox db list',
-];
+/** A sandbox accepts a callback URL of any machine, for the application that is tested; a login of this program does not. */
+function callbackWarning({ callback_url: url }: SandboxReady): string {
+  const parsed = parseCallbackUrl(url);
+  return `the profile "sandbox" has no callback URL, so that it cannot be used for a login: ${url} is ${parsed.ok ? '' : parsed.reason}`;
+}
 
-function startText(ready: SandboxReady, hasProfile: boolean, { publicName }: ServerOptions): string {
+function tryCommands({ users }: SandboxReady, { callback_url: callbackUrl }: SandboxPlace): readonly string[] {
+  const user = quoteShellArg(users[0]?.email ?? '');
+  return [
+    ...(callbackUrl === undefined
+      ? [
+          'Try in another terminal, with a token: no callback URL of the first application can be received here',
+          `  export CLOUDCTL_ACCESS_TOKEN="$(cloudctl sandbox token --user ${user} --scope 'read write')"`,
+        ]
+      : ['Try in another terminal', '  cloudctl --profile sandbox auth login']),
+    '  cloudctl --profile sandbox droplets list',
+    '  cloudctl --profile sandbox db list',
+  ];
+}
+
+function startText(
+  ready: SandboxReady,
+  place: SandboxPlace,
+  hasProfile: boolean,
+  { publicName }: ServerOptions,
+): string {
   const people = ready.users.map(({ email, password, teams }) => [
     `  ${email}`,
     `password ${password}`,
@@ -235,6 +254,6 @@ function startText(ready: SandboxReady, hasProfile: boolean, { publicName }: Ser
     ...(clusters.length === 0
       ? []
       : [`Database clusters${owners.length === 1 ? ` of ${owners[0]}` : ''}`, ...alignCells(clusters)]),
-    ...(hasProfile || publicName === undefined ? tryCommands : []),
+    ...(hasProfile || publicName === undefined ? tryCommands(ready, place) : []),
   ].join('\n');
 }

@@ -164,9 +164,37 @@ describe('sandbox start', () => {
     const host = testHost();
     const { ready, host: own } = await startSandboxCommand(host, ['--callback-url', 'https://app.example/callback']);
     expect(ready.callback_url).toBe('https://app.example/callback');
-    expect(own.err()).toMatch(/^warning: .*--callback-url/m);
+    expect(own.err()).toMatch(/^warning: .*https:\/\/app.example\/callback/m);
     expect(host.readConfig().profiles.get('sandbox')).not.toHaveProperty('callback_urls');
     expect((await runCloudctl(host, ['config', 'list'])).code).toBe(0);
+  });
+
+  it.each([
+    [['https://app.example/cb', 'com.example.app://cb'], undefined],
+    [['https://app.example/cb', 'http://127.0.0.1:8765/cb'], 'http://127.0.0.1:8765/cb'],
+  ])('with the callback URLs %j has a profile, an environment and a text that work', async (callbackUrls, received) => {
+    const host = testHost();
+    mkdirSync(host.folders.state, { recursive: true });
+    const data = join(host.folders.state, 'data.json');
+    writeFileSync(data, JSON.stringify({ applications: [{ name: 'Shop', callbackUrls }] }));
+    const running = startCloudctl(host, ['sandbox', 'start', '--data', data]);
+    onTestFinished(() => void running.host.signal('SIGINT'));
+    await running.waitForOutput(/until Ctrl-C/);
+    const text = running.host.out();
+    expect(text.includes('auth login')).toBe(received !== undefined);
+    expect(running.host.err().includes('warning: ')).toBe(received === undefined);
+    expect(host.readConfig().profiles.get('sandbox')?.callback_urls).toEqual(received && [received]);
+    const { out } = await runCloudctl(host, ['sandbox', 'env']);
+    expect(/CALLBACK_URL=(.*)/.exec(out)?.[1]).toBe(received);
+    const env = Object.fromEntries(
+      [...out.matchAll(/^export (\w+)=(.*)$/gm)].map(([, name = '', value = '']) => [name, value]),
+    );
+    const [, words = ''] = /\$\(cloudctl (sandbox token .*)\)/.exec(text) ?? [];
+    const shown =
+      words === '' ? 'sandbox token --user maya@example.com'.split(' ') : words.match(/(?<=')[^']+|[^ ']+/g);
+    const token = await runCloudctl(testHost({ env }), shown ?? []);
+    const withToken = { ...env, CLOUDCTL_ACCESS_TOKEN: token.out.trim() };
+    expect(await runCloudctl(testHost({ env: withToken }), ['droplets', 'list'])).toMatchObject({ code: 0 });
   });
 
   it('keeps its ids and secrets with a seed', async () => {
