@@ -11,8 +11,10 @@ export function createSandboxTokenOperations(world: World): SandboxTokenOperatio
     return pair;
   };
   return {
-    issue: ({ user = world.seed.people[0]?.uuid ?? '', team, scope = 'read' } = {}) => {
-      const clientId = world.seed.applications[0]?.clientId ?? '';
+    issue: ({ user = world.seed.people[0]?.uuid ?? '', team, scope = 'read', clientId: client } = {}) => {
+      const clientId = client ?? world.seed.applications[0]?.clientId ?? '';
+      if (world.registry.application(clientId) === undefined)
+        throw new RangeError('clientId must be the client ID of a registered application.');
       const authorization = world.grants.authorize({ ...findPersonInTeam(user, team, world), clientId, scope });
       return tokenPairOf(world.grants.issuePair(grantOf(authorization, scope), 'admin_issue'));
     },

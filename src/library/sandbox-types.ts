@@ -6,7 +6,7 @@ export type * from '../sandbox/data-types.ts';
 export interface SandboxOptions {
   /** PostgreSQL and Redis servers into which migrations copy rows. The URL contains the password. */
   readonly clusters?: readonly { readonly name: string; readonly url: string }[];
-  /** The virtual clock at the start. Default: the time of this machine. */
+  /** The virtual clock at the start and after a reset, unless `data` has one. Default: the time of this machine. */
   readonly clock?: { readonly startAt?: Date; readonly isFrozen?: boolean };
   /** Faults that are active from the first request. */
   readonly faults?: readonly SandboxFault[];
@@ -14,10 +14,10 @@ export interface SandboxOptions {
    * What the sandbox contains: people, teams, applications, clusters, droplets, clock; or a snapshot. Checked before the start:
    * a SandboxDataError names the wrong member. A state in `stateFolder` takes its place.
    */
-  readonly data?: SandboxData;
+  readonly data?: SandboxData | SandboxSnapshot;
   /** An integer. Client credentials, passwords and ids are the same at every start with this seed; tokens never are. */
   readonly seed?: number;
-  /** Redirect URIs of the application. Default: those of `cloudctl sandbox start`. */
+  /** Redirect URIs of the first application, before those of its data. Default: one on a free port. */
   readonly callbackUrls?: readonly string[];
   /** What the consent page does. Default: it asks. */
   readonly consent?: SandboxConsent;
@@ -27,6 +27,12 @@ export interface SandboxOptions {
   readonly dropletLimit?: number;
   /** Folder that keeps the state after `stop`; one sandbox at a time uses it. Without a folder the state is lost. */
   readonly stateFolder?: string;
+}
+
+/** The JSON that `cloudctl sandbox snapshot` writes. */
+export interface SandboxSnapshot {
+  readonly format: string;
+  readonly [member: string]: unknown;
 }
 
 /** A running sandbox: an OAuth 2.0 authorization server and the v2 resource API, each with an origin of its own. */
@@ -85,7 +91,7 @@ export type SandboxConsent =
 /** The virtual clock. It only moves forward. */
 export interface SandboxClock {
   now(): Date;
-  /** Moves the virtual clock forward. @param milliseconds 0 or more */
+  /** Moves the virtual clock forward, at most to the end of the year 9998. @param milliseconds 0 or more */
   advance(milliseconds: number): void;
   freeze(): void;
   resume(): void;
@@ -140,8 +146,9 @@ export interface SandboxTokenPair {
 
 /** Token operations that need no request. Every function takes an access token or a refresh token, and throws for an unknown one. */
 export interface SandboxTokenOperations {
-  /** Issues a token pair as if the user had approved the application. Default: the first user, scope `read`. */
+  /** Issues a token pair as if the user had approved the application. Default: the first user and application, scope `read`. */
   issue(options?: {
+    readonly clientId?: string;
     readonly user?: string;
     readonly team?: string;
     readonly scope?: 'read' | 'read write';

@@ -1,21 +1,23 @@
+import { nearestWord } from '../cli/values.ts';
+import type { SandboxDataClock } from '../sandbox/data-types.ts';
 import { decodeFault } from '../sandbox/faults/decode-fault.ts';
 import { type SandboxServers, startServers } from '../sandbox/sandbox.ts';
-import { advanceClock, freezeClock, resumeClock } from '../sandbox/virtual-clock.ts';
+import { advanceClock, freezeClock, isClockTime, resumeClock } from '../sandbox/virtual-clock.ts';
 import type { World } from '../sandbox/world.ts';
 import { createSandboxTokenOperations, findPersonInTeam } from './sandbox-tokens.ts';
 import type { Sandbox, SandboxConsent, SandboxOptions } from './sandbox-types.ts';
 
+export { SandboxDataError } from '../sandbox/data.ts';
 export type * from './sandbox-types.ts';
 
 /** Starts a sandbox. Rejects with an Error that has the `code` of the system (such as `EADDRINUSE`) when it cannot listen. */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
-  const offset = options.clock?.startAt === undefined ? 0 : options.clock.startAt.getTime() - Date.now();
-  if (Number.isNaN(offset)) throw new TypeError('clock.startAt is not a valid date');
+  requireKnown('options', options, OPTIONS);
   const { stateFolder: state, data, clusters, seed, callbackUrls, rateLimit, dropletLimit } = options;
-  const servers = await startServers({
-    ...definedMembers({ state, data, clusters, seed, callbackUrls, rateLimit, dropletLimit }),
-    now: () => Date.now() + offset,
-  });
+  const clock = options.clock === undefined ? undefined : clockOf(options.clock);
+  const servers = await startServers(
+    definedMembers({ state, data, clock, clusters, seed, callbackUrls, rateLimit, dropletLimit }),
+  );
   try {
     if (options.clock?.isFrozen === true) servers.world.setClock(freezeClock);
     const sandbox = sandboxOf(servers);
@@ -46,6 +48,36 @@ export function sandboxFixture(options: SandboxOptions = {}) {
   };
 }
 
+const OPTIONS = [
+  'clusters',
+  'clock',
+  'faults',
+  'data',
+  'seed',
+  'callbackUrls',
+  'consent',
+  'rateLimit',
+  'dropletLimit',
+  'stateFolder',
+] as const satisfies readonly (keyof SandboxOptions)[];
+
+/** A caller without types can pass anything. */
+function requireKnown(what: string, given: object, known: readonly string[]): void {
+  const unknown = Object.keys(given).find((name) => !known.includes(name));
+  if (unknown === undefined) return;
+  const nearest = nearestWord(unknown, known);
+  const hint = nearest === undefined ? `; the members are ${known.join(', ')}` : `; did you mean "${nearest}"?`;
+  throw new TypeError(`${what} has the unknown member ${JSON.stringify(unknown)}${hint}`);
+}
+
+function clockOf(clock: NonNullable<SandboxOptions['clock']>): SandboxDataClock {
+  requireKnown('clock', clock, ['startAt', 'isFrozen']);
+  const { startAt, isFrozen } = clock;
+  if (startAt !== undefined && !isClockTime(startAt.getTime()))
+    throw new TypeError('clock.startAt is not a date from the year 1970 to 9998');
+  return definedMembers({ startAt: startAt?.toISOString(), isFrozen });
+}
+
 function sandboxOf({ ready, world, faults, requests, reset, close }: SandboxServers): Sandbox {
   return {
     authUrl: ready.auth_url,
@@ -62,6 +94,7 @@ function sandboxOf({ ready, world, faults, requests, reset, close }: SandboxServ
       now: () => new Date(world.now()),
       advance: (milliseconds) => {
         if (!Number.isFinite(milliseconds) || milliseconds < 0) throw new RangeError('milliseconds must be 0 or more');
+        if (!isClockTime(world.now() + milliseconds)) throw new RangeError('the clock ends with the year 9998');
         world.setClock((clock) => advanceClock(clock, milliseconds));
       },
       freeze: () => world.setClock(freezeClock),

@@ -11,7 +11,7 @@ import type { ConsentMode, Person, TokenPair } from './records.ts';
 import type { PublicHandler, SandboxSettings, Service } from './service.ts';
 import { SPEC_GAPS } from './spec-gaps.ts';
 import { decodeSnapshot, takeSnapshot } from './state/snapshot.ts';
-import { advanceClock, freezeClock, parseDuration, resumeClock } from './virtual-clock.ts';
+import { advanceClock, freezeClock, isClockTime, parseDuration, resumeClock } from './virtual-clock.ts';
 import type { World } from './world.ts';
 
 /** Whether the request has the admin token and the exact Host header, which no page in a browser can send together. */
@@ -90,6 +90,7 @@ export function changeClock(request: HttpRequest, { world }: Service): Reply {
       'advance must be a duration such as 30s, 10m, 2h or 30d, or a number of milliseconds; the maximum is 36525d.',
     );
   }
+  if (!isClockTime(world.now() + step)) return adminError(422, 'The clock ends with the year 9998.');
   const invalid = ['freeze', 'resume'].find((name) => body.has(name) && body.get(name) !== true);
   if (invalid !== undefined) return adminError(422, `${invalid} must be true.`);
   if (body.has('freeze')) world.setClock(freezeClock);

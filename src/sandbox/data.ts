@@ -1,6 +1,7 @@
 import type {
   SandboxData,
   SandboxDataApplication,
+  SandboxDataClock,
   SandboxDataCluster,
   SandboxDataDroplet,
   SandboxDataPerson,
@@ -170,6 +171,7 @@ export interface SeedOptions {
   readonly seed?: number;
   /** Clusters that have a database server. */
   readonly clusters?: readonly NewCluster[];
+  readonly clock?: SandboxDataClock;
 }
 
 /** A cluster that a start option registers. */
@@ -179,8 +181,14 @@ export type NewCluster = Omit<Cluster, 'uuid' | 'owner'>;
 export async function createSeed(options: SeedOptions, random: Random): Promise<Seed> {
   const { data = {} } = options;
   const generator = options.seed === undefined ? random : seededRandom(options.seed);
-  const seed = 'format' in data ? data.seed : completeData(withDefaults(data), await findFreePorts(2), generator);
-  return addOptions(seed, options, generator);
+  const seed = 'format' in data ? data.seed : completeData(withDefaults(data), generator);
+  const grown = addOptions(seed, options, generator);
+  const [firstPort = 0, otherPort = 0] = await findFreePorts(2);
+  const applications = grown.applications.map((application, at): Application => {
+    if (application.callbackUrls.length > 0) return application;
+    return { ...application, callbackUrls: [`http://127.0.0.1:${at === 0 ? firstPort : otherPort}/callback`] };
+  });
+  return { ...grown, applications };
 }
 
 /**
@@ -204,11 +212,8 @@ export function extendSeed(
   return addOptions(saved.seed, options, random);
 }
 
-function completeData(
-  data: ReturnType<typeof withDefaults>,
-  [firstPort = 0, otherPort = 0]: readonly number[],
-  random: Random,
-): Seed {
+/** An application whose callback URLs are absent gets them last. */
+function completeData(data: ReturnType<typeof withDefaults>, random: Random): Seed {
   const teams = data.teams.map((team): Team => ({ uuid: randomUuid(random), ...team }));
   const findTeam = accountFinder([], teams);
   const people = data.people.map(({ email, name: own, teams: names = [], ...given }) => ({
@@ -229,10 +234,9 @@ function completeData(
       owner: ownerOf(owner),
     };
   });
-  const applications = data.applications.map(({ name: own, callbackUrls, ...given }, at) => {
-    const free = [`http://127.0.0.1:${at === 0 ? firstPort : otherPort}/callback`];
-    return newApplication(own, callbackUrls ?? free, random, given);
-  });
+  const applications = data.applications.map(({ name: own, callbackUrls = [], ...given }) =>
+    newApplication(own, callbackUrls, random, given),
+  );
   const droplets = data.droplets.map(
     ({ account, id, age = 0, image, region = '', size = '', tags = [], name: own }): SeedDroplet => ({
       account: ownerOf(account),
@@ -252,23 +256,25 @@ function completeData(
 
 function addOptions(
   seed: Seed,
-  { callbackUrls = [], apps = [], users = [], clusters = [] }: SeedOptions,
+  { callbackUrls = [], apps = [], users = [], clusters = [], clock }: SeedOptions,
   random: Random,
 ): Seed {
   const urlsOf = (named: string): readonly string[] =>
     apps.filter((app) => app.name === named).map(({ callbackUrl }) => callbackUrl);
+  // The added URLs are the first ones, because the client uses the first.
   const known = seed.applications.map((application, at): Application => {
-    const urls = at === 0 && callbackUrls.length > 0 ? callbackUrls : urlsOf(application.name);
-    return urls.length === 0 ? application : { ...application, callbackUrls: urls };
+    const urls = [...(at === 0 ? callbackUrls : []), ...urlsOf(application.name), ...application.callbackUrls];
+    return { ...application, callbackUrls: [...new Set(urls)] };
   });
   const added = [...new Set(apps.map((app) => app.name))]
     .filter((named) => known.every((application) => application.name !== named))
-    .map((named) => newApplication(named, urlsOf(named), random));
+    .map((named) => newApplication(named, [...new Set(urlsOf(named))], random));
   const owner = seed.people[0]?.uuid ?? '';
   const grown = {
     ...seed,
     applications: [...known, ...added],
     clusters: addClusters(seed.clusters, clusters, owner, random),
+    ...(clock === undefined ? {} : { clock: { ...seed.clock, ...clock } }),
   };
   const emails = new Set(seed.people.map(({ email }) => normalizeEmail(email)));
   const strangers = users.filter((email) => !emails.has(normalizeEmail(email)));

@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { bodyLimit, resetSandbox, setConsentMode } from './admin.ts';
 import { type ClusterMigrator, type ClusterServer, createMigrator } from './cluster-migrator.ts';
-import { createSeed, extendSeed, readData, requireOptions } from './data.ts';
+import { createSeed, extendSeed, readData, requireOptions, SandboxDataError } from './data.ts';
+import type { SandboxDataClock } from './data-types.ts';
 import { createFaultList, type FaultList } from './faults/fault-list.ts';
 import { handleRequest, type OriginHandlers } from './handle-request.ts';
 import { isLoopbackListener, type PublicAddress, type ServerOrigin } from './http/origin.ts';
@@ -48,8 +49,11 @@ export interface ServerOptions {
    * place.
    */
   readonly data?: unknown;
+  /** The clock of a new sandbox and after a reset, unless the data has one. */
+  readonly clock?: SandboxDataClock;
   /** E-mail addresses of further people. */
   readonly users?: readonly string[];
+  /** Callback URLs of the first application, before those of its data. */
   readonly callbackUrls?: readonly string[];
   readonly apps?: readonly { readonly name: string; readonly callbackUrl: string }[];
   /**
@@ -108,6 +112,8 @@ export async function startServers(options: ServerOptions = {}): Promise<Sandbox
   const limiter = createRateLimiter(options.rateLimit === undefined ? undefined : parseRateLimits(options.rateLimit));
   const data = options.data === undefined ? undefined : readData(options.data);
   requireOptions(options);
+  if (data !== undefined && isTimedTwice(data, options.clock))
+    throw new SandboxDataError('clock is given twice: in the data and as an option');
   if (options.tls !== undefined) requireCertificate(options.tls);
 
   const state = options.state === undefined ? undefined : openStateFolder(options.state);
@@ -199,6 +205,11 @@ export async function startServers(options: ServerOptions = {}): Promise<Sandbox
     await close();
     throw error;
   }
+}
+
+/** A snapshot has a time; it can be frozen at this time. */
+function isTimedTwice(data: ReturnType<typeof readData>, clock: SandboxDataClock = {}): boolean {
+  return 'format' in data ? clock.startAt !== undefined : data.clock !== undefined && Object.keys(clock).length > 0;
 }
 
 const UNUSED_DATA = 'the saved state is used; data is read only for a new state folder';

@@ -1,5 +1,5 @@
 import { test as base, describe, expect } from 'vitest';
-import { sandboxFixture, startSandbox } from '../../src/library/sandbox.ts';
+import { SandboxDataError, sandboxFixture, startSandbox } from '../../src/library/sandbox.ts';
 
 const test = base.extend({ sandbox: sandboxFixture({ seed: 1 }) });
 
@@ -29,8 +29,9 @@ describe('startSandbox', () => {
     sandbox.clock.advance(31 * 86_400_000);
     expect(sandbox.clock.now().getTime() - before).toBe(31 * 86_400_000);
     expect(sandbox.tokens.state(pair.accessToken)).toBe('expired');
-    expect(() => sandbox.clock.advance(-1)).toThrow(RangeError);
+    for (const step of [-1, 9e15, Number.NaN]) expect(() => sandbox.clock.advance(step)).toThrow(RangeError);
     sandbox.clock.resume();
+    expect((await fetch(`${sandbox.apiUrl}/v2/account`)).status).toBe(401);
   });
 
   test('faults', async ({ sandbox }) => {
@@ -68,10 +69,38 @@ describe('startSandbox', () => {
     await using one = await startSandbox({ ...options, consent: { mode: 'deny' } });
     await using other = await startSandbox({ ...options, faults: [{ match: { path: '*' }, action: 'html_502' }] });
     expect(one.client.secret).toBe(other.client.secret);
-    expect(Math.abs(one.clock.now().getTime() - Date.parse('2030-01-01T00:00:00Z'))).toBeLessThan(60_000);
+    for (const again of [false, true]) {
+      if (again) one.reset();
+      one.clock.advance(0);
+      expect(one.clock.now()).toEqual(options.clock.startAt);
+    }
     expect(other.faults.list()).toHaveLength(1);
     await expect(startSandbox({ clock: { startAt: new Date(Number.NaN) } })).rejects.toThrow(TypeError);
+    const twice = { ...options, data: { clock: { isFrozen: true } } };
+    await expect(startSandbox(twice)).rejects.toThrow(SandboxDataError);
     await expect(startSandbox({ faults: [{ match: {}, action: 'nothing' }] })).rejects.toThrow(TypeError);
+  });
+
+  test('an option that does not exist is an error that names the nearest one', async () => {
+    const [wrong, inner] = [{ callbackUrl: ['http://127.0.0.1:9/cb'] }, { clock: { startsAt: new Date() } }];
+    await expect(startSandbox(wrong as object)).rejects.toThrow(/"callbackUrl".*"callbackUrls"/);
+    await expect(startSandbox(inner as object)).rejects.toThrow(/"startsAt".*"startAt"/);
+  });
+
+  test('callback URLs are added to those of the data, and tokens are for any application', async () => {
+    const applications = [
+      { name: 'Mine', callbackUrls: ['http://127.0.0.1:9/a', 'http://127.0.0.1:9/b'] },
+      { name: 'Other', clientId: 'other' },
+    ];
+    const callbackUrls = ['http://127.0.0.1:9/c', 'http://127.0.0.1:9/a'];
+    await using sandbox = await startSandbox({ data: { applications }, callbackUrls });
+    expect(sandbox.client.callbackUrl).toBe('http://127.0.0.1:9/c');
+    expect(sandbox.applications[0]?.callbackUrls).toEqual([...callbackUrls, 'http://127.0.0.1:9/b']);
+    const { accessToken } = sandbox.tokens.issue({ clientId: 'other' });
+    const headers = { authorization: `Bearer ${accessToken}` };
+    const info = await fetch(`${sandbox.authUrl}/v1/oauth/token/info`, { headers });
+    expect(await info.json()).toMatchObject({ application: { uid: 'other' } });
+    expect(() => sandbox.tokens.issue({ clientId: 'unknown' })).toThrow(RangeError);
   });
 
   test('data: people, applications and droplets of the caller', async () => {

@@ -51,6 +51,16 @@ it('GET /_sandbox/world returns the ready line with all applications', async () 
   expect(applications[2]).toMatchObject({ name: 'Mine', callback_urls: ['https://mine.example/cb'] });
 });
 
+it('the clock stops before the year 9999', async () => {
+  const sandbox = await sandboxFor({ data: { clock: { startAt: '9998-12-31T00:00:00Z', isFrozen: true } } });
+  const late = await admin(sandbox, 'POST', '/_sandbox/clock', { advance: '1d' });
+  expect(late.status).toBe(422);
+  const { status, body } = await admin(sandbox, 'POST', '/_sandbox/clock', { advance: '23h' });
+  expect([status, JSON.parse(body).now]).toEqual([200, '9998-12-31T23:00:00.000Z']);
+  const grant = await tokenFor(sandbox);
+  expect((await callApi(sandbox, grant.access_token, 'GET', '/v2/droplets')).status).toBe(200);
+});
+
 it('GET /_sandbox/choices lists every choice', async () => {
   const sandbox = await sandboxFor();
   expect(JSON.parse((await admin(sandbox, 'GET', '/_sandbox/choices')).body)).toEqual({ choices: SPEC_GAPS });

@@ -2,6 +2,7 @@ import { connect, createServer } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startServers } from '../../src/sandbox/sandbox.ts';
 import { authorizationQuery, authorize, sandboxFor, send } from './requests.ts';
+import { makeFolder } from './state/state-folders.ts';
 
 describe('HTTP framing', () => {
   it('starts with two origins, a callback URL, people and clusters', async () => {
@@ -60,6 +61,18 @@ describe('HTTP framing', () => {
     const mine = sandbox.world.seed.applications.find(({ name }) => name === 'Mine');
     const query = authorizationQuery(sandbox, { client_id: mine?.clientId, redirect_uri: 'https://mine.example/cb' });
     expect((await authorize(sandbox, query)).status).toBe(200);
+  });
+
+  it('adds the callback URLs of options to those of data and of a saved state, once', async () => {
+    const [first, second, third] = ['https://a.example/cb', 'https://b.example/cb', 'http://127.0.0.1:9/cb'];
+    const state = makeFolder();
+    const apps = [first, second, first].map((callbackUrl) => ({ name: 'Shop', callbackUrl }));
+    const data = { applications: [{ name: 'Shop', callbackUrls: [third] }] };
+    const one = await startServers({ data, apps, state });
+    expect(one.ready.applications[0]?.callback_urls).toEqual([first, second, third]);
+    await one.close();
+    const two = await sandboxFor({ callbackUrls: [third, 'https://c.example/cb'], state });
+    expect(two.ready.applications[0]?.callback_urls).toEqual([third, 'https://c.example/cb', first, second]);
   });
 
   it.each([

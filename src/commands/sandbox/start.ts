@@ -24,9 +24,9 @@ export const sandboxStart: CommandSpec<CommandContext> = {
       name: 'callback-url',
       valueName: 'URL',
       multiple: 'repeat',
-      description: 'callback URL to register (default: one on a free port)',
+      description: 'further callback URL of the first application (default: one on a free port)',
     },
-    { name: 'app', valueName: 'NAME=URL', multiple: 'repeat', description: 'additional application to register' },
+    { name: 'app', valueName: 'NAME=URL', multiple: 'repeat', description: 'application to register, or a further callback URL of it' },
     {
       name: 'user',
       valueName: 'EMAIL',

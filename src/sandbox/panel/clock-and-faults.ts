@@ -3,7 +3,7 @@ import { decodeFault } from '../faults/decode-fault.ts';
 import { ACTION_NAMES, type CountedFault, type FaultMatch } from '../faults/fault.ts';
 import { type HtmlMarkup, type Reply, redirectReply } from '../http/reply.ts';
 import type { Service } from '../service.ts';
-import { advanceClock, freezeClock, parseDuration, resumeClock } from '../virtual-clock.ts';
+import { advanceClock, freezeClock, isClockTime, parseDuration, resumeClock } from '../virtual-clock.ts';
 import { formatElapsedTime, formatUtcSecond, renderTable } from './listing.ts';
 import { renderPage, renderUsedForm } from './panel-page.ts';
 
@@ -22,8 +22,13 @@ export const submitClock: PanelHandler = (request, service, session) => {
   const step = parseDuration(form.get('advance') ?? '');
   if (change === 'freeze') service.world.setClock(freezeClock);
   else if (change === 'resume') service.world.setClock(resumeClock);
-  else if (step === undefined)
-    return page(422, service, session, 'The step must be a duration such as 10m, 2h or 30d.');
+  else if (step === undefined || !isClockTime(service.world.now() + step))
+    return page(
+      422,
+      service,
+      session,
+      'The step must be a duration such as 10m, 2h or 30d, to a time before the year 9999.',
+    );
   else service.world.setClock((clock) => advanceClock(clock, step));
   return redirectReply(303, PATH);
 };

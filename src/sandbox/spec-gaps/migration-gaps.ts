@@ -51,7 +51,7 @@ export const MIGRATION_GAPS: readonly SpecGap[] = [
     rule: 'S9.6',
     question: 'A migration with no changes left to replicate',
     choice:
-      'A migration continues until it is stopped. With the option finishWhenIdle it is done after 60 s of the virtual clock without a change. A migration into a cluster without a database server replicates nothing and is never done.',
+      'A migration continues until it is stopped. With `--finish-when-idle` it is done after 60 s of the virtual clock without a change. A migration into a cluster without a database server replicates nothing and is never done.',
     observed: { 'status after a day without changes': 'running' },
   },
   {

@@ -31,7 +31,7 @@ export const RESOURCE_GAPS: readonly SpecGap[] = [
     rule: 'S7.5',
     question: 'HTTP status for an unknown, expired or revoked access token',
     choice:
-      'An unknown, expired or revoked access token is answered with 404 and the id not_found. With the option unknownTokenStatus the status is 401, with the same body.',
+      'An unknown, expired or revoked access token is answered with 404 and the id not_found. With `--unknown-token-status 401` the status is 401, with the same body.',
     observed: { 'unknown token': '404 not_found' },
   },
   {
@@ -102,7 +102,7 @@ export const RESOURCE_GAPS: readonly SpecGap[] = [
     rule: 'S1.6',
     question: 'Rate limits',
     choice:
-      'By default the sandbox has no rate limits and sends no rate limit headers. With the option rateLimit it sends the headers and enforces the limits by the virtual clock.',
+      'By default the sandbox has no rate limits and sends no rate limit headers. With `--rate-limit` it sends the headers and enforces the limits by the virtual clock.',
     observed: { 'rate limit headers': 'none' },
   },
   {
@@ -182,7 +182,7 @@ export const RESOURCE_GAPS: readonly SpecGap[] = [
     rule: 'S8.4',
     question: 'How many droplets an account may have',
     choice:
-      'By default the number of droplets is not limited. The option dropletLimit sets a limit for each account; a request that exceeds it is answered with 422 and the id droplet_limit. GET /v2/account returns the limit in droplet_limit, and 1000000 if there is no limit, because clients read a number.',
+      'By default the number of droplets is not limited. `--droplet-limit` sets a limit for each account; a request that exceeds it is answered with 422 and the id droplet_limit. GET /v2/account returns the limit in droplet_limit, and 1000000 if there is no limit, because clients read a number.',
     unobserved: 'the limit is an option of the sandbox',
   },
   {

@@ -48,7 +48,7 @@ export const TOKEN_GAPS: readonly SpecGap[] = [
     rule: 'S2.4',
     question: 'Whether a second use of an authorization code revokes the tokens issued for it',
     choice:
-      'A second use of a code revokes no tokens. With the option revokeOnReplay it revokes the tokens issued for the code, including those of later refreshes.',
+      'A second use of a code revokes no tokens. With `--revoke-on-replay` it revokes the tokens issued for the code, including those of later refreshes.',
     observed: { 'access token after a second use of its code': '200' },
   },
   {
