@@ -66,11 +66,18 @@ export const authorizationLine = /^(https?:\/\/\S+\/v1\/oauth\/authorize\?\S+)$/
 
 const navigation = { 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' };
 
+/** The cookie of each origin, as a browser has it: the sandbox needs it to know who is signed in. */
+const cookies = new Map<string, string>();
+
 /** Goes where a browser would go; fetch would say that it is no navigation. */
 export async function followRedirects(url: string): Promise<void> {
   for (let at: string | undefined = url; at !== undefined; ) {
     const { origin, pathname, search } = new URL(at);
-    const answer = await send(origin, `${pathname}${search}`, { headers: navigation });
+    const cookie = cookies.get(origin);
+    const headers = { ...navigation, ...(cookie === undefined ? {} : { cookie }) };
+    const answer = await send(origin, `${pathname}${search}`, { headers });
+    const [set] = answer.headers['set-cookie']?.split(';') ?? [];
+    if (set !== undefined) cookies.set(origin, set);
     at = answer.headers.location === undefined ? undefined : new URL(answer.headers.location, at).href;
   }
 }

@@ -27,9 +27,10 @@ import {
 export const authorize: PublicHandler = (request, service) => {
   const authorizationRequest = validateAuthorization(request, service, 302);
   if ('status' in authorizationRequest) return authorizationRequest;
-  const session = scriptedSession(request, service) ?? findSession(request, service);
+  const isSilent = authorizationRequest.prompt === 'none';
+  const session = (isSilent ? undefined : scriptedSession(request, service)) ?? findSession(request, service);
   const context: AuthorizeContext = { authorizationRequest, session, request, service };
-  const reply = authorizationRequest.prompt === 'none' ? respondWithoutPage(context) : respondToPerson(context);
+  const reply = isSilent ? respondWithoutPage(context) : respondToPerson(context);
   return session === undefined ? reply : addCookie(reply, session, service);
 };
 
@@ -86,7 +87,10 @@ function respondToPerson({ authorizationRequest, session, request, service }: Au
   return renderConsentPage(authorizationRequest, session, request, service);
 }
 
-/** Creates a session of the person whom the consent script names, regardless of the cookie. */
+/**
+ * Creates a session of the person whom the consent script names, regardless of the cookie. The script takes the place of the
+ * pages, and with prompt=none there are none.
+ */
 function scriptedSession(request: HttpRequest, service: Service): PanelSession | undefined {
   const script = service.world.consent;
   if (script.mode !== 'approve') return undefined;

@@ -70,7 +70,13 @@ export function createReal(sandbox: SandboxServers): Real {
     return `200 grant: ${grantWords({ ...bound, client: 0, approval: '', at: 0 })}`;
   }
 
-  async function ask(step: Extract<Step, { kind: 'authorize' | 'silent' }>): Promise<string> {
+  async function cookieOf(person: string): Promise<string> {
+    const cookie = cookies.get(person) ?? (await signIn(sandbox, person));
+    cookies.set(person, cookie);
+    return cookie;
+  }
+
+  async function ask(step: Extract<Step, { kind: 'authorize' | 'silent' }>, cookie?: string): Promise<string> {
     const { clientId } = applications[step.client] ?? {};
     const isTeam = step.kind === 'authorize' && step.team;
     const team = isTeam ? userOf(sandbox, step.person).teams[0]?.uuid : undefined;
@@ -85,7 +91,7 @@ export function createReal(sandbox: SandboxServers): Real {
       scope: step.scope,
       ...(step.kind === 'silent' ? { prompt: 'none' } : { response_type: step.flow }),
     });
-    const location = new URL((await authorize(sandbox, query)).headers.location ?? '');
+    const location = new URL((await authorize(sandbox, query, cookie)).headers.location ?? '');
     const code = location.searchParams.get('code');
     const token = new URLSearchParams(location.hash.slice(1)).get('access_token');
     if (code !== null) codes.set(step.step, code);
@@ -96,8 +102,7 @@ export function createReal(sandbox: SandboxServers): Real {
 
   /** Revokes through the page of the control panel. */
   async function withdrawal(person: string, client: number): Promise<() => Promise<string>> {
-    const cookie = cookies.get(person) ?? (await signIn(sandbox, person));
-    cookies.set(person, cookie);
+    const cookie = await cookieOf(person);
     const page = await send(sandbox.ready.auth_url, '/panel/applications', { headers: { cookie } });
     const form = page.body.split('<section').find((part) => part.includes(`<h2>${applications[client]?.name}</h2>`));
     if (form === undefined) return async () => 'withdrawn';
@@ -113,8 +118,11 @@ export function createReal(sandbox: SandboxServers): Real {
     prepare: async (step) => {
       switch (step.kind) {
         case 'authorize':
-        case 'silent':
           return () => ask(step);
+        case 'silent': {
+          const cookie = await cookieOf(step.person);
+          return () => ask(step, cookie);
+        }
         case 'exchange': {
           const code = codes.get(step.code) ?? 'never-issued';
           const redirectUri = `${redirectOf(step.client)}${step.spoil === 'redirect' ? '/' : ''}`;

@@ -225,6 +225,12 @@ describe('prompt=none', () => {
     const answer = await authorize(sandbox, authorizationQuery(sandbox, none));
     expect(answer.status).toBe(302);
     expect(locationOf(answer).searchParams.get('error')).toBe('login_required');
+    await admin(sandbox, 'POST', '/_sandbox/consent', { mode: 'approve', user: MAYA });
+    const scripted = await authorize(sandbox, authorizationQuery(sandbox, none));
+    expect(locationOf(scripted).searchParams.get('error')).toBe('login_required');
+    const cookie = (await authorize(sandbox, authorizationQuery(sandbox))).headers['set-cookie']?.split(';')[0];
+    const signedIn = await authorize(sandbox, authorizationQuery(sandbox, none), cookie);
+    expect(locationOf(signedIn).searchParams.has('code')).toBe(true);
   });
 
   it('the hint i: the right account in any case, another account login_required', async () => {
