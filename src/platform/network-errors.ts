@@ -73,6 +73,8 @@ export function describeIncomplete(error: unknown): string {
 }
 
 const reasons: Readonly<Record<string, string>> = {
+  ENOTFOUND: 'the host name is unknown',
+  EAI_AGAIN: 'the host name is unknown',
   ECONNREFUSED: 'connection refused',
   ECONNRESET: 'the server closed the connection',
   UND_ERR_SOCKET: 'the server closed the connection',

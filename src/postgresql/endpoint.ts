@@ -260,7 +260,8 @@ function contradicting(
   });
 }
 
-function readHost(text: string | undefined): string {
+/** The name (in ASCII) or address of a host, without brackets. Throws a CliError (usage). */
+export function readHost(text: string | undefined): string {
   const host = text?.trim().replace(/^\[(.*)\]$/, '$1') ?? '';
   if (host === '')
     throw usageError('the host of the source is missing', 'give the public name or address of the server: --host HOST');

@@ -39,9 +39,6 @@ export function toConnectError(phase: ConnectPhase, error: unknown): ConnectErro
   if (error instanceof ConnectError) return error;
   if (error instanceof DOMException) return new ConnectError(phase, clientErrorCodes.aborted, describeAbort(error));
   const code = readErrorCode(error) ?? clientErrorCodes.closed;
-  if (phase === 'network' && /^(ENOTFOUND|EAI_)/.test(code)) {
-    return new ConnectError(phase, code, 'the host name is unknown');
-  }
   // OpenSSL reports an error on the next read, so the error for a missing client certificate may appear after the
   // handshake.
   if (code.startsWith('ERR_SSL_') || code === 'EPROTO' || phase === 'tls') return tlsError(code, error);

@@ -73,3 +73,7 @@ it.each([
 ])('%s', (_rule, error, reason) => {
   expect(tlsErrorReason(error)).toBe(reason);
 });
+
+it.each(['ENOTFOUND', 'EAI_AGAIN', 'ECONNREFUSED'])('%s has words of its own', (code) => {
+  expect(describeCode(code)).not.toContain(code);
+});

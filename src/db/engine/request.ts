@@ -1,7 +1,11 @@
-import { CliError } from '../../base/errors.ts';
+import { CliError, usageError } from '../../base/errors.ts';
 import { Secret } from '../../base/secret.ts';
 import { isLoopbackHost } from '../../platform/loopback-host.ts';
-import { type PostgresqlEndpoint, parsePostgresqlEndpoint as readPostgres } from '../../postgresql/endpoint.ts';
+import {
+  type PostgresqlEndpoint,
+  readHost,
+  parsePostgresqlEndpoint as readPostgres,
+} from '../../postgresql/endpoint.ts';
 import { type RedisEndpoint, parseRedisEndpoint as readRedis } from '../../redis/endpoint.ts';
 
 /** The source of an online migration request (docs/service.md S9.2), field by field as it was sent. */
@@ -22,7 +26,7 @@ export function parsePostgresSource(requested: RequestedSource): RequestedMigrat
   return parseSource(requested, (password) => {
     const { host, port, dbname, username, disableSsl } = requested;
     const options = { host, port: port === undefined ? undefined : String(port), dbname, username, disableSsl };
-    const { source } = readPostgres(options, () => undefined);
+    const { source } = readPostgres(options, refuseFile);
     return password === undefined ? source : { ...source, password };
   });
 }
@@ -31,8 +35,14 @@ export function parseRedisSource(requested: RequestedSource): RequestedMigration
   return parseSource(requested, (password) => {
     const { host, port, username, disableSsl } = requested;
     // A source URL determines whether TLS is used; `disable_ssl` is an error only if it contradicts the URL.
-    return readRedis({ host, port, username, password, disableSsl }).source;
+    const { source } = readRedis({ host, port, username, password, disableSsl });
+    return { ...source, host: readHost(source.host) };
   });
+}
+
+/** Any file would be one of the machine that migrates. */
+function refuseFile(): never {
+  throw usageError('a source cannot name files of the service', 'give a source without a file');
 }
 
 /**
@@ -72,11 +82,13 @@ function parseSource<S>(
   }
 }
 
-/** The parsers name the options of the command line; a request has fields. */
+/** The parsers name the options of the command line; a request has fields, and a URL is in the field of the host. */
 function inFields(message: string): string {
-  return message.replaceAll(/--(source|host|port|dbname|username|disable-ssl)\b/g, (option, name: string) => {
-    return FIELDS[name] ?? option;
-  });
+  const named = message.replaceAll(
+    /--(source|host|port|dbname|username|disable-ssl)\b|\bthe (user|database|host) of the source|^the (host)\b/g,
+    (text, ...[option, part, host]: readonly (string | undefined)[]) => FIELDS[option ?? part ?? host ?? ''] ?? text,
+  );
+  return /source\.|disable_ssl/.test(named) ? named : `source.host: ${named}`;
 }
 
 const FIELDS: Readonly<Record<string, string>> = {
@@ -84,6 +96,8 @@ const FIELDS: Readonly<Record<string, string>> = {
   host: 'source.host',
   port: 'source.port',
   dbname: 'source.dbname',
+  database: 'source.dbname',
   username: 'source.username',
+  user: 'source.username',
   'disable-ssl': 'disable_ssl',
 };

@@ -35,7 +35,7 @@ export const MIGRATION_GAPS: readonly SpecGap[] = [
     rule: 'S9.6',
     question: 'Data copied by an online migration',
     choice:
-      'A migration copies data only into a cluster with a database server (option clusters). That server replicates from the source; GET then also returns method, databases with their tables, warnings and leftovers, and the status can also be syncing, done or error. When one of several databases fails, it has the phase error and the others continue: the status stays running or syncing, and the migration can be stopped, until all have ended; then it is error. A database that has lost its source, target, publication or replication connection, or whose target cannot apply changes, has its own phase (source_unreachable, target_unreachable, server_busy, publication_missing, apply_stopped, link_down) and a reason, and the status of the migration stays running.',
+      'A migration copies data only into a cluster with a database server (`--cluster`). That server replicates from the source; GET then also returns method, databases with their tables, warnings and leftovers, and the status can also be syncing, done or error. When one of several databases fails, it has the phase error and the others continue: the status stays running or syncing, and the migration can be stopped, until all have ended; then it is error. A database that has lost its source, target, publication or replication connection, or whose target cannot apply changes, has its own phase (source_unreachable, target_unreachable, server_busy, publication_missing, apply_stopped, link_down) and a reason, and the status of the migration stays running.',
     unobserved: 'a test needs a database server',
   },
   {
@@ -83,7 +83,7 @@ export const MIGRATION_GAPS: readonly SpecGap[] = [
     rule: 'S9.5',
     question: 'Required fields of an online migration request',
     choice:
-      'An online migration request requires source.host, and source.dbname for PostgreSQL unless host is a connection string. Null is treated as absent. Wrong types, and a managed cluster of any account as source (its name or UUID, also as a host name under db.cloud-sandbox.invalid, or the address of its database server), are answered with 422. If the source is such a database server under another host name, the migration ends with an error.',
+      'An online migration request requires source.host, and source.dbname for PostgreSQL unless host is a connection string. If the cluster has a database server, it also requires the user name of a PostgreSQL source. Null is treated as absent. Wrong types, and a managed cluster of any account as source (its name or UUID, also as a host name under db.cloud-sandbox.invalid, or the address of its database server), are answered with 422. If the source is such a database server under another host name, the migration ends with an error.',
     observed: {
       'no source.host': '422 unprocessable_entity',
       'no source.dbname': '422 unprocessable_entity',
@@ -96,7 +96,7 @@ export const MIGRATION_GAPS: readonly SpecGap[] = [
     rule: 'S9.2',
     question: 'Forms of source.host',
     choice:
-      'The field source.host accepts a host name, an IP address (IPv6 with or without brackets), a URL (postgres, postgresql, redis or rediss), and for PostgreSQL keywords and values (host=H dbname=D). Only host and port are stored, of a URL also the scheme; of a field in another form nothing is stored, because it may contain a password. A text that is neither a connection string nor can be a host name or an address is answered with 422. If the cluster has no database server, the form is not checked further. If the cluster has one, a form that its engine does not support, several hosts and a port after a host name (PostgreSQL) are answered with 422.',
+      'The field source.host accepts a host name, an IP address (IPv6 with or without brackets), a URL (postgres, postgresql, redis or rediss), and for PostgreSQL keywords and values (host=H dbname=D). Only host and port are stored, of a URL also the scheme; of a field in another form nothing is stored, because it may contain a password. A text that is neither a connection string nor can be a host name or an address is answered with 422. If the cluster has no database server, the form is not checked further. If the cluster has one, a form that its engine does not support, several hosts, a port after a host name, and a file, such as sslrootcert, are answered with 422.',
     observed: {
       '2001:db8::1': '200',
       'postgres://mover@source.example.com/shop': '200',

@@ -117,7 +117,8 @@ export function decodeMigration(value: unknown, engine: 'postgresql' | 'redis'):
   const strings = { dbname, username, password };
   const invalid = Object.entries(strings).find(([, text]) => text !== undefined && typeof text !== 'string');
   if (invalid !== undefined) return `source.${invalid[0]} must be a string.`;
-  if (engine === 'postgresql' && dbname === undefined && !isConnectionString(host)) return 'source.dbname is required.';
+  if (engine === 'postgresql' && (dbname ?? '') === '' && !isConnectionString(host))
+    return 'source.dbname is required.';
   if (disableSsl !== undefined && typeof disableSsl !== 'boolean') return 'disable_ssl must be true or false.';
   if (ignoreDbs !== undefined && !isStringArray(ignoreDbs)) return 'ignore_dbs must be an array of strings.';
   if (engine === 'redis' && isStringArray(ignoreDbs) && ignoreDbs.length > 0)

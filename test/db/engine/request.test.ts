@@ -93,6 +93,17 @@ describe('the source of a request', () => {
       read.ok ? [] : [read.message],
     );
     expect(messages.length).toBeGreaterThan(0);
-    for (const message of messages) expect(message).not.toMatch(/--|CLOUDCTL/);
+    for (const message of messages) {
+      expect(message).not.toMatch(/--|CLOUDCTL/);
+      expect(message).toMatch(/source\.(host|port|dbname|username)|disable_ssl/);
+    }
+    expectGolden('db-migrate', messages.join('\n'));
   });
+
+  test.each(['host=x dbname=y', 'db.example.com:6379', '127.0.0.1:6379', 'redis://a b'])(
+    'of Redis is not %s',
+    (host) => {
+      expect(parseRedisSource({ host, disableSsl: true })).toMatchObject({ ok: false });
+    },
+  );
 });

@@ -58,6 +58,7 @@ describe('PUT online-migration', () => {
     ['port as text', { source: { ...SOURCE, port: '5432' } }],
     ['port out of range', { source: { ...SOURCE, port: 65_536 } }],
     ['no dbname', { source: { host: 'db.example.com' } }],
+    ['an empty dbname', { source: { ...SOURCE, dbname: '' } }],
     ['password as a number', { source: { ...SOURCE, password: 1 } }],
     ['disable_ssl as text', { source: SOURCE, disable_ssl: 'no' }],
     ['ignore_dbs as text', { source: SOURCE, ignore_dbs: 'a' }],
