@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { alterInput, applyFault } from './faults/apply.ts';
 import { type Fault, type FaultFields, isInputAction } from './faults/fault.ts';
 import { hasOwnHost, type ServerOrigin } from './http/origin.ts';
-import { CORS_HEADERS, isCorsPreflight, PREFLIGHT_REPLY, type Reply } from './http/reply.ts';
+import { CORS_HEADERS, isCorsPreflight, jsonReply, PREFLIGHT_REPLY, type Reply } from './http/reply.ts';
 import { type HttpRequest, parseRequest } from './http/request.ts';
 import { createRouter, type RouteMatch, type Router } from './http/router.ts';
 import { addRedirect } from './login-timeline.ts';
@@ -65,6 +65,10 @@ export function handleRequest<R extends SandboxRoute>(
   );
   const shared = routeOfBothOrigins(request.method, request.path);
   if (shared.found === 'route') return shared.route.handle();
+  if (shared.found === 'path') {
+    const message = `The path allows ${shared.allow}.`;
+    return jsonReply(405, { id: 'method_not_allowed', message }, { allow: shared.allow });
+  }
   const allowsCrossOrigin = server.allowsCrossOrigin(request.path);
   const reject = (status: RejectionStatus, match?: RouteMatch<R>): Reply => {
     const received = { request, logFields: {}, ...(match === undefined ? {} : { match, allowsCrossOrigin }) };

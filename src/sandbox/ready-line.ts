@@ -77,14 +77,14 @@ export function buildReadyLine(seed: Seed, { authUrl, baseUrl, adminToken, plane
       uuid,
       teams: teams.flatMap((team) => teamOf.get(team) ?? []),
     })),
-    clusters: seed.clusters.map((cluster) => readyCluster(cluster, cluster.owner, planeOf(cluster))),
+    clusters: seed.clusters.map((cluster) => readyCluster(cluster, planeOf(cluster))),
   };
 }
 
-function readyCluster(cluster: Cluster, owner: string, plane: ServerAddress | undefined): ReadyCluster {
+/** The cluster with the version and the port of its database server. */
+export function readyCluster(cluster: Cluster, plane: ServerAddress | undefined): ReadyCluster {
   return {
     ...cluster,
-    owner,
     version: plane?.version ?? cluster.version,
     data_plane: formatServerAddress(plane),
     connection: { port: plane?.port ?? DEFAULT_PORT },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { SANDBOX_ROUTES } from '../../src/sandbox/routes.ts';
-import { admin, sandboxFor, send } from './requests.ts';
+import { admin, callApi, sandboxFor, send, tokenFor } from './requests.ts';
 
 describe('the table of routes', () => {
   it('names no endpoint twice', () => {
@@ -41,6 +41,17 @@ describe('the table of routes', () => {
     expect((await admin(sandbox, 'HEAD', '/_sandbox/nothing')).status).toBe(404);
   });
 
+  it('takes an encoded unreserved character for the character, also where the admin token is required', async () => {
+    const sandbox = await sandboxFor();
+    const { access_token } = await tokenFor(sandbox);
+    expect((await callApi(sandbox, access_token, 'GET', '/v2/d%72op%6Cets')).status).toBe(200);
+    expect((await callApi(sandbox, access_token, 'GET', '/v2%2Fdroplets')).status).toBe(404);
+    const { auth_url } = sandbox.ready;
+    for (const path of ['/%5Fsandbox/world', '/%5fs%61ndbox/snapshot'])
+      expect((await send(auth_url, path)).status).toBe(403);
+    expect((await send(auth_url, '/p%61nel')).status).toBe(303);
+  });
+
   it('replies to GET /healthz of both origins without a token, whatever the Host header and the faults, and logs nothing', async () => {
     const sandbox = await sandboxFor({ rateLimit: '1/h' });
     sandbox.faults.add({ match: { path: '*' }, action: 'reset', nth: 1, times: 99 });
@@ -55,6 +66,9 @@ describe('the table of routes', () => {
     expect(sandbox.requests()).toEqual([]);
     expect(sandbox.faults.list()).toMatchObject([{ applied: 0 }]);
     sandbox.faults.clear();
-    expect((await send(sandbox.ready.auth_url, '/healthz', { method: 'POST' })).status).toBe(404);
+    for (const origin of [sandbox.ready.auth_url, sandbox.ready.base_url]) {
+      const posted = await send(origin, '/healthz', { method: 'POST' });
+      expect([posted.status, posted.headers.allow]).toEqual([405, 'GET, HEAD']);
+    }
   });
 });

@@ -1,9 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import { type HttpScheme, splitTarget } from './origin.ts';
 
-/** An HTTP request with its complete body. Path and query are parts of the raw request target, neither decoded nor normalized. */
+/** An HTTP request with its complete body. Path and query are parts of the raw request target. */
 export interface HttpRequest {
   readonly method: string;
+  /** Not normalized, except for unreserved characters: a path with such a character encoded is the same (RFC 3986 §6.2.2.2). */
   readonly path: string;
   /** The query without the question mark; empty when the target has none. */
   readonly query: string;
@@ -36,7 +37,7 @@ export function parseRequest(
   let parameters: RequestParameters | undefined;
   return {
     method: message.method ?? 'GET',
-    path: mark === -1 ? target : target.slice(0, mark),
+    path: decodeUnreserved(mark === -1 ? target : target.slice(0, mark)),
     query,
     header: (name) => message.headersDistinct[name] ?? [],
     body: text,
@@ -54,6 +55,10 @@ export function parseRequest(
       return controller.signal;
     },
   };
+}
+
+function decodeUnreserved(path: string): string {
+  return path.replace(/%(?:2[DE]|3\d|[46][1-9A-F]|[57][0-9A]|5F|7E)/gi, (encoded) => decodeURIComponent(encoded));
 }
 
 /** The parameters of a request. A parameter without a value counts as absent (RFC 6749 §3.1). */

@@ -97,6 +97,7 @@ function isMissingAddress(error: unknown): boolean {
 }
 
 export const BODY_LIMIT = 1024 * 1024;
+const MAX_HEADER_SIZE = 64 * 1024;
 
 /**
  * Many clients read the response only after they have sent the whole body, and lose it when the connection closes before.
@@ -137,7 +138,7 @@ export function createHttpServer(
 ): Server {
   const pending: PendingBySocket = new WeakMap();
   const limits = {
-    maxHeaderSize: 64 * 1024,
+    maxHeaderSize: MAX_HEADER_SIZE,
     headersTimeout: 5_000,
     requestTimeout: 8_000,
     connectionsCheckingInterval: 1_000,
@@ -274,14 +275,26 @@ async function rejectFraming(response: ServerResponse, status: number): Promise<
 }
 
 /**
- * Responds with 408 to a request that timed out, which the client may repeat (RFC 9110 §15.5.9), and with 400 to any other
- * invalid request.
+ * Responds with 408 to a request that timed out, which the client may repeat (RFC 9110 §15.5.9), with 431 to one with too many
+ * header bytes, and with 400 to any other invalid request.
  */
 function rejectBadMessage(error: NodeJS.ErrnoException, socket: Duplex): void {
-  const status = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? '408 Request Timeout' : '400 Bad Request';
-  if (!socket.writable) socket.destroy();
-  else socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`, () => socket.destroy());
+  if (!socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const status = BAD_MESSAGES[error.code ?? ''] ?? 400;
+  const body = status === 431 ? HEADERS_TOO_LARGE : '';
+  const type = body === '' ? '' : 'Content-Type: application/json\r\n';
+  const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\n${type}Content-Length: ${body.length}\r\n\r\n`;
+  socket.end(`${head}${body}`, () => socket.destroy());
 }
+
+const BAD_MESSAGES: Readonly<Record<string, number>> = { ERR_HTTP_REQUEST_TIMEOUT: 408, HPE_HEADER_OVERFLOW: 431 };
+const HEADERS_TOO_LARGE = JSON.stringify({
+  id: 'header_fields_too_large',
+  message: `The request line and the headers are larger than ${MAX_HEADER_SIZE} bytes.`,
+});
 
 function listenError(cause: NodeJS.ErrnoException, host: string, port: number): Error {
   const reason = cause.code === 'EADDRINUSE' ? 'the port is in use' : cause.message;

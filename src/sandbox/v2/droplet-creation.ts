@@ -11,6 +11,7 @@ export interface DropletCreation {
 }
 
 const MAX_NAMES = 10;
+const MAX_NAME = 255;
 
 /**
  * Decodes the body of a creation request; if the result is a string, it is the error message for one field. Unknown attributes
@@ -76,8 +77,10 @@ function decodeNames(name: unknown, names: unknown): Pick<DropletCreation, 'name
   const list = names ?? [name];
   if (!Array.isArray(list)) return `names ${shown(names)} is not an array of strings.`;
   if (list.length > MAX_NAMES) return `names has ${list.length} entries; the maximum is ${MAX_NAMES}.`;
-  const texts = list.filter((one): one is string => typeof one === 'string' && one.length <= 255 && NAME.test(one));
   const field = names === undefined ? 'name' : 'names';
+  const long = list.find((one) => typeof one === 'string' && one.length > MAX_NAME);
+  if (long !== undefined) return `${field} ${shown(long)} has ${long.length} characters; the maximum is ${MAX_NAME}.`;
+  const texts = list.filter((one): one is string => typeof one === 'string' && NAME.test(one));
   const wrong = list.find((one) => !texts.includes(one));
   if (texts.length < list.length) {
     return `${field} ${shown(wrong)} is not a valid name: only letters, digits, . and - are allowed, with a letter or digit at both ends.`;
@@ -109,6 +112,7 @@ function isTags(value: unknown): boolean {
 
 /** Formats the value as JSON, cut at 80 characters. */
 function shown(value: unknown): string {
+  if (typeof value === 'string' && value.length > 80) return JSON.stringify(`${value.slice(0, 79)}…`);
   const text = JSON.stringify(value) ?? 'null';
   return text.length > 80 ? `${text.slice(0, 79)}…` : text;
 }

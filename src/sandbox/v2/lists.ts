@@ -1,4 +1,5 @@
 import type { HttpRequest } from '../http/request.ts';
+import { readyCluster } from '../ready-line.ts';
 import type { Cluster } from '../records.ts';
 import type { Service } from '../service.ts';
 import { type ApiHandler, type ApiReply, apiJsonReply, apiReply, notFound, readPathId } from './api.ts';
@@ -75,16 +76,16 @@ export const getDatabases: ApiHandler = (request, service, { account }) => {
 };
 
 /** The members and the engine names are those that clients of the public service read. */
-function clusterView(cluster: Cluster, { ready, planes }: Service): object {
-  const { uuid, name, engine, version } = cluster;
-  const registered = ready.clusters.find((one) => one.uuid === uuid);
-  const product = planes.planeOf(cluster)?.isValkey === true ? 'valkey' : engine;
+function clusterView(cluster: Cluster, { planes }: Service): object {
+  const plane = planes.planeOf(cluster);
+  const { uuid, name, engine, version, connection } = readyCluster(cluster, plane);
+  const product = plane?.isValkey === true ? 'valkey' : engine;
   return {
     id: uuid,
     name,
     engine: product === 'postgresql' ? 'pg' : product,
-    version: registered?.version ?? version,
+    version,
     status: 'online',
-    connection: { port: registered?.connection.port },
+    connection,
   };
 }

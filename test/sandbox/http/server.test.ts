@@ -139,6 +139,16 @@ describe('no input ends the process', () => {
     },
   );
 
+  it('more than 64 KiB of headers are 431 with a body', async () => {
+    const { ready } = await sandboxFor();
+    for (const origin of [ready.auth_url, ready.base_url]) {
+      const head = `GET /v2/droplets HTTP/1.1\r\nHost: ${new URL(origin).host}\r\nX-Long: ${'x'.repeat(70_000)}\r\n\r\n`;
+      const [status, body = ''] = (await sendBytes(origin, head)).split('\r\n\r\n');
+      expect(status).toMatch(/^HTTP\/1.1 431 /);
+      expect(JSON.parse(body)).toMatchObject({ id: 'header_fields_too_large' });
+    }
+  });
+
   it('a large body within the limit is accepted', async () => {
     const sandbox = await sandboxFor();
     const { access_token } = await tokenFor(sandbox);

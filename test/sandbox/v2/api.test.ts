@@ -120,7 +120,6 @@ describe('every response of the resource API', () => {
       '/v2//droplets',
       '/v2/Droplets',
       '/v2/x/../droplets',
-      '/v2/%64roplets',
       '/v1/oauth/token',
       '/_sandbox/clock',
     ]) {

@@ -93,6 +93,17 @@ describe('POST /v2/droplets', () => {
     expect(JSON.parse(answer.body).droplets).toHaveLength(1);
   });
 
+  it('a name of more than 255 letters is refused with its length', async () => {
+    const sandbox = await sandboxFor();
+    const { access_token } = await tokenFor(sandbox);
+    const body = { ...ATTRIBUTES, name: 'a'.repeat(256) };
+    const answer = await callApi(sandbox, access_token, 'POST', '/v2/droplets', body);
+    expect([answer.status, JSON.parse(answer.body).message]).toEqual([
+      422,
+      expect.stringMatching(/^name "a+…" has 256 /),
+    ]);
+  });
+
   it('an invalid name and more than ten names create nothing', async () => {
     const sandbox = await sandboxFor();
     const { access_token } = await tokenFor(sandbox);
