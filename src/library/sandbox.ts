@@ -66,8 +66,8 @@ function requireKnown(what: string, given: object, known: readonly string[]): vo
   const unknown = Object.keys(given).find((name) => !known.includes(name));
   if (unknown === undefined) return;
   const nearest = nearestWord(unknown, known);
-  const hint = nearest === undefined ? `; the members are ${known.join(', ')}` : `; did you mean "${nearest}"?`;
-  throw new TypeError(`${what} has the unknown member ${JSON.stringify(unknown)}${hint}`);
+  const meant = nearest === undefined ? `the members are ${known.join(', ')}` : `did you mean "${nearest}"?`;
+  throw new TypeError(`${what} has the unknown member ${JSON.stringify(unknown)}; ${meant}`);
 }
 
 function clockOf(clock: NonNullable<SandboxOptions['clock']>): SandboxDataClock {

@@ -6,11 +6,12 @@ import type { OptionSpec, ParsedArgs } from '../../cli/command.ts';
 import type { CommandIo } from '../../cli/command-io.ts';
 import type { OutputWriter } from '../../cli/output.ts';
 import { readInput, readUserFile } from '../../cli/user-file.ts';
-import { requireInteger } from '../../cli/values.ts';
+import { requireInteger, shortenInput } from '../../cli/values.ts';
 import { variableValue } from '../../config/settings.ts';
 import { blockedPorts } from '../../config/urls.ts';
 import type { HostSystem, ProcessEnvironment } from '../../platform/host.ts';
 import { isLoopbackListener, type PublicAddress, parsePublicAddress } from '../../sandbox/http/origin.ts';
+import { findRepeatedMember } from '../../sandbox/http/request.ts';
 import { requireCertificate } from '../../sandbox/http/server.ts';
 import type { ServerOptions } from '../../sandbox/sandbox.ts';
 
@@ -268,8 +269,11 @@ async function readData(stdin: HostSystem['stdin'], note: OutputWriter['note'], 
     readError: (reason) => usageError(`could not read ${what}: ${reason}`, 'pass a JSON file that you can read'),
     maxBytes: { bytes: MAX_DATA, hint: 'pass a smaller file' },
   });
-  const json = tryParseJson(content.toString('utf8'));
+  const text = content.toString('utf8');
+  const json = tryParseJson(text);
   if (!json.ok) throw dataError(file, `the text ${json.reason}`);
+  const repeated = findRepeatedMember(text);
+  if (repeated !== undefined) throw dataError(file, `an object has the member ${shortenInput(repeated)} twice`);
   return json.value;
 }
 

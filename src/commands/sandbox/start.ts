@@ -26,7 +26,12 @@ export const sandboxStart: CommandSpec<CommandContext> = {
       multiple: 'repeat',
       description: 'further callback URL of the first application (default: one on a free port)',
     },
-    { name: 'app', valueName: 'NAME=URL', multiple: 'repeat', description: 'application to register, or a further callback URL of it' },
+    {
+      name: 'app',
+      valueName: 'NAME=URL',
+      multiple: 'repeat',
+      description: 'application to register, or a further callback URL of it',
+    },
     {
       name: 'user',
       valueName: 'EMAIL',

@@ -1,4 +1,4 @@
-import { CliError, usageError } from '../../base/errors.ts';
+import { CliError } from '../../base/errors.ts';
 import { Secret } from '../../base/secret.ts';
 import { isLoopbackHost } from '../../platform/loopback-host.ts';
 import {
@@ -42,7 +42,7 @@ export function parseRedisSource(requested: RequestedSource): RequestedMigration
 
 /** Any file would be one of the machine that migrates. */
 function refuseFile(): never {
-  throw usageError('a source cannot name files of the service', 'give a source without a file');
+  throw new CliError('usage', 'a source cannot name files of the service');
 }
 
 /**

@@ -172,6 +172,26 @@ function repeatedKeys(text: string): readonly DuplicateKey[] {
     .map(([name, values]) => ({ name, equal: new Set(values).size === 1 }));
 }
 
+/** The name of the first member that an object of valid JSON has twice, at any depth. */
+export function findRepeatedMember(text: string): string | undefined {
+  /** The names of each open object; undefined for an open list. */
+  const open: (Set<string> | undefined)[] = [];
+  let names: Set<string> | undefined;
+  for (const [token] of text.matchAll(TOKEN)) {
+    if (token === '{') open.push(new Set());
+    else if (token === '[') open.push(undefined);
+    else if (token === '}' || token === ']') open.pop();
+    else if (token !== ',') {
+      const name: string = names === undefined ? '' : JSON.parse(token);
+      if (names?.has(name)) return name;
+      names?.add(name);
+    }
+    // A name stands after the brace of an object and after a comma in it, any other text is a value.
+    names = token === '{' || token === ',' ? open.at(-1) : undefined;
+  }
+  return undefined;
+}
+
 /** Returns the members of the outermost object of valid JSON, with each value as canonical JSON. */
 function members(text: string): readonly { readonly name: string; readonly value: string }[] {
   const found: { readonly name: string; readonly value: string }[] = [];

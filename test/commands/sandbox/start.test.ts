@@ -352,6 +352,7 @@ describe('sandbox start with own users and data', () => {
     ['no JSON', '{"people": [{"password": "hunter2"'],
     ['an unknown member', '{"people":[{"email":"a@b.c","pasword":"hunter2"}]}'],
     ['the same address twice', '{"people":[{"email":"a@b.c"},{"email":"A@b.c"}]}'],
+    ['a member twice', '{"people":[{"email":"a@b.c","teams":["a,b"]},{"email":"c@b.c","\\u0065mail":"d@b.c"}]}'],
     ['deep nesting', `{"people":${'['.repeat(5000)}${']'.repeat(5000)}}`],
   ])('is a usage error before anything starts: %s', async (_, content) => {
     const host = testHost();
