@@ -40,7 +40,11 @@ export function adminClient(send: HttpSender, adminUrl: string, adminToken: stri
         const isTls = error.kind === 'tls';
         throw new CliError(isTls ? 'tls' : 'unreachable', `could not reach the sandbox: ${error.message}`, {
           detail: adminUrl,
-          hint: error.hint ?? (isTls ? undefined : 'start a sandbox with `cloudctl sandbox start`'),
+          hint:
+            error.hint ??
+            (isTls
+              ? 'start the sandbox with a certificate that names its host, or with `--host` and a name of the certificate'
+              : 'start a sandbox with `cloudctl sandbox start`'),
         });
       }
     },

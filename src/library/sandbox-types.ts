@@ -32,7 +32,12 @@ export interface SandboxOptions {
 /** The JSON that `cloudctl sandbox snapshot` writes. */
 export interface SandboxSnapshot {
   readonly format: string;
-  readonly [member: string]: unknown;
+  readonly version: number;
+  readonly taken_at: string;
+  readonly now: number;
+  readonly digest?: string;
+  readonly seed: object;
+  readonly world: object;
 }
 
 /** A running sandbox: an OAuth 2.0 authorization server and the v2 resource API, each with an origin of its own. */

@@ -7,7 +7,7 @@ import type { World } from '../sandbox/world.ts';
 import { createSandboxTokenOperations, findPersonInTeam } from './sandbox-tokens.ts';
 import type { Sandbox, SandboxConsent, SandboxOptions } from './sandbox-types.ts';
 
-export { SandboxDataError } from '../sandbox/data.ts';
+export { SandboxDataError } from '../sandbox/data-types.ts';
 export type * from './sandbox-types.ts';
 
 /** Starts a sandbox. Rejects with an Error that has the `code` of the system (such as `EADDRINUSE`) when it cannot listen. */

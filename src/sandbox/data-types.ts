@@ -1,4 +1,4 @@
-// What callers of `--data` and of `startSandbox({ data })` write. src/library exports these types, so this file imports nothing.
+// What callers of `--data` and of `startSandbox({ data })` write and catch. src/library exports these types, so this file imports nothing.
 
 /**
  * What a sandbox contains at its start (schemas/sandbox-data-1.json). A part that is absent is that of a sandbox without
@@ -70,4 +70,9 @@ export interface SandboxDataClock {
   /** The time at the start and after a reset, in ISO 8601 with a time zone, from 1970 to 9998 (default: that of this machine). */
   readonly startAt?: string;
   readonly isFrozen?: boolean;
+}
+
+/** The message names the place in the data as a JSON path, and contains no value that may be a secret. */
+export class SandboxDataError extends Error {
+  override readonly name = 'SandboxDataError';
 }

@@ -1,10 +1,11 @@
-import type {
-  SandboxData,
-  SandboxDataApplication,
-  SandboxDataClock,
-  SandboxDataCluster,
-  SandboxDataDroplet,
-  SandboxDataPerson,
+import {
+  type SandboxData,
+  type SandboxDataApplication,
+  type SandboxDataClock,
+  type SandboxDataCluster,
+  type SandboxDataDroplet,
+  SandboxDataError,
+  type SandboxDataPerson,
 } from './data-types.ts';
 import { findFreePorts } from './http/server.ts';
 import { type Random, randomString, randomUuid, seededRandom } from './random.ts';
@@ -35,11 +36,6 @@ import type { ServerIdentity } from './state/saved-state.ts';
 import { decodeSnapshot, SNAPSHOT_FORMAT, type Snapshot } from './state/snapshot.ts';
 import { settleDroplet } from './v2/droplet-creation.ts';
 import { parseDuration } from './virtual-clock.ts';
-
-/** The message names the place in the data as a JSON path, and contains no value that may be a secret. */
-export class SandboxDataError extends Error {
-  override readonly name = 'SandboxDataError';
-}
 
 /** Data whose members have the right form and refer to each other; or a snapshot. Throws a SandboxDataError. */
 export function readData(value: unknown): SandboxData | Snapshot {

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { bodyLimit, resetSandbox, setConsentMode } from './admin.ts';
 import { type ClusterMigrator, type ClusterServer, createMigrator } from './cluster-migrator.ts';
-import { createSeed, extendSeed, readData, requireOptions, SandboxDataError } from './data.ts';
-import type { SandboxDataClock } from './data-types.ts';
+import { createSeed, extendSeed, readData, requireOptions } from './data.ts';
+import { type SandboxDataClock, SandboxDataError } from './data-types.ts';
 import { createFaultList, type FaultList } from './faults/fault-list.ts';
 import { handleRequest, type OriginHandlers } from './handle-request.ts';
 import { isLoopbackListener, type PublicAddress, type ServerOrigin } from './http/origin.ts';

@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { type CliError, usageError } from '../../base/errors.ts';
 import { tryParseJson } from '../../base/json.ts';
@@ -12,7 +13,7 @@ import { blockedPorts } from '../../config/urls.ts';
 import type { HostSystem, ProcessEnvironment } from '../../platform/host.ts';
 import { isLoopbackListener, type PublicAddress, parsePublicAddress } from '../../sandbox/http/origin.ts';
 import { findRepeatedMember } from '../../sandbox/http/request.ts';
-import { requireCertificate } from '../../sandbox/http/server.ts';
+import { requireCertificate, type TlsCertificate } from '../../sandbox/http/server.ts';
 import type { ServerOptions } from '../../sandbox/sandbox.ts';
 
 /** The options of `sandbox start` that determine its addresses. */
@@ -133,6 +134,23 @@ function readCertificate(args: ParsedArgs): ListenOptions['tls'] {
     );
   }
   return tls;
+}
+
+/** The warning about a certificate that does not name the host of the URLs; undefined when it does. */
+export function certificateWarning({ cert }: TlsCertificate, url: string): string | undefined {
+  const host = new URL(url).hostname.replace(/^\[(.*)\]$/, '$1');
+  const certificate = new X509Certificate(cert);
+  if ((isIP(host) === 0 ? certificate.checkHost(host) : certificate.checkIP(host)) !== undefined) return undefined;
+  const names = sanitizeLine(certificate.subjectAltName ?? certificate.subject);
+  const remedy =
+    certificate.checkHost('localhost') === undefined ? '' : '; with `--host localhost` the URLs have its name';
+  return `clients refuse the certificate of --tls-cert, which does not name ${host}: it names ${names}${remedy}`;
+}
+
+/** Whether a client that trusts the file of the certificate trusts the certificate: the file has a root. */
+export function isOwnRoot({ cert }: TlsCertificate): boolean {
+  const all = cert.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
+  return all.map((pem) => new X509Certificate(pem)).some((one) => one.checkIssued(one));
 }
 
 function readPem(option: string, file: string): string {

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { CliError, usageError } from '../../base/errors.ts';
 import { sanitizeLine } from '../../base/sanitize.ts';
 import { storageError } from '../../base/storage-error.ts';
@@ -7,11 +8,11 @@ import { wrapForTerminal } from '../../cli/text.ts';
 import { forgetSandbox, placeOf, type SandboxPlace } from '../../config/sandboxes.ts';
 import { parseCallbackUrl, parseOrigin } from '../../config/urls.ts';
 import type { CommandContext } from '../../context.ts';
-import { SandboxDataError } from '../../sandbox/data.ts';
+import { SandboxDataError } from '../../sandbox/data-types.ts';
 import { type SandboxServers, type ServerOptions, startServers } from '../../sandbox/sandbox.ts';
 import { SandboxStateFolderError } from '../../sandbox/state/journal.ts';
 import { forgetEnded, recordStart, returnProfile, takeProfile } from './record.ts';
-import { dataError, listenOptions, startOptions } from './start-options.ts';
+import { certificateWarning, dataError, isOwnRoot, listenOptions, startOptions } from './start-options.ts';
 
 type SandboxReady = SandboxServers['ready'];
 
@@ -90,25 +91,27 @@ export const sandboxStart: CommandSpec<CommandContext> = {
     { text: 'Keep users, tokens and droplets between starts', command: 'cloudctl sandbox start --state DIR' },
   ],
   run: async (context, args) => {
+    const { host, output } = context;
     const { options, warnings } = await startOptions(context, args);
     const sandbox = await startServers(options).catch((error: unknown) => {
       throw error instanceof SandboxDataError
         ? dataError(args.value('data'), error.message)
         : startError(error, options);
     });
-    for (const warning of warnings) await context.output.warn(warning);
+    for (const warning of warnings) await output.warn(warning);
     const { ready } = sandbox;
+    const mismatch = options.tls === undefined ? undefined : certificateWarning(options.tls, ready.auth_url);
+    if (mismatch !== undefined) await output.warn(mismatch);
     // Commands on this machine reach the admin API without resolving the public name.
     const place = placeOf({ ...ready, admin_url: sandbox.localAdminUrl });
     const hasProfile = !args.has('no-profile') && parseOrigin(ready.auth_url).ok;
-    const { host, output } = context;
     let isRecorded = false;
     let earlier: Awaited<ReturnType<typeof takeProfile>>;
     let deaf = (): void => {};
-    const stopped = new Promise<void>((resolve) => {
+    const stopped = new Promise<void>((end) => {
       deaf = host.signals.listen(() => {
         deaf();
-        resolve();
+        end();
       });
     });
     try {
@@ -118,10 +121,20 @@ export const sandboxStart: CommandSpec<CommandContext> = {
       if (hasProfile && place.callback_url === undefined) await output.warn(callbackWarning(ready));
       isRecorded = recordStart(context, place, !hasProfile);
       const { isTTY, columns } = host.stdout;
+      const certificate = options.tls !== undefined && isOwnRoot(options.tls) ? args.value('tls-cert') : undefined;
+      const trust = certificate === undefined ? '' : `SSL_CERT_FILE=${quoteShellArg(resolve(certificate))} `;
+      const program = `${trust}cloudctl`;
       await output.text(
         output.format === 'json' || output.format === 'ndjson'
           ? JSON.stringify(ready)
-          : await wrapForTerminal(startText(ready, place, hasProfile, options), isTTY ? columns : undefined),
+          : await wrapForTerminal(
+              startText(
+                ready,
+                hasProfile || options.publicName === undefined ? tryCommands(ready, place, program) : [],
+                options,
+              ),
+              isTTY ? columns : undefined,
+            ),
       );
       if (sandbox.notice !== undefined) await output.warn(sandbox.notice);
       await output.note('The sandbox runs until Ctrl-C.');
@@ -206,26 +219,26 @@ function callbackWarning({ callback_url: url }: SandboxReady): string {
   return `the profile "sandbox" has no callback URL, so that it cannot be used for a login: ${url} is ${parsed.ok ? '' : parsed.reason}`;
 }
 
-function tryCommands({ users }: SandboxReady, { callback_url: callbackUrl }: SandboxPlace): readonly string[] {
+/** @param program how another terminal calls this program, so that it trusts the sandbox */
+function tryCommands(
+  { users }: SandboxReady,
+  { callback_url: callbackUrl }: SandboxPlace,
+  program: string,
+): readonly string[] {
   const user = quoteShellArg(users[0]?.email ?? '');
   return [
     ...(callbackUrl === undefined
       ? [
           'Try in another terminal, with a token: no callback URL of the first application can be received here',
-          `  export CLOUDCTL_ACCESS_TOKEN="$(cloudctl sandbox token --user ${user} --scope 'read write')"`,
+          `  export CLOUDCTL_ACCESS_TOKEN="$(${program} sandbox token --user ${user} --scope 'read write')"`,
         ]
-      : ['Try in another terminal', '  cloudctl --profile sandbox auth login']),
-    '  cloudctl --profile sandbox droplets list',
-    '  cloudctl --profile sandbox db list',
+      : ['Try in another terminal', `  ${program} --profile sandbox auth login`]),
+    `  ${program} --profile sandbox droplets list`,
+    `  ${program} --profile sandbox db list`,
   ];
 }
 
-function startText(
-  ready: SandboxReady,
-  place: SandboxPlace,
-  hasProfile: boolean,
-  { publicName }: ServerOptions,
-): string {
+function startText(ready: SandboxReady, commands: readonly string[], { publicName }: ServerOptions): string {
   const people = ready.users.map(({ email, password, teams }) => [
     `  ${email}`,
     `password ${password}`,
@@ -259,6 +272,6 @@ function startText(
     ...(clusters.length === 0
       ? []
       : [`Database clusters${owners.length === 1 ? ` of ${owners[0]}` : ''}`, ...alignCells(clusters)]),
-    ...(hasProfile || publicName === undefined ? tryCommands(ready, place) : []),
+    ...commands,
   ].join('\n');
 }

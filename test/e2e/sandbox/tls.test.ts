@@ -1,8 +1,10 @@
-import { chmodSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { runCloudctl, startCloudctl } from '../../commands/run-cloudctl.ts';
 import { run } from '../../fixtures/cli.ts';
 import { type Folders, makeFolders } from '../../fixtures/folders.ts';
+import { testHost } from '../../fixtures/host.ts';
 import { logIn } from '../../fixtures/login.ts';
 import { startSandbox } from '../../fixtures/sandbox.ts';
 import { makeCertificates } from '../../platform/certificates.ts';
@@ -65,6 +67,34 @@ describe('a sandbox with --tls-cert and --tls-key', { timeout: 120_000 }, () => 
       expect(await count()).toBe(before);
     } finally {
       await sandbox.stop();
+    }
+  });
+
+  test('shows commands that trust a certificate with its root, and warns of one for another name', async () => {
+    const { ca, cert, elsewhere, key } = makeCertificates();
+    const host = testHost();
+    mkdirSync(host.folders.state, { recursive: true });
+    const write = (name: string, text: string): string => {
+      writeFileSync(join(host.folders.state, name), text);
+      return join(host.folders.state, name);
+    };
+    const [keyFile, caFile] = [write('key.pem', key), write('ca.pem', ca)];
+    for (const [pem, isNamed, hasRoot] of [
+      [cert, true, false],
+      [cert + ca, true, true],
+      [elsewhere, false, false],
+    ] as const) {
+      const certFile = write('cert.pem', pem);
+      const running = startCloudctl(host, ['sandbox', 'start', '--tls-cert', certFile, '--tls-key', keyFile]);
+      await running.waitForOutput(/until Ctrl-C/);
+      expect(running.host.out().includes(`  SSL_CERT_FILE=${certFile} cloudctl `)).toBe(hasRoot);
+      expect(running.host.err().includes('warning: ')).toBe(!isNamed);
+      const trusting = testHost({ beside: host, env: { SSL_CERT_FILE: hasRoot ? certFile : caFile } });
+      const ran = await runCloudctl(trusting, ['sandbox', 'clock', '-o', 'json']);
+      expect(ran.code).toBe(isNamed ? 0 : 6);
+      if (!isNamed) expect(ran.error().hint).toContain('--host');
+      running.host.signal('SIGINT');
+      await running.ended;
     }
   });
 });
