@@ -220,6 +220,64 @@ export const rowIdentityCases: readonly PostgresCase[] = [
     app: ["INSERT INTO other VALUES (3, 'c')"],
   },
   {
+    name: 'without a key: a function deletes rows of the table that it is told',
+    verdict: 'continuous',
+    unproven: ['replica-identity'],
+    differs: changesLater,
+    setup: [
+      'CREATE TABLE log (k int, t text)',
+      "INSERT INTO log VALUES (1, 'a'), (2, 'b')",
+      `CREATE FUNCTION purge(tab regclass, n int) RETURNS void LANGUAGE plpgsql AS $$BEGIN
+        EXECUTE format('DELETE FROM %s WHERE k = $1', tab) USING n;
+      END$$`,
+    ],
+    quiet: ['log'],
+    app: ["SELECT purge('log', 1)"],
+  },
+  {
+    name: 'without a key: a function upserts rows of an empty table that has a unique index',
+    verdict: 'continuous',
+    unproven: ['replica-identity'],
+    differs: changesLater,
+    setup: [
+      'CREATE TABLE log (k int UNIQUE, t text)',
+      `CREATE FUNCTION note(int, text) RETURNS void LANGUAGE sql AS $$
+        INSERT INTO public.log VALUES ($1, $2) ON CONFLICT (k) DO UPDATE SET t = $2
+      $$`,
+    ],
+    empty: true,
+    quiet: ['log'],
+    app: ["SELECT note(1, 'a')"],
+  },
+  {
+    name: 'without a key: functions that compose statements for other tables, or that add rows',
+    verdict: 'continuous',
+    setup: [
+      'CREATE TABLE log (k int, t text)',
+      'CREATE TABLE other_1 (k int PRIMARY KEY, t text)',
+      "INSERT INTO other_1 VALUES (1, 'a'), (2, 'b'), (3, 'c')",
+      `CREATE FUNCTION change(n int) RETURNS void LANGUAGE plpgsql AS $$BEGIN
+        EXECUTE 'UPDATE other_' || n || $q$ SET t = 'z' WHERE k = 1$q$;
+        EXECUTE format('DELETE FROM %I WHERE t <> %L AND k = 3', 'other_1', 'log');
+        EXECUTE format('INSERT INTO %I VALUES (3, NULL)', 'log');
+        RAISE NOTICE 'DELETE FROM % done', 'log';
+      END$$`,
+    ],
+    quiet: ['log'],
+    app: ['SELECT change(1)'],
+  },
+  {
+    name: 'a TRUNCATE by a function, of a table that it is told and a partitioned table refers to',
+    verdict: 'continuous',
+    unproven: ['partitions'],
+    differs: truncatesLater,
+    setup: [
+      ...partitionedChild,
+      "CREATE FUNCTION empty(tab regclass) RETURNS void LANGUAGE plpgsql AS $$BEGIN EXECUTE 'TRUNCATE ' || tab || ' CASCADE'; END$$",
+    ],
+    app: ["SELECT empty('ref')", 'INSERT INTO ref VALUES (7)'],
+  },
+  {
     name: 'a TRUNCATE by a function of what a partitioned table refers to',
     verdict: 'continuous',
     unproven: ['partitions'],
@@ -313,6 +371,33 @@ export const rowIdentityCases: readonly PostgresCase[] = [
         AS $$SELECT (date '2026-03-01' + nextval('months') * interval '1 month')::date$$`,
     ],
     app: ['INSERT INTO m (at, v) VALUES (next_month(), 3)'],
+  },
+  {
+    name: 'DDL in a function: SELECT INTO in SQL',
+    verdict: 'continuous',
+    unproven: ['ddl-activity'],
+    differs: altersLater,
+    setup: [
+      'CREATE TABLE t (id int PRIMARY KEY, n int)',
+      'INSERT INTO t SELECT n, n FROM generate_series(1, 20) n',
+      'CREATE FUNCTION keep() RETURNS void LANGUAGE sql AS $$SELECT * INTO kept FROM t; SELECT NULL$$',
+    ],
+    app: ['SELECT keep()'],
+  },
+  {
+    name: 'DDL in a function: SELECT INTO of temporary tables and of variables',
+    verdict: 'continuous',
+    setup: [
+      'CREATE TABLE t (id int PRIMARY KEY, n int)',
+      'INSERT INTO t SELECT n, n FROM generate_series(1, 20) n',
+      'CREATE FUNCTION keep() RETURNS void LANGUAGE sql AS $$SELECT * INTO TEMP kept FROM t; SELECT NULL$$',
+      `CREATE FUNCTION total() RETURNS int LANGUAGE plpgsql AS $$DECLARE v int; BEGIN
+        SELECT sum(n) INTO v FROM t;
+        EXECUTE 'SELECT count(*) FROM t' INTO v;
+        RETURN v;
+      END$$`,
+    ],
+    app: ['SELECT keep(), total()'],
   },
   {
     name: 'DDL in a function: the schema of a new tenant',

@@ -2,7 +2,7 @@ import { firstNormalOid } from '../../../../postgresql/catalog-oids.ts';
 import { decodeText } from '../../../../postgresql/rows.ts';
 import { isSqlKeyword, isSqlSymbol, type SqlToken, tokenizeBody } from '../function-body/tokenize.ts';
 import type { PostgresqlQuery } from '../query.ts';
-import { tableList } from './body-statements.ts';
+import { executedTexts, isStart, tableList } from './body-statements.ts';
 import { isNotMemberSql } from './catalog-predicates.ts';
 import { featureCondition } from './database-overview.ts';
 
@@ -35,20 +35,22 @@ export const bodyDdlQuery: PostgresqlQuery<readonly BodyDdl[]> = {
   when: featureCondition('functions'),
   // A body of the SQL standard contains no DDL.
   sql: () => `
-    SELECT p.oid::regprocedure::text AS signature, p.prosrc AS body, t.relation
+    SELECT p.oid::regprocedure::text AS signature, p.prosrc AS body, l.lanname, t.relation
     FROM pg_proc p
     JOIN pg_language l ON l.oid = p.prolang
     LEFT JOIN (${triggers}) t ON t.tgfoid = p.oid
     WHERE p.oid >= '${firstNormalOid}'
       AND l.lanname IN ('sql', 'plpgsql')
       AND ${isNotMemberSql('pg_proc', 'p.oid')}
-      AND p.prosrc ~* '\\m(create|drop|alter)\\M'
-      AND p.prosrc ~* '\\m(table|schema|type|domain|sequence)\\M'
+      AND (
+        (p.prosrc ~* '\\m(create|drop|alter)\\M' AND p.prosrc ~* '\\m(table|schema|type|domain|sequence)\\M')
+          OR (l.lanname = 'sql' AND p.prosrc ~* '\\mselect\\M.*\\minto\\M')
+      )
     ORDER BY t.relation IS NULL, 1
   `,
   decode: (rows) =>
     rows.flatMap((row) => {
-      const found = lastingDdl(decodeText(row, 'body'));
+      const found = lastingDdl(decodeText(row, 'body'), row.lanname === 'sql' ? 'sql' : 'plpgsql');
       if (found.length === 0) return [];
       return [
         {
@@ -75,121 +77,65 @@ interface Ddl {
 }
 
 /** The DDL of a body without that of tables which the body itself creates as temporary or unlogged. */
-function lastingDdl(body: string): readonly Ddl[] {
-  const all = readDdl(body, true);
+function lastingDdl(body: string, language: 'sql' | 'plpgsql'): readonly Ddl[] {
+  const all = readDdl(body, language);
   const passing = new Set(all.filter((one) => one.passing).flatMap(({ names }) => names));
   return all.filter(
-    (one) => !one.passing && (one.verb === 'create' || one.logs || !one.names.every((name) => passing.has(name))),
+    (one) => !one.passing && (creating.includes(one.verb) || one.logs || !one.names.every((name) => passing.has(name))),
   );
 }
+
+const creating = ['create', 'select'];
 
 /** A function, and a DO in it, and a DO in that. */
 const maxDepth = 3;
 
-/**
- * The DDL of a body, also in the strings that it executes. A string may be kept in a variable first, so it counts if the
- * body has an EXECUTE and the string is no argument of a statement such as RAISE.
- */
-function readDdl(text: string, isBody: boolean, depth = 0): readonly Ddl[] {
+/** The DDL of a body, also in the strings that it executes. */
+function readDdl(text: string, language: 'sql' | 'plpgsql', isBody = true, depth = 0): readonly Ddl[] {
   const tokens = tokenizeBody(text);
-  const executes = isBody && tokens.some((token) => isSqlKeyword(token, 'execute'));
-  const found: Ddl[] = [];
-  let start = 0;
-  for (let at = 0; at < tokens.length; at += 1) {
-    if (isStart(tokens, at)) start = at;
-    const token = tokens[at];
-    if (token?.kind !== 'string') {
-      const one = start === at ? statementAt(tokens, at) : undefined;
-      if (one !== undefined) found.push(one);
-    } else if (depth < maxDepth && isSqlKeyword(tokens[start], 'do')) {
-      found.push(...readDdl(token.text, true, depth + 1));
-    } else if (depth < maxDepth && executes && !notExecuted.some((word) => isSqlKeyword(tokens[start], word))) {
-      const composed = composeAt(tokens, at);
-      found.push(...readDdl(composed.text, false, depth + 1));
-      at = composed.end - 1;
-    }
-  }
-  return found;
-}
-
-const notExecuted = ['raise', 'insert', 'update', 'comment', 'if'];
-
-function isStart(tokens: readonly SqlToken[], at: number): boolean {
-  const before = tokens[at - 1];
-  if (before === undefined || isSqlSymbol(before, ';') || isSqlSymbol(before, '>>')) return true;
-  return before.kind === 'word' && !before.quoted && opening.has(before.text);
-}
-
-const opening: ReadonlySet<string> = new Set(['begin', 'then', 'else', 'loop']);
-
-/**
- * The text of a string at a position with the strings that follow after `||` or in concat(), and where that ends. Expressions between
- * them, and arguments of format(), become names.
- */
-function composeAt(tokens: readonly SqlToken[], from: number): { readonly text: string; readonly end: number } {
-  const isCallOf = (name: string) => isSqlSymbol(tokens[from - 1], '(') && isSqlKeyword(tokens[from - 2], name);
-  const parts = splitAt(tokens, from, isCallOf('concat') ? ',' : '||');
-  const text = parts.found.map((part) => {
-    const [first, ...more] = part;
-    return first?.kind === 'string' && more.length === 0 ? first.text : nameOf(part);
+  const found = tokens.flatMap((_, at): readonly Ddl[] => {
+    const one = isStart(tokens, at) ? statementAt(tokens, at) : undefined;
+    return [one ?? (language === 'sql' ? selectIntoAt(tokens, at) : undefined) ?? []].flat();
   });
-  if (!isCallOf('format') || !isSqlSymbol(tokens[parts.end], ',')) return { text: text.join(''), end: parts.end };
-  // The arguments are not read again, because a body may be hostile: calls of format() in each other.
-  const values = splitAt(tokens, parts.end + 1, ',');
-  let next = 0;
-  const filled = text.join('').replace(placeholder, (_, position: string | undefined) => {
-    next = position === undefined ? next + 1 : Number(position);
-    return nameOf(values.found[next - 1] ?? []);
-  });
-  return { text: filled, end: values.end };
+  if (depth === maxDepth) return found;
+  const executed = executedTexts(tokens, isBody);
+  return [...found, ...executed.flatMap((one) => readDdl(one.text, 'plpgsql', one.isBody, depth + 1))];
 }
 
-/** https://www.postgresql.org/docs/current/functions-string.html#FUNCTIONS-STRING-FORMAT */
-const placeholder = /%(?:(\d+)\$)?-?\d*[sIL]/g;
-
-/** Short, because a format may repeat an argument. */
-function nameOf(tokens: readonly SqlToken[]): string {
-  return `_${tokens
-    .slice(0, 20)
-    .map(({ text }) => text.slice(0, 20).replace(/\W/g, ''))
-    .join('')}_`;
-}
-
-/** The parts of an expression between separators that stand in no parentheses, and where it ends. */
-function splitAt(
-  tokens: readonly SqlToken[],
-  from: number,
-  separator: string,
-): { readonly found: readonly (readonly SqlToken[])[]; readonly end: number } {
-  let part: SqlToken[] = [];
-  const found = [part];
+/** In SQL SELECT … INTO creates a table; in PL/pgSQL it assigns variables, and EXECUTE refuses it. */
+function selectIntoAt(tokens: readonly SqlToken[], from: number): Ddl | undefined {
+  const isSelect = isSqlKeyword(tokens[from], 'select') || isSqlKeyword(tokens[from], 'with');
+  const isFirst = from === 0 || isSqlSymbol(tokens[from - 1], ';');
+  if (!isSelect || !isFirst) return undefined;
   let depth = 0;
-  let at = from;
-  for (; at < tokens.length; at += 1) {
-    const token = tokens[at];
-    if (token === undefined || isSqlSymbol(token, ';')) break;
-    if (depth === 0) {
-      if (isSqlSymbol(token, ')') || ending.some((word) => isSqlKeyword(token, word))) break;
-      if (isSqlSymbol(token, separator)) {
-        part = [];
-        found.push(part);
-        continue;
-      }
-      if (isSqlSymbol(token, ',')) break;
-    }
-    if (isSqlSymbol(token, '(')) depth += 1;
-    if (isSqlSymbol(token, ')')) depth -= 1;
-    part.push(token);
+  for (let at = from; at < tokens.length && !isSqlSymbol(tokens[at], ';'); at += 1) {
+    if (isSqlSymbol(tokens[at], '(')) depth += 1;
+    if (isSqlSymbol(tokens[at], ')')) depth -= 1;
+    if (depth > 0 || !isSqlKeyword(tokens[at], 'into')) continue;
+    if (isSqlKeyword(tokens[at - 1], 'insert') || isSqlKeyword(tokens[at - 1], 'merge')) return undefined;
+    const [kindAt, passing] = skip(tokens, at + 1, lifetimes);
+    const [name] = tableList(tokens, skip(tokens, kindAt, ['table'])[0]);
+    const isTemporary = name?.[0]?.startsWith('pg_temp') === true;
+    return name === undefined
+      ? undefined
+      : {
+          verb: 'select',
+          kind: 'into',
+          names: name.slice(-1),
+          passing: passing || isTemporary,
+          logs: false,
+          partition: false,
+        };
   }
-  return { found, end: at };
+  return undefined;
 }
 
-const ending = ['using', 'into', 'then', 'loop', 'end'];
+const lifetimes = ['global', 'local', 'temp', 'temporary', 'unlogged'];
 
 function statementAt(tokens: readonly SqlToken[], from: number): Ddl | undefined {
   const verb = ['create', 'drop', 'alter'].find((word) => isSqlKeyword(tokens[from], word));
   if (verb === undefined) return undefined;
-  const [kindAt, isPassing] = skip(tokens, from + 1, ['global', 'local', 'temp', 'temporary', 'unlogged']);
+  const [kindAt, isPassing] = skip(tokens, from + 1, lifetimes);
   const kind = ['table', 'schema', 'type', 'domain', 'sequence'].find((word) => isSqlKeyword(tokens[kindAt], word));
   if (kind === undefined) return undefined;
   const [nameAt] = skip(tokens, kindAt + 1, ['if', 'not', 'exists', 'only']);

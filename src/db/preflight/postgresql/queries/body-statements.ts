@@ -9,8 +9,8 @@ import { featureCondition } from './database-overview.ts';
 export interface BodyStatement {
   /** The signature of the function, qualified. */
   readonly by: string;
-  readonly verb: 'update' | 'delete' | 'merge' | 'truncate';
-  /** The table, not quoted: with its schema, or its name alone. */
+  readonly verb: 'update' | 'delete' | 'merge' | 'upsert' | 'truncate';
+  /** The table, not quoted: with its schema, or its name alone. A part that EXECUTE composes has `unknownPart`. */
   readonly table: readonly string[];
 }
 
@@ -37,40 +37,74 @@ export const bodyStatementsQuery: PostgresqlQuery<readonly BodyStatement[]> = {
   decode: (rows) =>
     rows.flatMap((row) => {
       const by = decodeText(row, 'signature');
-      return findStatements(decodeText(row, 'body')).map((found) => ({ by, ...found }));
+      const found = new Map(findStatements(decodeText(row, 'body')).map((one) => [JSON.stringify(one), one]));
+      return [...found.values()].map((one) => ({ by, ...one }));
     }),
   absent: [],
 };
 
 /**
  * Returns a function that finds the statements that may name a table, whose name is quoted and qualified. A database may
- * have a hundred thousand tables and as many functions, so statements are looked up by the last part of the name.
+ * have a hundred thousand tables and as many functions, so statements are looked up by the last part of the name, or by
+ * its constant beginning and the schema; of those with the same beginning a few are enough.
  */
 export function statementsByTable(all: readonly BodyStatement[]): (name: string) => readonly BodyStatement[] {
-  const byName = new Map<string | undefined, BodyStatement[]>();
+  const byName = new Map<string, BodyStatement[]>();
   for (const one of all) {
-    const name = one.table.at(-1);
-    const known = byName.get(name);
-    if (known === undefined) byName.set(name, [one]);
-    else known.push(one);
+    const last = one.table.at(-1) ?? '';
+    const schema = one.table.at(-2) ?? '';
+    const beginning = beginningOf(last);
+    const key =
+      beginning === undefined ? last : beginningKey(beginningOf(schema) === undefined ? schema : '', beginning);
+    const known = byName.get(key);
+    if (known === undefined) byName.set(key, [one]);
+    else if (beginning === undefined || known.length < fewStatements) known.push(one);
   }
   return (name) => {
     const parts = byName.size === 0 ? [] : qualifiedNameAt(tokenizeBody(name), 0);
-    const found = byName.get(parts.at(-1)) ?? [];
-    return found.filter(({ table }) => table.every((part, at) => part === parts[parts.length - table.length + at]));
+    const last = parts.at(-1) ?? '';
+    const found = (byName.get(last) ?? []).filter(({ table }) =>
+      table.every((part, at) => {
+        const named = parts[parts.length - table.length + at];
+        const beginning = beginningOf(part);
+        return beginning === undefined ? part === named : named?.startsWith(beginning) === true;
+      }),
+    );
+    const schemas = byName.size === 0 ? [] : ['', parts.at(-2) ?? ''];
+    const beginnings = Array.from({ length: last.length + 1 }, (_, length) => last.slice(0, length));
+    const composed = schemas.flatMap((schema) =>
+      beginnings.flatMap((beginning) => byName.get(beginningKey(schema, beginning)) ?? []),
+    );
+    return composed.length === 0 ? found : [...found, ...composed];
   };
+}
+
+const fewStatements = 20;
+
+function beginningKey(schema: string, beginning: string): string {
+  return `${schema}${unknownPart}${beginning}`;
+}
+
+/** The text before the expression in a name that is composed; undefined for another name. */
+function beginningOf(name = ''): string | undefined {
+  const at = name.indexOf(unknownPart);
+  return at < 0 ? undefined : name.slice(0, at);
 }
 
 type Statement = Omit<BodyStatement, 'by'>;
 
-/** The statements of a body, also those in the string constants of EXECUTE. */
-function findStatements(body: string, depth = 0): readonly Statement[] {
-  const tokens = tokenizeBody(body);
-  return tokens.flatMap((token, at): readonly Statement[] => {
-    if (token.kind === 'string') return depth > 1 ? [] : findStatements(token.text, depth + 1);
+/** The statements of a body, also those in its strings, and in the texts that EXECUTE composes of them. */
+function findStatements(text: string, isBody = true, depth = 0): readonly Statement[] {
+  const tokens = tokenizeBody(text);
+  let added: readonly string[] | undefined;
+  const found = tokens.flatMap((token, at): readonly Statement[] => {
+    if (token.kind === 'string') return depth > 1 ? [] : findStatements(token.text, false, depth + 1);
     if (isSqlKeyword(token, 'truncate')) {
       return tableList(tokens, afterWords(tokens, at + 1, ['table'])).map((table) => ({ verb: 'truncate', table }));
     }
+    if (isSqlKeyword(token, 'insert') && isSqlKeyword(tokens[at + 1], 'into')) [added] = tableList(tokens, at + 2);
+    if (isSqlKeyword(token, 'do') && isSqlKeyword(tokens[at + 1], 'update') && added !== undefined)
+      return [{ verb: 'upsert', table: added }];
     for (const [verb, next] of verbs) {
       if (!isSqlKeyword(token, verb) || (next !== undefined && !isSqlKeyword(tokens[at + 1], next))) continue;
       const [table] = tableList(tokens, next === undefined ? at + 1 : at + 2);
@@ -79,6 +113,8 @@ function findStatements(body: string, depth = 0): readonly Statement[] {
     }
     return [];
   });
+  if (depth > 1) return found;
+  return [...found, ...executedTexts(tokens, isBody).flatMap((one) => findStatements(one.text, one.isBody, depth + 1))];
 }
 
 const verbs = [
@@ -107,3 +143,110 @@ export function tableList(tokens: readonly SqlToken[], from: number): readonly (
     if (!isSqlSymbol(tokens[at], ',')) return tables;
   }
 }
+
+/**
+ * The texts that a body executes: DO, and the strings of a body with an EXECUTE, unless they are arguments of a statement
+ * such as RAISE. A string may be kept in a variable first.
+ */
+export function executedTexts(
+  tokens: readonly SqlToken[],
+  isBody: boolean,
+): readonly { readonly text: string; readonly isBody: boolean }[] {
+  const executes = isBody && tokens.some((token) => isSqlKeyword(token, 'execute'));
+  const found: { readonly text: string; readonly isBody: boolean }[] = [];
+  let start = 0;
+  for (let at = 0; at < tokens.length; at += 1) {
+    if (isStart(tokens, at)) start = at;
+    const token = tokens[at];
+    if (token?.kind !== 'string') continue;
+    if (isSqlKeyword(tokens[start], 'do')) found.push({ text: token.text, isBody: true });
+    else if (executes && !notExecuted.some((word) => isSqlKeyword(tokens[start], word))) {
+      const composed = composeAt(tokens, at);
+      found.push({ text: composed.text, isBody: false });
+      at = composed.end - 1;
+    }
+  }
+  return found;
+}
+
+const notExecuted = ['raise', 'insert', 'update', 'comment', 'if'];
+
+/** Whether a statement begins at a token. */
+export function isStart(tokens: readonly SqlToken[], at: number): boolean {
+  const before = tokens[at - 1];
+  if (before === undefined || isSqlSymbol(before, ';') || isSqlSymbol(before, '>>')) return true;
+  return before.kind === 'word' && !before.quoted && opening.has(before.text);
+}
+
+const opening: ReadonlySet<string> = new Set(['begin', 'then', 'else', 'loop']);
+
+/**
+ * The text of a string at a position with the strings that follow after `||` or in concat(), and where that ends. Expressions
+ * between them, and arguments of format(), become names that begin with `unknownPart`.
+ */
+function composeAt(tokens: readonly SqlToken[], from: number): { readonly text: string; readonly end: number } {
+  const isCallOf = (name: string) => isSqlSymbol(tokens[from - 1], '(') && isSqlKeyword(tokens[from - 2], name);
+  const parts = splitAt(tokens, from, isCallOf('concat') ? ',' : '||');
+  const text = parts.found.map((part) => {
+    const [first, ...more] = part;
+    return first?.kind === 'string' && more.length === 0 ? first.text : nameOf(part);
+  });
+  // A format may be kept in a variable first, so its arguments are not known.
+  if (!isCallOf('format') || !isSqlSymbol(tokens[parts.end], ','))
+    return { text: text.join('').replace(placeholder, unknownPart), end: parts.end };
+  // The arguments are not read again, because a body may be hostile: calls of format() in each other.
+  const values = splitAt(tokens, parts.end + 1, ',');
+  let next = 0;
+  const filled = text.join('').replace(placeholder, (_, position: string | undefined) => {
+    next = position === undefined ? next + 1 : Number(position);
+    return nameOf(values.found[next - 1] ?? []);
+  });
+  return { text: filled, end: values.end };
+}
+
+/** https://www.postgresql.org/docs/current/functions-string.html#FUNCTIONS-STRING-FORMAT */
+const placeholder = /%(?:(\d+)\$)?-?\d*[sIL]/g;
+
+/** A constant, or a name for an expression. Short, because a format may repeat an argument. */
+function nameOf(tokens: readonly SqlToken[]): string {
+  const [first] = tokens;
+  if (first?.kind === 'string' && tokens.length === 1) return first.text.slice(0, 63);
+  return `${unknownPart}${tokens
+    .slice(0, 20)
+    .map(({ text }) => text.slice(0, 20).replace(/\W/g, ''))
+    .join('')}_`;
+}
+
+/** The parts of an expression between separators that stand in no parentheses, and where it ends. */
+function splitAt(
+  tokens: readonly SqlToken[],
+  from: number,
+  separator: string,
+): { readonly found: readonly (readonly SqlToken[])[]; readonly end: number } {
+  let part: SqlToken[] = [];
+  const found = [part];
+  let depth = 0;
+  let at = from;
+  for (; at < tokens.length; at += 1) {
+    const token = tokens[at];
+    if (token === undefined || isSqlSymbol(token, ';')) break;
+    if (depth === 0) {
+      if (isSqlSymbol(token, ')') || ending.some((word) => isSqlKeyword(token, word))) break;
+      if (isSqlSymbol(token, separator)) {
+        part = [];
+        found.push(part);
+        continue;
+      }
+      if (isSqlSymbol(token, ',')) break;
+    }
+    if (isSqlSymbol(token, '(')) depth += 1;
+    if (isSqlSymbol(token, ')')) depth -= 1;
+    part.push(token);
+  }
+  return { found, end: at };
+}
+
+const ending = ['using', 'into', 'then', 'loop', 'end'];
+
+/** Begins the name that stands for an expression in a composed text: a letter for private use, which no name has. */
+const unknownPart = '\ue000';

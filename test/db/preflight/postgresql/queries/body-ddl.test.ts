@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { bodyDdlQuery } from '../../../../../src/db/preflight/postgresql/queries/body-ddl.ts';
 
-const read = (body: string) => bodyDdlQuery.decode([{ signature: 'public.f()', body, relation: null }]);
+const read = (body: string, lanname = 'plpgsql') =>
+  bodyDdlQuery.decode([{ signature: 'public.f()', body, lanname, relation: null }]);
 
 test.each([
   { body: 'BEGIN DROP TABLE IF EXISTS r; CREATE TABLE r AS SELECT 1; END', does: ['DROP TABLE', 'CREATE TABLE'] },
@@ -26,6 +27,33 @@ test.each([
   { body: "EXECUTE format('CREATE TEMP TABLE %I ()', a); EXECUTE format('DROP TABLE %I', b)", does: ['DROP TABLE'] },
 ])('$body', ({ body, does }) => {
   expect(read(body)).toEqual([{ by: 'public.f()', statements: does, partition: false }]);
+});
+
+test.each([
+  { body: 'SELECT * INTO r FROM t', language: 'sql' },
+  {
+    body: 'DELETE FROM t; WITH w AS (INSERT INTO u VALUES (1) RETURNING *) SELECT a INTO TABLE s.r FROM w',
+    language: 'sql',
+  },
+])('a table by SELECT INTO: $body', ({ body, language }) => {
+  expect(read(body, language)).toMatchObject([{ statements: ['SELECT INTO'] }]);
+});
+
+test.each([
+  { body: 'SELECT a INTO v FROM t; WITH w AS (SELECT 1) SELECT * INTO v FROM w', language: 'plpgsql' },
+  { body: 'SELECT a INTO TEMP r FROM t; DROP TABLE r', language: 'sql' },
+  { body: 'WITH w AS (SELECT 1) INSERT INTO t SELECT * FROM w', language: 'sql' },
+  { body: 'INSERT INTO t SELECT * FROM u; SELECT count(*) FROM t', language: 'sql' },
+  { body: "EXECUTE 'WITH w AS (SELECT 1 AS a) SELECT a INTO ' || r || ' FROM w'", language: 'plpgsql' },
+  { body: "EXECUTE 'INSERT INTO t SELECT * FROM u'; EXECUTE 'SELECT 1' INTO v", language: 'plpgsql' },
+])('no table by SELECT INTO: $body', ({ body, language }) => {
+  expect(read(body, language)).toEqual([]);
+});
+
+test('the name of a table in a format that is kept in a variable', () => {
+  expect(read("DECLARE q text := 'CREATE TABLE %I (a int)'; BEGIN EXECUTE format(q, t); END")).toMatchObject([
+    { statements: ['CREATE TABLE'] },
+  ]);
 });
 
 test.each([
@@ -65,6 +93,7 @@ test('the table of a trigger is kept', () => {
 test.each([
   "EXECUTE format('%s', ".repeat(50_000),
   `EXECUTE format('${'%1$s'.repeat(50_000)}', ${'a + '.repeat(50_000)}1)`,
+  'THEN SELECT '.repeat(50_000),
 ])('a hostile body is read in linear time: %#', (body) => {
-  expect(read(body)).toEqual([]);
+  expect(read(body, 'sql')).toEqual([]);
 });

@@ -15,7 +15,8 @@ test.each([
   { body: "EXECUTE 'TRUNCATE t'; EXECUTE $q$DELETE FROM u$q$", statements: ['truncate t', 'delete u'] },
   { body: "RAISE 'no update'; -- DELETE FROM t", statements: [] },
   { body: 'SELECT 1 FROM t FOR UPDATE; SELECT 1 FROM t FOR NO KEY UPDATE OF t', statements: [] },
-  { body: 'INSERT INTO t VALUES (1) ON CONFLICT (a) DO UPDATE SET b = 1', statements: [] },
+  { body: 'INSERT INTO t VALUES (1) ON CONFLICT (a) DO UPDATE SET b = 1', statements: ['upsert t'] },
+  { body: 'INSERT INTO t VALUES (1) ON CONFLICT DO NOTHING', statements: [] },
   { body: "IF tg_op = 'UPDATE' OR tg_op = 'DELETE' THEN RETURN old; END IF", statements: [] },
   { body: 'TRUNCATE', statements: [] },
 ])('$body', ({ body, statements }) => {
@@ -31,6 +32,38 @@ test.each([
   { body: 'DELETE FROM public', name: 'public.t', isNamed: false },
 ])('$body names $name: $isNamed', ({ body, name, isNamed }) => {
   expect(statementsByTable(read(body))(name).length > 0).toBe(isNamed);
+});
+
+test.each([
+  "EXECUTE format('DELETE FROM %s WHERE id = 1', tab)",
+  "EXECUTE 'DELETE FROM ' || quote_ident(tab)",
+  "EXECUTE concat('UPDATE ', tab, ' SET a = 1')",
+  "DECLARE q text := 'UPDATE %I SET a = 1'; BEGIN EXECUTE format(q, tab); END",
+  "EXECUTE format('MERGE INTO %I.%I USING u ON true WHEN MATCHED THEN DELETE', s, tab)",
+  "EXECUTE 'TRUNCATE TABLE public.log_' || month || ' CASCADE'",
+  "EXECUTE format('DELETE FROM %I', 'log_1')",
+  "EXECUTE 'WITH d AS (DELETE FROM ' || tab || ' RETURNING *) SELECT count(*) FROM d'",
+  "EXECUTE format('INSERT INTO %I VALUES (1) ON CONFLICT (a) DO UPDATE SET b = 1', tab)",
+])('the table may be one whose name is composed: %s', (body) => {
+  expect(statementsByTable(read(body))('public.log_1')).toHaveLength(1);
+});
+
+test.each([
+  "EXECUTE format('DELETE FROM %I', 'other')",
+  "EXECUTE 'DELETE FROM other_' || month",
+  "EXECUTE 'DELETE FROM app.log_' || month",
+  "EXECUTE format('DELETE FROM other WHERE name = %L', tab)",
+  "EXECUTE format('INSERT INTO %I SELECT * FROM t FOR UPDATE', tab)",
+  "RAISE NOTICE 'delete from %', tab; EXECUTE 'SELECT 1'",
+  "INSERT INTO queue VALUES ('DELETE FROM ' || tab); EXECUTE 'SELECT 1'",
+  "RETURN 'DELETE FROM ' || tab",
+])('the table is none whose name is composed: %s', (body) => {
+  expect(statementsByTable(read(body))('public.log_1')).toEqual([]);
+});
+
+test('of many functions with a composed name a few are enough', () => {
+  const all = Array.from({ length: 1000 }, () => read("EXECUTE 'DELETE FROM ' || tab")).flat();
+  expect(statementsByTable(all)('public.t').length).toBeLessThan(100);
 });
 
 test('the function of a statement is named', () => {
