@@ -38,6 +38,7 @@ export function findUnproven(
           ]
         : []),
       ...swayedResults(expression, library, servers.settings),
+      ...hiddenParts(expression, library),
       ...alteredDictionaries(expression, library, servers.alteredDictionaries),
       ...(callables.alteredSearch.length > 0 && classesOf(expression, library).has('search')
         ? [
@@ -64,6 +65,8 @@ interface Library {
   readonly byId: ReadonlyMap<string, CallableObject>;
   /** The tokens of the body of a function; empty if it has none. */
   tokens(one: CallableObject): readonly SqlToken[];
+  /** The types of the arguments of a function, by their names in pg_type. */
+  takes(one: CallableObject): readonly string[];
   /** Whether the body of a function can depend on the setting; each body is read once. */
   isSwayed(one: CallableObject, setting: SourceSetting): boolean;
   /** The object, and all that it calls, directly or by name in a body. */
@@ -126,6 +129,7 @@ function createLibrary({ objects }: CallableObjects, bodies: readonly ObjectBody
   return {
     byId,
     tokens,
+    takes: (one) => types.get(oidOf(one)) ?? [],
     isSwayed(one, { name, value }) {
       const key = `${name}\0${one.id}`;
       const earlier = swayed.get(key);
@@ -234,6 +238,40 @@ function alteredDictionaries(
     .map(
       ({ name, extension }) => `the options of ${name}, a dictionary of the extension ${extension}, are not migrated`,
     );
+}
+
+/** What the expression, or a function that it calls, sees of a value that a dump does not write. */
+function hiddenParts(expression: StoredExpression, library: Library): readonly string[] {
+  if (expression.kind === 'index') return [];
+  const reached = new Set(expression.uses.flatMap(({ on }) => library.reach(on)));
+  const found = new Set([expression.hidden, ...[...reached].map((one) => hiddenPartOf(one, library))]);
+  return [
+    ...(found.has('declaration')
+      ? ['the text of an XML value may have a declaration (<?xml version="1.0" encoding="UTF-8"?>), which no dump has']
+      : []),
+    ...(found.has('number') ? ['the object ids of types, labels of enums and other objects differ on the target'] : []),
+  ];
+}
+
+/** A body with an XML argument that it casts to text, or assigns; results of xpath() have no declaration. */
+function hiddenPartOf(one: CallableObject, library: Library): StoredExpression['hidden'] {
+  const tokens = library.tokens(one);
+  const calls = (names: RegExp) =>
+    tokens.some(({ kind, text }, at) => kind === 'word' && names.test(text) && isSqlSymbol(tokens[at + 1], '('));
+  if (calls(/^hashenum(?:extended)?$/)) return 'number';
+  if (!library.takes(one).includes('xml')) return '';
+  const isCast = tokens.some((token, at) => {
+    const isBare = isSqlSymbol(tokens[at - 1], ')')
+      ? isSqlSymbol(tokens[at - 3], '(')
+      : !isSqlSymbol(tokens[at - 1], ']');
+    return (
+      (isSqlSymbol(token, '::') || (isSqlKeyword(token, 'as') && isSqlSymbol(tokens[at - 2], '('))) &&
+      isTextType(tokens[at + 1]) &&
+      isBare
+    );
+  });
+  const isAssigned = one.language === 'plpgsql' && !calls(/^(?:xpath|xpath_exists|xmltable|xmlexists)$/);
+  return isCast || isAssigned || calls(/^xmlserialize$/) ? 'declaration' : '';
 }
 
 /** `cmin` is the number of the command only if no transaction has locked or deleted the row. */

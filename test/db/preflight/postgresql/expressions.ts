@@ -14,6 +14,7 @@ export function storedExpression(more: Partial<StoredExpression> = {}): StoredEx
     type: '',
     isOrdered: false,
     isLettered: false,
+    hidden: '',
     isNullEqual: false,
     isComparable: true,
     uses: [],

@@ -92,6 +92,31 @@ export function oidPattern(version: number): string {
   return `:varattno -${version < 120_000 ? 7 : 6} |:consttype (24|220[2-6]|4089|4096|4191) `;
 }
 
+/**
+ * What a node tree sees of a value that its output function does not write, so that it sees something else on the target.
+ * `declaration`: the text of an XML value, which may have a declaration; a cast to text keeps all its bytes. `number`: the
+ * object id in a name such as regtype, by an explicit cast, or of a label of an enum, by its hash.
+ */
+export function hiddenPartSql(tree: string): string {
+  const of = (types: string) =>
+    `(VAR [^{}]*:vartype|COERCETODOMAINVALUE :typeId|COALESCE(EXPR)? :coalescetype|CASE(EXPR)? :casetype|FIELDSELECT :arg [{]VAR [^{}]*[}] :fieldnum [0-9]+ :resulttype) ${types} `;
+  const xml = of(`${typeOids.xml}`);
+  const named = of('(24|220[2-6]|3734|3769|4089|4096|4191)');
+  const enums = `
+    SELECT string_agg(concat_ws('|', e.oid, nullif(e.typarray, '0')), '|')
+    FROM pg_type e
+    WHERE e.typtype = 'e'
+  `;
+  return `
+    CASE
+      WHEN ${tree}::text ~ 'RELABELTYPE :arg [{]${xml}|XMLEXPR :op 6 [^{}]*:args [(][{]${xml}' THEN 'declaration'
+      WHEN ${tree}::text ~ 'RELABELTYPE :arg [{]${named}[^{}]*[}] [^{}]*:relabelformat 1 |funcid (1288|453|445) [^{}]*:args [(][{](RELABELTYPE :arg [{])?${named}|funcid (3414|3515) ' THEN 'number'
+      WHEN ${tree}::text ~ ' :funcid (626|782|3417|3902|427[89]|619[23]) '
+        AND ${tree}::text ~ (':vartype (' || (${enums}) || ') ') THEN 'number'
+    END
+  `;
+}
+
 /** SQL condition: the expression calls a function that takes the name of a time zone. */
 export function takesZoneSql(expression: string): string {
   return `${expression}::text ~ ':funcid (${timeZoneFunctions}) '`;

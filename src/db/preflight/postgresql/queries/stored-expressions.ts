@@ -2,7 +2,13 @@ import { catalogOids, firstNormalOid } from '../../../../postgresql/catalog-oids
 import { decodeOptionalText, decodeTextArray, type PostgresqlRow } from '../../../../postgresql/rows.ts';
 import { column, columns, type RowOf, rowsQuery } from '../query.ts';
 import { callableCatalogSql, decodeVersion, type RowVersion, rowVersionSql } from './callables.ts';
-import { collationOrderSql, letterDependenceSql, serverDependenceSql, textOrderSql } from './catalog-predicates.ts';
+import {
+  collationOrderSql,
+  hiddenPartSql,
+  letterDependenceSql,
+  serverDependenceSql,
+  textOrderSql,
+} from './catalog-predicates.ts';
 import { hasStoredExpressions } from './database-overview.ts';
 import { filledDomainsSql, hasRowsSql } from './function-uses.ts';
 
@@ -30,6 +36,7 @@ export const storedExpressionsQuery = rowsQuery({
       e.type,
       e.is_ordered,
       e.is_lettered,
+      e.hidden,
       e.is_null_equal,
       e.is_comparable,
       u.uses,
@@ -61,7 +68,7 @@ export const storedExpressionsQuery = rowsQuery({
         AND d.refobjid >= '${firstNormalOid}'
         AND ${callableCatalogSql('d.refclassid')}
     ) u
-    WHERE u.uses IS NOT NULL OR e.differs OR e.is_ordered
+    WHERE u.uses IS NOT NULL OR e.differs OR e.is_ordered OR e.hidden IS NOT NULL
     ORDER BY 1, 2
   `,
   row: columns({
@@ -85,6 +92,8 @@ export const storedExpressionsQuery = rowsQuery({
     isOrdered: column.boolean('is_ordered'),
     /** Whether the expression itself uses letter case or character classes of a collation other than C. */
     isLettered: column.boolean('is_lettered'),
+    /** What the expression sees of a value that a dump does not write (`hiddenPartSql`); empty if nothing. */
+    hidden: column.oneOf('hidden', '', 'declaration', 'number'),
     /** Whether a unique index treats NULL as equal to NULL. */
     isNullEqual: column.boolean('is_null_equal'),
     /** Whether `=` compares the keys of a unique index or of partitions as their operator classes do. */
@@ -128,6 +137,7 @@ function expressionsSql(version: number): string {
         ${serverDependenceSql('k.conbin')} AS differs,
         ${textOrderSql('k.conbin', version)} AS is_ordered,
         ${letterDependenceSql('k.conbin', version)} AS is_lettered,
+        ${hiddenPartSql('k.conbin')} AS hidden,
         false AS is_null_equal,
         true AS is_comparable
       FROM pg_constraint k
@@ -153,6 +163,7 @@ function expressionsSql(version: number): string {
         ${serverDependenceSql('k.conbin')},
         ${textOrderSql('k.conbin', version)},
         ${letterDependenceSql('k.conbin', version)},
+        ${hiddenPartSql('k.conbin')},
         false,
         true
       FROM pg_constraint k
@@ -198,6 +209,7 @@ function indexesSql(version: number): string {
       (i.indisunique OR i.indisexclusion) AND ${serverDependenceSql(trees)},
       (i.indisunique OR i.indisexclusion) AND ${textOrderSql(trees, version)},
       ${letterDependenceSql(trees, version)},
+      CASE WHEN i.indisunique OR i.indisexclusion THEN ${hiddenPartSql(trees)} END,
       ${version < 150_000 ? 'false' : 'i.indnullsnotdistinct'},
       NOT EXISTS (
         SELECT FROM pg_opclass o
@@ -237,6 +249,7 @@ function partitionKeysSql(version: number): string {
       ${serverDependenceSql('p.partexprs')},
       p.partstrat = 'r' AND ${collationOrderSql('p.partcollation', version)},
       ${letterDependenceSql('p.partexprs', version)},
+      ${hiddenPartSql('p.partexprs')},
       false,
       NOT EXISTS (SELECT FROM pg_opclass o WHERE o.oid = ANY (p.partclass) AND NOT o.opcdefault)
     FROM pg_partitioned_table p
@@ -277,6 +290,7 @@ function generatedColumnsSql(version: number): string {
       ${serverDependenceSql('f.adbin')},
       ${textOrderSql('f.adbin', version)},
       ${letterDependenceSql('f.adbin', version)},
+      ${hiddenPartSql('f.adbin')},
       false,
       true
     FROM pg_attrdef f

@@ -53,6 +53,50 @@ test.each([
   expect(short(evaluate({ texts: [text] }, targetVersion))).toBe(verdict);
 });
 
+test.each(['declaration', 'number'] as const)('a hidden %s differs between servers', (hidden) => {
+  const outcome = evaluate({ texts: ['md5(v)'], hidden }, '17');
+  expect(short(outcome)).toBe('unknown');
+  expectOutcomeText(outcome);
+});
+
+test.each([
+  { body: 'SELECT md5($1::text)', language: 'sql', is: 'unknown' },
+  { body: 'SELECT md5((x)::text)', language: 'sql', is: 'unknown' },
+  { body: 'SELECT md5(CAST(x AS varchar))', language: 'sql', is: 'unknown' },
+  { body: 'SELECT XMLSERIALIZE(CONTENT $1 AS text)', language: 'sql', is: 'unknown' },
+  { body: 'DECLARE t text := $1; BEGIN RETURN md5(t); END', language: 'plpgsql', is: 'unknown' },
+  { body: "SELECT (xpath('/a', $1))[1]::text", language: 'sql', is: 'pass' },
+  { body: "BEGIN RETURN CAST((xpath('/a', $1))[1] AS text); END", language: 'plpgsql', is: 'pass' },
+  { body: 'SELECT hashenum($1)', language: 'sql', is: 'unknown' },
+] as const)('a function with an XML argument, $body: $is', ({ body, language, is }) => {
+  const one = { id: '1255:16400', language, body, versions: [{ xmin: 500, cmin: 0, xmax: 0 }] };
+  const uses = [{ on: '1255:16400', since: { xmin: 900, cmin: 0, xmax: 0 } }];
+  const values = {
+    expressions: [storedExpression({ kind: 'generated', uses, age: { xmin: 701, cmin: 0, xmax: 0 } })],
+    callables: { objects: [callable(one)], isOrderKnown: true, alteredSearch: [] },
+    alteredDictionaries: [],
+    functionBodies: [
+      {
+        ...{
+          oid: '16400',
+          schema: 'public',
+          name: 'f',
+          signature: 'public.f(xml)',
+          isView: false,
+          language,
+          text: body,
+        },
+        ...{ bound: '', hasPath: false, hasZone: false, inlined: false, calls: [], types: ['xml'], names: [] },
+      },
+    ],
+    settings: settings({}),
+    roleSettings: [],
+    databases: [],
+  };
+  const outcome = computedAgainCheck.evaluate(values, 'd1', sourceFacts(), preflightOptions({ targetVersion: '17' }));
+  expect(short(outcome)).toBe(is);
+});
+
 test('letter case differs between servers, and not with the collation C', () => {
   expect(short(evaluate({ texts: ['lower(v)'], isLettered: true }, '17'))).toBe('unknown');
   expect(short(evaluate({ texts: ['lower(v)'], isLettered: false }, undefined))).toBe('pass');
