@@ -602,4 +602,17 @@ export const databaseCases: readonly PostgresCase[] = [
   ...unresolvedNameCases,
   ...unfitSchemaCases,
   ...brokenCases,
+  {
+    name: 'large objects: a function and a trigger for them, and none so far',
+    verdict: 'continuous',
+    setup: [
+      'CREATE EXTENSION lo',
+      'CREATE TABLE docs (id int PRIMARY KEY, body lo)',
+      'CREATE TRIGGER t_body BEFORE UPDATE OR DELETE ON docs FOR EACH ROW EXECUTE FUNCTION lo_manage(body)',
+      'CREATE FUNCTION save(int, bytea) RETURNS void LANGUAGE sql AS $$UPDATE docs SET body = lo_from_bytea(0, $2) WHERE id = $1$$',
+      'INSERT INTO docs VALUES (1, NULL), (2, NULL)',
+    ],
+    quiet: ['docs'],
+    app: ["SELECT save(1, 'abc')"],
+  },
 ];

@@ -3,7 +3,7 @@ import { quoteIdentifier } from '../../../../postgresql/quote.ts';
 import { decodeBoolean, decodeNumber, decodeText, decodeTextArray } from '../../../../postgresql/rows.ts';
 import { superuserObjectsSql } from '../../../../postgresql/superuser-objects.ts';
 import { column, columns, type PostgresqlQuery, type RowOf, rowQuery, rowsQuery } from '../query.ts';
-import { isMemberSql } from './catalog-predicates.ts';
+import { isMemberSql, isNotMemberSql } from './catalog-predicates.ts';
 import { featureCondition } from './database-overview.ts';
 
 /** The GRANT statement that allows a role to read what only members of the monitoring roles can read. */
@@ -70,6 +70,34 @@ export const largeObjectsQuery = rowQuery({
     FROM (SELECT FROM pg_largeobject_metadata LIMIT ${largeObjectLimit + 1}) o
   `,
   row: column.number('objects'),
+});
+
+/**
+ * What creates large objects, or contains their ids: functions of users that call a function of large objects, and
+ * columns of the type lo, whose extension has a trigger that removes them. Functions of the extension are functions of
+ * users for `featureCondition`.
+ */
+export const largeObjectUsesQuery = rowsQuery({
+  id: 'large-object-uses',
+  scope: 'database',
+  when: featureCondition('functions'),
+  sql: (version) => `
+    SELECT 'function ' || p.oid::regprocedure AS name
+    FROM pg_proc p
+    JOIN pg_language l ON l.oid = p.prolang
+    WHERE p.oid >= '${firstNormalOid}'
+      AND l.lanname NOT IN ('c', 'internal')
+      AND ${isNotMemberSql('pg_proc', 'p.oid')}
+      AND ${version < 140_000 ? 'p.prosrc' : 'coalesce(pg_get_function_sqlbody(p.oid), p.prosrc)'} ~* '\\m(lo_from_bytea|lo_creat|lo_create|lo_import|lo_put|lo_open|lowrite)\\M'
+    UNION ALL
+    SELECT 'column ' || a.attrelid::regclass || '.' || quote_ident(a.attname)
+    FROM pg_type t
+    JOIN pg_attribute a ON a.atttypid = t.oid AND NOT a.attisdropped
+    JOIN pg_class c ON c.oid = a.attrelid AND c.relkind IN ('r', 'p')
+    WHERE t.typname = 'lo' AND ${isMemberSql('pg_type', 't.oid')}
+    ORDER BY 1
+  `,
+  row: column.text('name'),
 });
 
 /** Object ids of large objects that the role cannot read; pg_read_all_data does not include large objects. */
