@@ -79,7 +79,7 @@ const shownStatements = ['src/postgresql/sequence-state.ts', 'src/db/preflight/p
 
 /** Parts of these are parsed by the test above, as whole statements. */
 const composed =
-  /^src\/(db\/preflight\/postgresql\/(queries\/|checks\/(dump-options|lost-rows|partitions|removed-types|system-tables)\.ts)|db\/engine\/schema\/|db\/cutover\/postgresql\/(access-(catalog|objects)|database-state)\.ts)/;
+  /^src\/(db\/preflight\/postgresql\/(queries\/|checks\/(column-order|dump-options|lost-rows|partitions|removed-types|system-tables)\.ts)|db\/engine\/schema\/|db\/cutover\/postgresql\/(access-(catalog|objects)|database-state)\.ts)/;
 
 /** Before the COPY of a table, whose catalog entries are read again under it; a lock of one table plans nothing. */
 const lockOfTable = 'LOCK TABLE ONLY … IN ACCESS SHARE MODE';

@@ -9,6 +9,7 @@ import { authPasswordCheck } from './checks/auth-password.ts';
 import { ambiguousCallableNamesCheck } from './checks/callable-names.ts';
 import { checkedAgainCheck } from './checks/checked-again.ts';
 import { collationCheck } from './checks/collation.ts';
+import { columnOrderCheck } from './checks/column-order.ts';
 import { computedAgainCheck } from './checks/computed-again.ts';
 import { connHeadroomCheck } from './checks/conn-headroom.ts';
 import { damagedStorageCheck } from './checks/damaged-storage.ts';
@@ -230,6 +231,7 @@ export const postgresqlChecks: readonly PostgresqlCheck[] = [
   checkedAgainCheck,
   computedAgainCheck,
   tableoidDependenceCheck,
+  columnOrderCheck,
   ambiguousCallableNamesCheck,
   systemValuesCheck,
   largeValuesCheck,

@@ -1089,5 +1089,60 @@ const lucky: readonly PostgresCase[] = [
   },
 ];
 
+const inheriting: readonly PostgresCase[] = [
+  {
+    name: 'inheritance: values of the row type of a child whose parent got a column later',
+    verdict: 'continuous',
+    unproven: ['column-order'],
+    differs: {
+      truth: 'blocked',
+      why: 'whether a column has values of the row type is not read; the report names the column, and a rehearsal finds it',
+    },
+    setup: [
+      'CREATE TABLE p (a int)',
+      'CREATE TABLE ch (b int, PRIMARY KEY (a)) INHERITS (p)',
+      'ALTER TABLE p ADD z int',
+      'CREATE TABLE hist (id int PRIMARY KEY, r ch CHECK ((r).b < (r).z))',
+      'INSERT INTO hist VALUES (1, ROW(1, 2, 3)), (2, ROW(4, 5, 6))',
+    ],
+    empty: true,
+    quiet: ['p', 'ch', 'hist'],
+  },
+  {
+    name: 'inheritance: values of the row type of a table that became a child later',
+    verdict: 'continuous',
+    unproven: ['column-order'],
+    differs: {
+      truth: 'blocked',
+      why: 'whether a column has values of the row type is not read; the report names the column, and a rehearsal finds it',
+    },
+    setup: [
+      'CREATE TABLE p (a int, z int)',
+      'CREATE TABLE ch (z int, a int PRIMARY KEY)',
+      'ALTER TABLE ch INHERIT p',
+      'CREATE TABLE hist (id int PRIMARY KEY, r ch[] CHECK ((r[1]).z < (r[1]).a))',
+      'INSERT INTO hist VALUES (1, ARRAY[ROW(1, 2)::ch]), (2, ARRAY[ROW(3, 4)::ch])',
+    ],
+    empty: true,
+    quiet: ['p', 'ch', 'hist'],
+  },
+  {
+    name: 'inheritance: row types of tables whose columns keep their order',
+    verdict: 'continuous',
+    setup: [
+      'CREATE TABLE p (a int, z int)',
+      'CREATE TABLE ch (b int, PRIMARY KEY (a)) INHERITS (p)',
+      'INSERT INTO ch (a, b, z) VALUES (1, 2, 3), (2, 3, 4)',
+      'ALTER TABLE ch ADD c int',
+      'CREATE TABLE list (a int, b int, PRIMARY KEY (a)) PARTITION BY LIST (a)',
+      'CREATE TABLE list_1 (b int, a int PRIMARY KEY)',
+      'ALTER TABLE list ATTACH PARTITION list_1 FOR VALUES IN (1)',
+      'CREATE TABLE hist (id int PRIMARY KEY, r ch CHECK ((r).z < (r).b), l list_1 CHECK ((l).b < (l).a))',
+      'INSERT INTO hist VALUES (1, ROW(1, 2, 3, 4), ROW(1, 2))',
+    ],
+    quiet: ['p', 'ch', 'list_1', 'hist'],
+  },
+];
+
 /** Schemas that a server takes today and a newer or an empty one does not, and their like that it does. */
-export const unfitSchemaCases: readonly PostgresCase[] = [...unlucky, ...lucky];
+export const unfitSchemaCases: readonly PostgresCase[] = [...unlucky, ...lucky, ...inheriting];

@@ -227,6 +227,8 @@ const databases: Readonly<Record<string, readonly (readonly string[])[]>> = {
     [`CREATE TABLE t (${key}, a text, b text GENERATED ALWAYS AS (upper(a)) STORED)`, "INSERT INTO t VALUES (1, 'x')"],
     [`CREATE TABLE t (${key}, a text CHECK (upper(a) = 'X'))`, "INSERT INTO t VALUES (1, 'x')"],
     ["CREATE DOMAIN d AS text CHECK (upper(VALUE) = 'X')", 'CREATE TABLE t (a d)', "INSERT INTO t VALUES ('x')"],
+    [`CREATE TABLE t (${key}, a xml, b text GENERATED ALWAYS AS (a::text) STORED)`, "INSERT INTO t VALUES (1, '<a/>')"],
+    [`CREATE TABLE t (${key}, a regtype CHECK (a::oid > 5))`, "INSERT INTO t VALUES (1, 'int4')"],
   ],
   'non-immutable-calls': [
     [
@@ -254,7 +256,13 @@ const databases: Readonly<Record<string, readonly (readonly string[])[]>> = {
       'CREATE TABLE c PARTITION OF p FOR VALUES WITH (MODULUS 2, REMAINDER 0)',
     ],
   ],
-  'body-ddl': [[`CREATE TABLE t (${key})`, "CREATE FUNCTION f() RETURNS void LANGUAGE sql AS 'DROP TABLE t'"]],
+  'body-ddl': [
+    [`CREATE TABLE t (${key})`, "CREATE FUNCTION f() RETURNS void LANGUAGE sql AS 'DROP TABLE t'"],
+    [
+      `CREATE TABLE t (${key})`,
+      "CREATE FUNCTION f() RETURNS void LANGUAGE sql AS 'SELECT * INTO u FROM t; SELECT NULL'",
+    ],
+  ],
   'body-statements': [[`CREATE TABLE t (${key})`, "CREATE FUNCTION f() RETURNS void LANGUAGE sql AS 'DELETE FROM t'"]],
   'partitioned-tables': [
     [
@@ -276,6 +284,13 @@ const databases: Readonly<Record<string, readonly (readonly string[])[]>> = {
   ],
   publications: [[`CREATE TABLE t (${key})`, 'CREATE PUBLICATION p FOR TABLE t']],
   'large-objects': [['SELECT lo_create(0)']],
+  'reordered-tables': [
+    ['CREATE TABLE p (a int)', `CREATE TABLE t (b int, PRIMARY KEY (a)) INHERITS (p)`, 'ALTER TABLE p ADD c int'],
+  ],
+  'large-object-uses': [
+    ["CREATE FUNCTION f() RETURNS oid LANGUAGE sql AS 'SELECT lo_create(0)'"],
+    ['CREATE EXTENSION lo', `CREATE TABLE t (${key}, a lo)`],
+  ],
   'keyword-names': [
     [`CREATE TABLE t (${key}, system_user int)`],
     ["CREATE FUNCTION f(json_query int) RETURNS int LANGUAGE sql AS 'SELECT 1'"],
