@@ -2,7 +2,7 @@ import { firstNormalOid } from '../../../../postgresql/catalog-oids.ts';
 import { decodeText } from '../../../../postgresql/rows.ts';
 import { isSqlKeyword, isSqlSymbol, qualifiedNameAt, type SqlToken, tokenizeBody } from '../function-body/tokenize.ts';
 import type { PostgresqlQuery } from '../query.ts';
-import { isNotMemberSql } from './catalog-predicates.ts';
+import { isMemberSql, isNotMemberSql } from './catalog-predicates.ts';
 import { featureCondition } from './database-overview.ts';
 
 /** A statement in the body of a function of a user that changes or removes rows of a table. */
@@ -29,6 +29,8 @@ export const bodyStatementsQuery: PostgresqlQuery<readonly BodyStatement[]> = {
         WHERE p.oid >= '${firstNormalOid}'
           AND l.lanname IN ('sql', 'plpgsql')
           AND ${isNotMemberSql('pg_proc', 'p.oid')}
+        UNION ALL
+        ${refintTriggers}
       ) b
       WHERE b.body ~* '\\m(update|delete|merge|truncate)\\M'
       ORDER BY 1
@@ -42,6 +44,26 @@ export const bodyStatementsQuery: PostgresqlQuery<readonly BodyStatement[]> = {
     }),
   absent: [],
 };
+
+/**
+ * check_foreign_key of the extension refint has its tables in the arguments of the trigger, after the number of tables, the
+ * action and the columns of the key; a column that is taken for a table does no harm.
+ */
+const refintTriggers = `
+  SELECT
+    'trigger ' || quote_ident(t.tgname) || ' on ' || t.tgrelid::regclass,
+    (
+      SELECT string_agg('DELETE FROM ' || x.argument, '; ')
+      FROM regexp_split_to_table(encode(t.tgargs, 'escape'), '\\\\000') WITH ORDINALITY x(argument, at)
+      WHERE x.at > 2
+    )
+  FROM pg_trigger t
+  JOIN pg_proc p ON p.oid = t.tgfoid
+  WHERE p.proname = 'check_foreign_key'
+    AND t.tgenabled <> 'D'
+    AND encode(t.tgargs, 'escape') !~* '^[0-9]+[\\\\]000restrict'
+    AND ${isMemberSql('pg_proc', 'p.oid')}
+`;
 
 /**
  * Returns a function that finds the statements that may name a table, whose name is quoted and qualified. A database may
