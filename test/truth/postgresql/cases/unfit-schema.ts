@@ -7,6 +7,34 @@ const excludingPartitions = [
   "INSERT INTO bookings VALUES ('[1,2)')",
 ];
 
+const referringPartitions = [
+  'CREATE TABLE customers (id int PRIMARY KEY)',
+  'CREATE TABLE orders (id int, d date, c int REFERENCES customers, PRIMARY KEY (id, d)) PARTITION BY RANGE (d)',
+  "CREATE TABLE orders_1 PARTITION OF orders FOR VALUES FROM ('2026-01-01') TO ('2026-02-01')",
+  "CREATE TABLE orders_2 PARTITION OF orders FOR VALUES FROM ('2026-02-01') TO ('2026-03-01')",
+  'INSERT INTO customers VALUES (1), (2)',
+  "INSERT INTO orders VALUES (1, '2026-01-05', 1), (2, '2026-02-05', 2)",
+];
+
+/** With a partition that already had a foreign key of this name when it was attached. */
+const keysOfOneName = (partition: string, definition: string) => [
+  'CREATE TABLE customers (id int PRIMARY KEY)',
+  'INSERT INTO customers VALUES (1), (2)',
+  'CREATE TABLE orders (id int PRIMARY KEY, c int) PARTITION BY RANGE (id)',
+  'ALTER TABLE orders ADD CONSTRAINT customer FOREIGN KEY (c) REFERENCES customers ON DELETE CASCADE',
+  `CREATE TABLE ${partition} (id int PRIMARY KEY, c int)`,
+  `ALTER TABLE ${partition} ADD CONSTRAINT customer FOREIGN KEY (c) REFERENCES customers ${definition}`,
+  `ALTER TABLE orders ATTACH PARTITION ${partition} FOR VALUES FROM (0) TO (100)`,
+  'INSERT INTO orders VALUES (1, 1), (2, 2)',
+];
+
+const twoParents = [
+  'CREATE TABLE a (id int, x text)',
+  'CREATE TABLE b (id int, x text)',
+  'CREATE TABLE c (PRIMARY KEY (id)) INHERITS (a, b)',
+  "INSERT INTO c VALUES (1, 'a'), (2, 'b')",
+];
+
 const eventTriggersActing =
   'what the function of an event trigger does is not evaluated; the report names it, with the statement that disables it';
 
@@ -203,6 +231,157 @@ const unlucky: readonly PostgresCase[] = [
       "CREATE TABLE first PARTITION OF bookings FOR VALUES FROM ('[0,1)') TO ('[100,101)')",
       'ALTER TABLE first ADD EXCLUDE USING gist (during WITH &&)',
       "INSERT INTO bookings VALUES ('[1,2)')",
+    ],
+  },
+  ...([15, 16] as const).map(
+    (from): PostgresCase => ({
+      name: `triggers of a foreign key that are off in one partition, from ${from}`,
+      verdict: 'blocked',
+      reasons: ['removed-types'],
+      from,
+      setup: [...referringPartitions, 'ALTER TABLE orders_1 DISABLE TRIGGER ALL'],
+    }),
+  ),
+  {
+    name: 'triggers of a foreign key that are off in one partition of the referenced table',
+    verdict: 'blocked',
+    reasons: ['removed-types'],
+    setup: [
+      'CREATE TABLE customers (id int PRIMARY KEY) PARTITION BY RANGE (id)',
+      'CREATE TABLE customers_1 PARTITION OF customers FOR VALUES FROM (0) TO (100)',
+      'CREATE TABLE orders (id int PRIMARY KEY, c int REFERENCES customers)',
+      'INSERT INTO customers VALUES (1), (2)',
+      'INSERT INTO orders VALUES (1, 1), (2, 2)',
+      'ALTER TABLE customers_1 DISABLE TRIGGER ALL',
+    ],
+  },
+  {
+    name: 'triggers of a foreign key that are off in one partition, from 14',
+    verdict: 'continuous',
+    from: 14,
+    setup: [...referringPartitions, 'ALTER TABLE orders_1 DISABLE TRIGGER ALL'],
+  },
+  {
+    name: 'triggers of a foreign key that are on again, and one of a user that is off in a partition',
+    verdict: 'continuous',
+    setup: [
+      ...referringPartitions,
+      'ALTER TABLE orders_1 DISABLE TRIGGER ALL',
+      'ALTER TABLE orders_1 ENABLE TRIGGER ALL',
+      "CREATE FUNCTION noted() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'",
+      'CREATE TRIGGER note AFTER INSERT ON orders FOR EACH ROW EXECUTE FUNCTION noted()',
+      'ALTER TABLE orders_2 DISABLE TRIGGER USER',
+    ],
+  },
+  {
+    name: "a foreign key of a partition with the name of the parent's, and another action",
+    verdict: 'blocked',
+    reasons: ['removed-types'],
+    setup: keysOfOneName('orders_1', ''),
+  },
+  {
+    name: "a foreign key of a partition with the name and the definition of the parent's",
+    verdict: 'continuous',
+    setup: keysOfOneName('orders_1', 'ON DELETE CASCADE'),
+  },
+  {
+    name: "a foreign key of a partition with the name of the parent's, which a dump creates first",
+    verdict: 'continuous',
+    setup: keysOfOneName('early_orders', ''),
+  },
+  {
+    name: 'a column of two parents, stored in two ways',
+    verdict: 'blocked',
+    reasons: ['removed-types'],
+    setup: [...twoParents, 'ALTER TABLE ONLY b ALTER x SET STORAGE EXTERNAL'],
+    quiet: ['a', 'b'],
+  },
+  {
+    name: 'a column of two parents with two defaults',
+    verdict: 'blocked',
+    reasons: ['removed-types'],
+    setup: [
+      ...twoParents,
+      "ALTER TABLE ONLY a ALTER x SET DEFAULT 'a'",
+      "ALTER TABLE ONLY b ALTER x SET DEFAULT 'b'",
+      "ALTER TABLE c ALTER x SET DEFAULT 'c'",
+    ],
+    quiet: ['a', 'b'],
+  },
+  {
+    name: 'a column of two parents that is generated in one',
+    verdict: 'blocked',
+    reasons: ['removed-types'],
+    setup: [
+      'CREATE TABLE a (id int, g int GENERATED ALWAYS AS (id * 2) STORED)',
+      'CREATE TABLE b (id int, g int GENERATED ALWAYS AS (id * 2) STORED)',
+      'CREATE TABLE c (PRIMARY KEY (id)) INHERITS (a, b)',
+      'INSERT INTO c (id) VALUES (1), (2)',
+      'ALTER TABLE a ALTER g DROP EXPRESSION',
+    ],
+    quiet: ['a', 'b'],
+  },
+  {
+    name: 'a trigger of a partition with the name that the trigger of the parent was given',
+    verdict: 'blocked',
+    reasons: ['removed-types'],
+    from: 14,
+    setup: [
+      ...referringPartitions,
+      "CREATE FUNCTION noted() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'",
+      'CREATE TRIGGER note AFTER INSERT ON orders FOR EACH ROW EXECUTE FUNCTION noted()',
+      'CREATE TRIGGER log AFTER UPDATE ON orders_1 FOR EACH ROW EXECUTE FUNCTION noted()',
+      'ALTER TRIGGER note ON orders RENAME TO log',
+    ],
+  },
+  {
+    name: 'triggers of a partition and of its parent, of one name for statements, of two names for rows',
+    verdict: 'continuous',
+    from: 14,
+    setup: [
+      ...referringPartitions,
+      "CREATE FUNCTION noted() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'",
+      'CREATE TRIGGER note AFTER INSERT ON orders FOR EACH ROW EXECUTE FUNCTION noted()',
+      'CREATE TRIGGER log AFTER INSERT ON orders EXECUTE FUNCTION noted()',
+      'CREATE TRIGGER log AFTER UPDATE ON orders_1 FOR EACH ROW EXECUTE FUNCTION noted()',
+    ],
+  },
+  {
+    name: 'a column of two parents and of the table itself, with three defaults',
+    verdict: 'continuous',
+    setup: [
+      'CREATE TABLE a (id int, x text)',
+      'CREATE TABLE b (id int, x text)',
+      'CREATE TABLE c (x text, PRIMARY KEY (id)) INHERITS (a, b)',
+      "INSERT INTO c VALUES (1, 'a'), (2, 'b')",
+      "ALTER TABLE ONLY a ALTER x SET DEFAULT 'a', ALTER id SET DEFAULT 1",
+      "ALTER TABLE ONLY b ALTER x SET DEFAULT 'b'",
+      "ALTER TABLE c ALTER x SET DEFAULT 'c'",
+    ],
+    quiet: ['a', 'b'],
+  },
+  {
+    name: 'a domain whose sequence belongs to a table with the domain',
+    verdict: 'blocked',
+    reasons: ['removed-types'],
+    setup: [
+      'CREATE SEQUENCE s',
+      "CREATE DOMAIN key AS int DEFAULT nextval('s')",
+      'CREATE TABLE t (id key PRIMARY KEY, v int)',
+      'ALTER SEQUENCE s OWNED BY t.v',
+      'INSERT INTO t (v) VALUES (1), (2), (3)',
+    ],
+  },
+  {
+    name: 'a domain whose sequence belongs to another table',
+    verdict: 'continuous',
+    setup: [
+      'CREATE SEQUENCE s',
+      "CREATE DOMAIN key AS int DEFAULT nextval('s')",
+      'CREATE TABLE t (id key PRIMARY KEY, v int)',
+      'CREATE TABLE u (id int PRIMARY KEY)',
+      'ALTER SEQUENCE s OWNED BY u.id',
+      'INSERT INTO t (v) VALUES (1), (2), (3)',
     ],
   },
   {

@@ -25,6 +25,7 @@ import {
   incompatibleViewsQuery,
   takenNameNeed,
   takenNamesQuery,
+  triggerStateNeed,
 } from '../queries/incompatible-definitions.ts';
 import { type OverloadedCall, overloadedCallsQuery } from '../queries/overloaded-calls.ts';
 import type { PostgresqlQuery } from '../query.ts';
@@ -217,7 +218,10 @@ function alterHints(found: readonly IncompatibleObject[]): string {
       ? ' Of two functions that fit a call, drop or rename one; the other objects can stay.'
       : '',
     found.some(({ needs }) => needs.startsWith(takenNameNeed))
-      ? ' Rename an object whose name is taken (ALTER … RENAME TO …); it can stay.'
+      ? ' Rename an object whose name is taken (ALTER … RENAME TO …, RENAME CONSTRAINT … TO …); it can stay.'
+      : '',
+    found.some(({ needs }) => needs.startsWith(triggerStateNeed))
+      ? ' Give the triggers of foreign keys one state in a partitioned table and its partitions (ALTER TABLE … ENABLE TRIGGER ALL); nothing need be dropped.'
       : '',
     definitions
       ? ' Change a name with ALTER … RENAME CONSTRAINT, a column with ALTER COLUMN … DROP EXPRESSION, DROP IDENTITY or TYPE … COLLATE; re-create an unlogged partitioned table.'

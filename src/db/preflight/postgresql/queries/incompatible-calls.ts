@@ -88,13 +88,36 @@ export const incompatibleCallsQuery: PostgresqlQuery<readonly IncompatibleObject
         ) m
       `,
     );
-    return parts.length === 0
-      ? undefined
-      : `WITH o AS (${dumpedTreesSql(version)}) ${parts.join(' UNION ALL ')} ORDER BY 1, 2`;
+    const own = `SELECT o.*, NULL AS says FROM (${parts.join(' UNION ALL ')}) o UNION ALL ${domainLoops}`;
+    return `${parts.length === 0 ? domainLoops : `WITH o AS (${dumpedTreesSql(version)}) ${own}`} ORDER BY 1, 2`;
   },
   decode: decodeIncompatible,
   absent: [],
 };
+
+/** A sequence that belongs to a table cannot be created before it, and the table not before its domain. */
+const domainLoops = `
+  SELECT
+    'domain ' || t.oid::regtype AS object,
+    'a sequence that belongs to no table with the domain' AS needs,
+    0 AS since,
+    format('relation "%s" does not exist', o.refobjid::regclass) AS says
+  FROM pg_type t
+  JOIN pg_depend d ON d.classid = '${catalogOids.pg_type}'
+    AND d.objid = t.oid
+    AND d.refclassid = '${catalogOids.pg_class}'
+  JOIN pg_depend o ON o.classid = '${catalogOids.pg_class}'
+    AND o.objid = d.refobjid
+    AND o.deptype = 'a'
+    AND o.refclassid = '${catalogOids.pg_class}'
+    AND o.refobjsubid > 0
+  WHERE t.typtype = 'd'
+    AND t.typdefaultbin IS NOT NULL
+    AND EXISTS (
+      SELECT FROM pg_attribute a
+      WHERE a.attrelid = o.refobjid AND a.atttypid IN (t.oid, t.typarray)
+    )
+`;
 
 /** Extensions whose versions since PostgreSQL 14 lack some operators. An older version stays when a server is upgraded. */
 const outdatedExtensions = ['cube', 'hstore', 'intarray', 'seg'];

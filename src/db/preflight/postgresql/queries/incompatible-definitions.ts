@@ -5,7 +5,8 @@ import { featureCondition } from './database-overview.ts';
 import { decodeIncompatible, type IncompatibleObject, movedColumnsNeed } from './incompatible-calls.ts';
 
 /**
- * Definitions that this release accepts and a later release rejects; `says` is the error message of the later release.
+ * Definitions that this release accepts and a later release rejects, or that no release accepts in the order of a dump;
+ * `says` is the error message of the target.
  */
 export const incompatibleDefinitionsQuery: PostgresqlQuery<readonly IncompatibleObject[]> = {
   id: 'incompatible-definitions',
@@ -13,13 +14,19 @@ export const incompatibleDefinitionsQuery: PostgresqlQuery<readonly Incompatible
   when: featureCondition('relations', 'columns', 'heirs', 'collations', 'not-null-names', 'superuser-objects'),
   sql: (version) => {
     if (version < 120_000) return undefined;
-    const parts = rejectedDefinitions.filter(({ since }) => since > version / 10_000);
-    if (parts.length === 0) return undefined;
+    const parts = [
+      ...rejectedDefinitions.filter(({ since }) => since > version / 10_000),
+      version < 150_000 ? triggersOfOneName : differingKeyTriggers,
+      ...definitionsOfNoTarget,
+    ];
     return `${parts.map(({ since, rows }) => `SELECT o.*, ${since} AS since FROM (${rows}) o (object, needs, says)`).join(' UNION ALL ')} ORDER BY 1, 2`;
   },
   decode: decodeIncompatible,
   absent: [],
 };
+
+/** Begins what an object needs whose name the target gives to another object. */
+export const takenNameNeed = 'a name that ';
 
 const column = "'column ' || a.attrelid::regclass || '.' || quote_ident(a.attname)";
 
@@ -171,6 +178,122 @@ const rejectedDefinitions: readonly { readonly since: number; readonly rows: str
   },
 ];
 
+/** Begins what a trigger of a foreign key needs whose state a dump names by a number of the source. */
+export const triggerStateNeed = 'the state that the triggers of ';
+
+/**
+ * A dump switches a trigger of a partition whose state is not that of the parent's trigger. Those of foreign keys have
+ * parents since PostgreSQL 15, and names with their object ids.
+ */
+const differingKeyTriggers = {
+  since: 0,
+  rows: `
+    SELECT
+      'trigger ' || quote_ident(t.tgname) || ' on ' || t.tgrelid::regclass,
+      '${triggerStateNeed}' || p.tgrelid::regclass || ' have',
+      format('trigger "%s" for table "%s" does not exist', t.tgname, c.relname)
+    FROM pg_trigger t
+    JOIN pg_trigger p ON p.oid = t.tgparentid
+    JOIN pg_class c ON c.oid = t.tgrelid
+    WHERE t.tgconstraint <> '0'
+      AND t.tgname <> p.tgname
+      AND t.tgenabled <> p.tgenabled
+  `,
+};
+
+/** With the tables above each partition, at every level. */
+const ancestorsSql = `
+  (
+    WITH RECURSIVE a(child, parent) AS (
+      SELECT i.inhrelid, i.inhparent
+      FROM pg_inherits i
+      JOIN pg_class c ON c.oid = i.inhrelid
+      WHERE c.relispartition
+      UNION ALL
+      SELECT a.child, i.inhparent
+      FROM a
+      JOIN pg_inherits i ON i.inhrelid = a.parent
+    )
+    SELECT * FROM a
+  )
+`;
+
+/** Before PostgreSQL 15 a trigger can be renamed in a partitioned table alone, or in a partition. */
+const triggersOfOneName = {
+  since: 0,
+  rows: `
+    SELECT
+      'trigger ' || quote_ident(t.tgname) || ' on ' || t.tgrelid::regclass,
+      '${takenNameNeed}the trigger of ' || p.tgrelid::regclass || ' does not have',
+      format('trigger "%s" for relation "%s" already exists', t.tgname, c.relname)
+    FROM ${ancestorsSql} a
+    JOIN pg_trigger t ON t.tgrelid = a.child AND NOT t.tgisinternal
+    JOIN pg_trigger p
+      ON p.tgrelid = a.parent
+        AND NOT p.tgisinternal
+        AND p.tgname = t.tgname
+        AND p.tgtype & 1 = 1
+    JOIN pg_class c ON c.oid = a.child
+  `,
+};
+
+const definitionsOfNoTarget: readonly { readonly since: 0; readonly rows: string }[] = [
+  {
+    // A dump creates the foreign keys of a schema by their names, then by those of their tables. That of a partitioned
+    // table is created for its partitions too, which would find their own key if they were created first.
+    since: 0,
+    rows: `
+      SELECT
+        'constraint ' || quote_ident(k.conname) || ' on ' || k.conrelid::regclass,
+        '${takenNameNeed}the foreign key of ' || p.conrelid::regclass || ' does not have',
+        format('constraint "%s" for relation "%s" already exists', k.conname, c.relname)
+      FROM ${ancestorsSql} a
+      JOIN pg_constraint k ON k.conrelid = a.child AND k.contype = 'f' AND k.conparentid = '0'
+      JOIN pg_constraint p
+        ON p.conrelid = a.parent
+          AND p.contype = 'f'
+          AND p.conparentid = '0'
+          AND p.conname = k.conname
+      JOIN pg_class c ON c.oid = a.child
+      JOIN pg_class b ON b.oid = a.parent
+      JOIN pg_namespace n ON n.oid = c.relnamespace
+      JOIN pg_namespace m ON m.oid = b.relnamespace
+      WHERE ROW(m.nspname, b.relname) < ROW(n.nspname, c.relname)
+    `,
+  },
+  {
+    // One parent was changed after the table was created, mostly by ALTER TABLE ONLY; a dump gives an inherited column its default
+    // later.
+    since: 0,
+    rows: `
+      SELECT
+        'table ' || h.inhrelid::regclass,
+        'parents that agree on ' || quote_ident(a.attname),
+        CASE
+          WHEN a.attstorage <> b.attstorage
+            THEN format('inherited column "%s" has a storage parameter conflict', a.attname)
+          WHEN a.attgenerated <> b.attgenerated
+            THEN format('inherited column "%s" has a generation conflict', a.attname)
+          ELSE format('column "%s" inherits conflicting default values', a.attname)
+        END
+      FROM pg_inherits h
+      JOIN pg_inherits i ON i.inhrelid = h.inhrelid AND i.inhseqno > h.inhseqno
+      JOIN pg_attribute a ON a.attrelid = h.inhparent AND a.attnum > 0 AND NOT a.attisdropped
+      JOIN pg_attribute b ON b.attrelid = i.inhparent AND b.attname = a.attname
+      JOIN pg_attribute c ON c.attrelid = h.inhrelid AND c.attname = a.attname
+      LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
+      LEFT JOIN pg_attrdef e ON e.adrelid = b.attrelid AND e.adnum = b.attnum
+      WHERE a.attstorage <> b.attstorage
+        OR a.attgenerated <> b.attgenerated
+        OR (
+          NOT c.attislocal
+            AND a.attgenerated = ''
+            AND pg_get_expr(d.adbin, d.adrelid) <> pg_get_expr(e.adbin, e.adrelid)
+        )
+    `,
+  },
+];
+
 /**
  * Views that use removed columns of system views: `SELECT *` was expanded when the view was created. pg_depend has no
  * rows for the tables of pg_catalog. SQL-standard
@@ -284,9 +407,6 @@ function movedColumnsSql(version: number): readonly string[] {
     `;
   });
 }
-
-/** Begins what an object needs whose name the target gives to another object. */
-export const takenNameNeed = 'a name that ';
 
 /**
  * Views, tables, types and functions with a name that the target gives to a member of an extension, or to what it creates

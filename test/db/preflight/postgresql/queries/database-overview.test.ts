@@ -324,11 +324,31 @@ const databases: Readonly<Record<string, readonly (readonly string[])[]>> = {
       "CREATE FUNCTION f() RETURNS int LANGUAGE sql AS 'SELECT json_scalar(1, 2)'",
     ],
   ],
-  'incompatible-calls': [['CREATE VIEW v AS SELECT * FROM pg_stat_get_wal()']],
+  'incompatible-calls': [
+    ['CREATE VIEW v AS SELECT * FROM pg_stat_get_wal()'],
+    [
+      'CREATE SEQUENCE s',
+      "CREATE DOMAIN d AS int DEFAULT nextval('s')",
+      'CREATE TABLE t (a d PRIMARY KEY)',
+      'ALTER SEQUENCE s OWNED BY t.a',
+    ],
+  ],
   'incompatible-views': [['CREATE VIEW v AS SELECT 1 AS a', 'CREATE OR REPLACE VIEW v AS SELECT a FROM v']],
   'incompatible-definitions': [
     ['CREATE CAST (int AS bytea) WITH INOUT'],
     ['CREATE DOMAIN t AS int NOT NULL CONSTRAINT t_not_null CHECK (VALUE > 0)'],
+    [
+      `CREATE TABLE a (${key}, x text)`,
+      `CREATE TABLE b (${key}, x text)`,
+      'CREATE TABLE c (PRIMARY KEY (id)) INHERITS (a, b)',
+      'ALTER TABLE ONLY a ALTER x SET STORAGE EXTERNAL',
+    ],
+    [
+      `CREATE TABLE r (${key})`,
+      `CREATE TABLE p (${key}, CONSTRAINT f FOREIGN KEY (id) REFERENCES r) PARTITION BY RANGE (id)`,
+      `CREATE TABLE p_1 (${key}, CONSTRAINT f FOREIGN KEY (id) REFERENCES r ON DELETE CASCADE)`,
+      'ALTER TABLE p ATTACH PARTITION p_1 DEFAULT',
+    ],
   ],
   'refused-nulls': [
     ['CREATE DOMAIN d AS int NOT NULL', `CREATE TABLE t (${key}, a d)`, 'INSERT INTO t VALUES (1, 1)'],
