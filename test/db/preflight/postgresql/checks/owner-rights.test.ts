@@ -50,11 +50,27 @@ describe.each([14, 17] as const)('on PostgreSQL %i', (version) => {
         'CREATE TABLE computed (id int PRIMARY KEY, b boolean GENERATED ALWAYS AS (ok(id)) STORED)',
         'CREATE TABLE ordinary (id int PRIMARY KEY CHECK (free(id)), b boolean DEFAULT ok(1))',
         'CREATE VIEW v AS SELECT ok(id) FROM ordinary',
+        'CREATE DOMAIN whole AS num',
+        'CREATE TABLE domains (id int PRIMARY KEY, n whole[])',
+        'CREATE TABLE parted (id int) PARTITION BY LIST ((ok(id)))',
+        "CREATE TABLE part PARTITION OF parted FOR VALUES IN ('t')",
+        // Bodies name a schema or a function; of its definer's, the owner needs nothing.
+        "CREATE FUNCTION closed.ok(int) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT true'",
+        "CREATE FUNCTION asks(int) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN closed.fine($1); END'",
+        "CREATE FUNCTION calls(int) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN ok ($1); END'",
+        "CREATE FUNCTION trusted(int) RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER IMMUTABLE AS 'BEGIN RETURN closed.ok($1); END'",
+        "CREATE FUNCTION similar(int) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN enclosed.not_ok($1); END'",
+        'CREATE TABLE asking (id int PRIMARY KEY CHECK (asks(id)))',
+        'CREATE TABLE calling (id int PRIMARY KEY CHECK (calls(id)))',
+        'CREATE TABLE trusting (id int PRIMARY KEY CHECK (trusted(id) OR similar(id)))',
+        'CREATE TABLE unread (id int PRIMARY KEY)',
         'CREATE TABLE revoked (id int PRIMARY KEY)',
-        ...['closed.in_closed', 'checked', 'typed', 'indexed', 'computed', 'ordinary', 'revoked'].map(
-          (table) => `ALTER TABLE ${table} OWNER TO "My""Clerk"`,
-        ),
+        ...[
+          ...['closed.in_closed', 'checked', 'typed', 'indexed', 'computed', 'ordinary', 'revoked'],
+          ...['domains', 'part', 'asking', 'calling', 'trusting', 'unread'],
+        ].map((table) => `ALTER TABLE ${table} OWNER TO "My""Clerk"`),
         'REVOKE UPDATE, DELETE ON revoked FROM "My""Clerk"',
+        'REVOKE SELECT ON unread FROM "My""Clerk"',
       ],
     });
     const finding = async () =>
@@ -63,9 +79,13 @@ describe.each([14, 17] as const)('on PostgreSQL %i', (version) => {
     const clerk = 'My"Clerk has no';
     const execute = `${clerk} EXECUTE on function public.ok(integer)`;
     expect(objects).toEqual([
-      ...['checked', 'computed', 'indexed', 'typed'].map((table) => `public.${table}: ${execute}`),
+      ...['calling', 'checked', 'computed', 'domains', 'indexed', 'part', 'typed'].map(
+        (table) => `public.${table}: ${execute}`,
+      ),
       `closed.in_closed: ${clerk} USAGE on schema closed`,
+      `public.asking: ${clerk} USAGE on schema closed`,
       `public.revoked: ${clerk} UPDATE, DELETE`,
+      `public.unread: ${clerk} SELECT`,
     ]);
     for (const statement of fix?.sql ?? []) await server.query(statement);
     expect((await finding())?.status).toBe('pass');
