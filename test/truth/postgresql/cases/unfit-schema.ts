@@ -361,6 +361,43 @@ const unlucky: readonly PostgresCase[] = [
     quiet: ['a', 'b'],
   },
   {
+    name: 'a function of an extension in another schema',
+    verdict: 'blocked',
+    reasons: ['removed-types'],
+    setup: [
+      'CREATE EXTENSION "uuid-ossp"',
+      'CREATE SCHEMA util',
+      'ALTER FUNCTION uuid_generate_v4() SET SCHEMA util',
+      'CREATE TABLE t (id uuid PRIMARY KEY DEFAULT util.uuid_generate_v4(), v int)',
+      'INSERT INTO t (v) VALUES (1), (2), (3)',
+    ],
+  },
+  {
+    name: 'a view of an extension in another schema',
+    verdict: 'blocked',
+    reasons: ['removed-types'],
+    setup: [
+      'CREATE EXTENSION pg_buffercache',
+      'CREATE SCHEMA mon',
+      'ALTER VIEW pg_buffercache SET SCHEMA mon',
+      'CREATE VIEW v AS SELECT bufferid FROM mon.pg_buffercache',
+    ],
+  },
+  {
+    name: 'extensions in schemas of their own, and a member in another schema that nothing uses',
+    verdict: 'continuous',
+    setup: [
+      'CREATE SCHEMA util',
+      'CREATE EXTENSION "uuid-ossp" SCHEMA util',
+      'CREATE EXTENSION citext',
+      'ALTER EXTENSION citext SET SCHEMA util',
+      'CREATE EXTENSION pg_buffercache',
+      'ALTER VIEW pg_buffercache SET SCHEMA util',
+      'CREATE TABLE t (id uuid PRIMARY KEY DEFAULT util.uuid_generate_v4(), v util.citext)',
+      "INSERT INTO t (v) VALUES ('a'), ('b'), ('c')",
+    ],
+  },
+  {
     name: 'a domain whose sequence belongs to a table with the domain',
     verdict: 'blocked',
     reasons: ['removed-types'],

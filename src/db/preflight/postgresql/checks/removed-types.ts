@@ -18,6 +18,7 @@ import {
   incompatibleFunctionsQuery,
   incompatibleOperatorsQuery,
   movedColumnsNeed,
+  movedMemberNeed,
   removedExtensionOperatorsQuery,
 } from '../queries/incompatible-calls.ts';
 import {
@@ -219,6 +220,9 @@ function alterHints(found: readonly IncompatibleObject[]): string {
       : '',
     found.some(({ needs }) => needs.startsWith(takenNameNeed))
       ? ' Rename an object whose name is taken (ALTER … RENAME TO …, RENAME CONSTRAINT … TO …); it can stay.'
+      : '',
+    found.some(({ needs }) => needs.includes(movedMemberNeed))
+      ? ' Move members of an extension back to its schema (ALTER … SET SCHEMA …); nothing need be dropped.'
       : '',
     found.some(({ needs }) => needs.startsWith(triggerStateNeed))
       ? ' Give the triggers of foreign keys one state in a partitioned table and its partitions (ALTER TABLE … ENABLE TRIGGER ALL); nothing need be dropped.'

@@ -119,6 +119,9 @@ const domainLoops = `
     )
 `;
 
+/** Part of what an object needs that uses a member of an extension in another schema. */
+export const movedMemberNeed = ', which the extension creates in schema ';
+
 /** Extensions whose versions since PostgreSQL 14 lack some operators. An older version stays when a server is upgraded. */
 const outdatedExtensions = ['cube', 'hstore', 'intarray', 'seg'];
 const removedOperators = ['@', '~'];
@@ -127,29 +130,61 @@ export function isRemovedOperator(name: string, extension: string): boolean {
   return removedOperators.includes(name) && outdatedExtensions.includes(extension);
 }
 
-/** Objects that depend on such an operator. */
+/**
+ * Objects that depend on such an operator, or on a member of an extension that is not in the schema of the extension,
+ * where all members of a relocatable one are created.
+ */
 export const removedExtensionOperatorsQuery: PostgresqlQuery<readonly IncompatibleObject[]> = {
   id: 'removed-extension-operators',
   scope: 'database',
   when: featureCondition('extensions'),
   sql: () => `
+    WITH m AS (
+      SELECT m.classid, m.objid, 'operator ' || o.oid::regoperator AS needs, 14 AS since, NULL AS says
+      FROM pg_extension e
+      JOIN pg_depend m ON m.refclassid = '${catalogOids.pg_extension}' AND m.refobjid = e.oid
+        AND m.classid = '${catalogOids.pg_operator}' AND m.deptype = 'e'
+      JOIN pg_operator o ON o.oid = m.objid AND o.oprname IN (${removedOperators.map((name) => `'${name}'`).join(', ')})
+      WHERE e.extname IN (${outdatedExtensions.map((name) => `'${name}'`).join(', ')})
+      UNION ALL
+      SELECT
+        m.classid,
+        m.objid,
+        pg_describe_object(m.classid, m.objid, 0) || '${movedMemberNeed}' || e.extnamespace::regnamespace,
+        0,
+        pg_describe_object(m.classid, m.objid, 0) || ' does not exist'
+      FROM pg_extension e
+      JOIN pg_depend m ON m.refclassid = '${catalogOids.pg_extension}' AND m.refobjid = e.oid AND m.deptype = 'e'
+      LEFT JOIN pg_proc p ON m.classid = '${catalogOids.pg_proc}' AND p.oid = m.objid
+      LEFT JOIN pg_class c ON m.classid = '${catalogOids.pg_class}' AND c.oid = m.objid
+      LEFT JOIN pg_type t ON m.classid = '${catalogOids.pg_type}' AND t.oid = m.objid
+      CROSS JOIN LATERAL (SELECT coalesce(p.pronamespace, c.relnamespace, t.typnamespace)) n(oid)
+      WHERE e.extrelocatable
+        AND n.oid <> e.extnamespace
+        AND NOT EXISTS (
+          SELECT FROM pg_depend s
+          WHERE s.classid = '${catalogOids.pg_namespace}' AND s.objid = n.oid AND s.deptype = 'e'
+        )
+    )
     SELECT DISTINCT
       coalesce(
         CASE c.relkind WHEN 'm' THEN 'materialized view ' WHEN 'v' THEN 'view ' ELSE 'rule of ' END || c.oid::regclass,
         i.type || ' ' || i.identity
       ) AS object,
-      'operator ' || o.oid::regoperator AS needs,
-      14 AS since
-    FROM pg_extension e
-    JOIN pg_depend m ON m.refclassid = '${catalogOids.pg_extension}' AND m.refobjid = e.oid
-      AND m.classid = '${catalogOids.pg_operator}' AND m.deptype = 'e'
-    JOIN pg_operator o ON o.oid = m.objid AND o.oprname IN (${removedOperators.map((name) => `'${name}'`).join(', ')})
-    JOIN pg_depend d ON d.refclassid = m.classid AND d.refobjid = o.oid
+      m.needs,
+      m.since,
+      m.says
+    FROM m
+    JOIN pg_depend d ON d.refclassid = m.classid AND d.refobjid = m.objid AND d.deptype <> 'i'
       AND d.classid NOT IN ('${catalogOids.pg_operator}', '${catalogOids.pg_amop}')
     CROSS JOIN LATERAL pg_identify_object(d.classid, d.objid, d.objsubid) i
     LEFT JOIN pg_rewrite r ON d.classid = '${catalogOids.pg_rewrite}' AND r.oid = d.objid
     LEFT JOIN pg_class c ON c.oid = r.ev_class
-    WHERE e.extname IN (${outdatedExtensions.map((name) => `'${name}'`).join(', ')})
+    WHERE NOT EXISTS (
+      SELECT FROM pg_depend x
+      WHERE x.deptype = 'e'
+        AND ((x.classid = d.classid AND x.objid = d.objid) OR (x.classid = '${catalogOids.pg_class}' AND x.objid = r.ev_class))
+    )
     ORDER BY 1, 2
   `,
   decode: decodeIncompatible,

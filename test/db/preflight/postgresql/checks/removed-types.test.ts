@@ -47,6 +47,36 @@ testDatabaseCases([
     verdict: 'unknown',
   },
   {
+    what: 'objects that can stay when they are altered',
+    ...forBothMethods(removedTypesCheck, {
+      ...kept,
+      removedUses: [],
+      outdatedDefinitions: [
+        {
+          object: 'trigger "RI_ConstraintTrigger_c_16413" on public.orders_1',
+          needs: 'the state that the triggers of public.orders have',
+          since: 0,
+          says: 'trigger "RI_ConstraintTrigger_c_16413" for table "orders_1" does not exist',
+        },
+        {
+          object: 'constraint customer on public.orders_1',
+          needs: 'a name that the foreign key of public.orders does not have',
+          since: 0,
+          says: 'constraint "customer" for relation "orders_1" already exists',
+        },
+      ],
+      outdatedExtensions: [
+        {
+          object: 'default value for public.t.id',
+          needs: 'function util.uuid_generate_v4(), which the extension creates in schema public',
+          since: 0,
+          says: 'function util.uuid_generate_v4() does not exist',
+        },
+      ],
+    }),
+    verdict: 'fail continuous+dump',
+  },
+  {
     what: 'a view that the target cannot make',
     continuous: removedTypesCheck.evaluate(
       { ...kept, removedUses: [], outdatedViews: [load] },
