@@ -67,7 +67,7 @@ const decodeDroplet = objectOf<SandboxDataDroplet>({
   size: optional(decodeString),
   image: optional((value, path) => (typeof value === 'string' ? value : decodeInteger(value, path))),
   tags: optional(arrayOf(decodeString)),
-  age: optional((value, path) => {
+  age: optional<string | number>((value, path) => {
     const age = parseDuration(value);
     if (age === undefined)
       throw new JsonDecodeError(`${path} is not milliseconds or a duration such as 21d, of at most 36525d`);
@@ -115,7 +115,7 @@ const decodeData = objectOf<SandboxData>({
     ),
   ),
   droplets: optional(
-    arrayOf((value, path) =>
+    arrayOf<SandboxDataDroplet>((value, path) =>
       settleDroplet({ size: DEFAULT_SIZE, image: DEFAULT_IMAGE, ...decodeDroplet(value, path) }, path),
     ),
   ),

@@ -1,8 +1,8 @@
 /**
  * Decodes parsed JSON into one type; throws a DecodeError that names the path of the first member that does not have the
- * expected form.
+ * expected form. Invariant: a decoder of some values of a type is none of the type, so that a new value cannot be forgotten.
  */
-export type JsonDecoder<T> = (value: unknown, path: string) => T;
+export type JsonDecoder<in out T> = (value: unknown, path: string) => T;
 
 /**
  * The message names the path of the member and the expected form. The message of a DecodeError never contains the value, which
