@@ -53,7 +53,7 @@ const refintTriggers = `
   SELECT
     'trigger ' || quote_ident(t.tgname) || ' on ' || t.tgrelid::regclass,
     (
-      SELECT string_agg('DELETE FROM ' || x.argument, '; ')
+      SELECT string_agg('delete from ' || x.argument, ' ')
       FROM regexp_split_to_table(encode(t.tgargs, 'escape'), '\\\\000') WITH ORDINALITY x(argument, at)
       WHERE x.at > 2
     )
