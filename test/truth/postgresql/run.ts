@@ -4,13 +4,13 @@ import { optionsOfTarget, readPostgresqlTarget } from '../../../src/db/preflight
 import type { PreflightReport } from '../../../src/db/preflight/report.ts';
 import { systemClock } from '../../../src/platform/waiting.ts';
 import type { PostgresqlEndpoint } from '../../../src/postgresql/endpoint.ts';
-import { quoteIdentifier } from '../../../src/postgresql/quote.ts';
+import { quoteIdentifier, quoteLiteral } from '../../../src/postgresql/quote.ts';
 import { postgresEndpointOf } from '../../db/engine/servers.ts';
 import { preflightOptions } from '../../db/preflight/postgresql/facts.ts';
 import type { Postgres } from '../../fixtures/postgres.ts';
 import { validReport } from '../../fixtures/report-schema.ts';
 import { type BestMethod, type TruthRow, worstMethod } from '../row.ts';
-import { databasesOf, type PostgresCase, type Prepared, plainLogin, type Step } from './case.ts';
+import { databasesOf, isShared, type PostgresCase, type Prepared, plainLogin, type Step } from './case.ts';
 import { applyFixes, type FixedSource } from './fix-script.ts';
 import { all, type MigrationPlan, type MigrationResult, migrate, type TruthEngine } from './migrate.ts';
 import { cloneWithPgcopydb, plainEngine } from './plain-engine.ts';
@@ -38,6 +38,7 @@ export async function runCase(one: PostgresCase, yard: ServerPool, patience: num
     const ignored = (await source.query('SELECT datname FROM pg_database'))
       .map(({ datname }) => String(datname))
       .filter((name) => !databases.includes(name));
+    const copies = databases.map((_name, at) => `${copyPrefix}${at}`);
     const preflight = () => judge(one, endpoint, target, ignored);
     const first = await preflight();
     const { report, remarks }: FixedSource =
@@ -51,14 +52,16 @@ export async function runCase(one: PostgresCase, yard: ServerPool, patience: num
       targetLogin: one.plainTarget === true ? plainLogin : undefined,
       connection: { ...endpoint, host: one.migrationHost ?? endpoint.host },
       databases,
-      ignored,
+      ignored: [...ignored, ...copies],
       quiet: one.quiet ?? [],
       app: one.app ?? [],
       announced: report.data_loss,
       id: prepared?.id,
       timeLimit: patience,
     };
+    const again = await keepDatabases(one, source, databases);
     const sandbox = await attempt(one, plan, sandboxEngine);
+    await again();
     const plain = await attempt(one, plan, plainEngine);
     const pgcopydb = await clone(one, plan, report);
     return rowOf(one, report, { sandbox, plain, pgcopydb, remarks }, (performance.now() - begun) / 1000);
@@ -66,6 +69,44 @@ export async function runCase(one: PostgresCase, yard: ServerPool, patience: num
     await prepared?.end?.();
     await lent.release();
   }
+}
+
+const copyPrefix = 'copy_for_the_second_engine_';
+
+/**
+ * Copies databases without properties of their own on a shared server. The returned function puts the copies in their
+ * place, so that the second engine starts with the rows of the first; where a database cannot be copied or dropped, it
+ * keeps what the first engine's statements left.
+ */
+async function keepDatabases(
+  one: PostgresCase,
+  source: Postgres,
+  databases: readonly string[],
+): Promise<() => Promise<void>> {
+  const kept: { readonly name: string; readonly copy: string }[] = [];
+  if (!isShared(one)) return async () => {};
+  for (const [at, database] of databases.entries()) {
+    const [row] = await source.query(
+      `SELECT datallowconn AND datacl IS NULL AND datconnlimit = -1 AND datdba = 10
+         AND NOT EXISTS (SELECT FROM pg_db_role_setting WHERE setdatabase = d.oid) AS plain
+       FROM pg_database d WHERE datname = ${quoteLiteral(database)}`,
+    );
+    if (row?.plain !== true) continue;
+    const [name, copy] = [quoteIdentifier(database), `${copyPrefix}${at}`];
+    const isCopied = await source.query(`CREATE DATABASE ${copy} TEMPLATE ${name}`).then(
+      () => true,
+      () => false,
+    );
+    if (isCopied) kept.push({ name, copy });
+  }
+  return async () => {
+    for (const { name, copy } of kept) {
+      await source.query(`DROP DATABASE ${name} WITH (FORCE)`).then(
+        () => source.query(`ALTER DATABASE ${copy} RENAME TO ${name}`),
+        () => source.query(`DROP DATABASE ${copy}`),
+      );
+    }
+  };
 }
 
 interface EngineCourse {
