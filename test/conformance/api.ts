@@ -75,6 +75,12 @@ export function requireItems(response: HttpResponse, key: string): readonly Json
   return Array.isArray(list) ? list.filter(isJsonRecord) : [];
 }
 
+/** Throws NotTestableError for an empty list, which shows no order and has no item to read. */
+export function requireSome(items: readonly JsonRecord[], key: string): readonly JsonRecord[] {
+  if (items.length === 0) throw new NotTestableError(`the account has no ${key}`);
+  return items;
+}
+
 /**
  * The cluster for tests of migrations: that of `--cluster`, otherwise a cluster of the sandbox without a database server.
  */

@@ -27,6 +27,7 @@ export function connectAdmin(adminUrl: string, adminToken: Secret): AdminApi {
 
 export async function readPeople(admin: AdminApi): Promise<People> {
   const world = await admin.call('GET', '/world');
+  const [first] = records(world, 'users');
   return {
     users: records(world, 'users').map((user) => ({
       email: readStringField(user, 'email') ?? '',
@@ -42,17 +43,26 @@ export async function readPeople(admin: AdminApi): Promise<People> {
       secret: new Secret(readStringField(application, 'client_secret') ?? '', '[client secret]'),
       callbackUrl: firstText(application.callback_urls),
     })),
-    clusters: records(world, 'clusters').map((cluster) => ({
-      uuid: readStringField(cluster, 'uuid') ?? '',
-      engine: readStringField(cluster, 'engine') ?? '',
-      hasServer: readStringField(cluster, 'data_plane') !== 'none',
-    })),
+    // Who is tested does not see the clusters of others.
+    clusters: records(world, 'clusters')
+      .filter(({ owner }) => owner === first?.uuid)
+      .map((cluster) => ({
+        uuid: readStringField(cluster, 'uuid') ?? '',
+        name: readStringField(cluster, 'name') ?? '',
+        engine: readStringField(cluster, 'engine') ?? '',
+        hasServer: readStringField(cluster, 'data_plane') !== 'none',
+      })),
   };
 }
 
 /** The first user of the sandbox, to whom its clusters belong. */
 export function firstUser(server: Server): Person {
   return requireFound(server.people?.users[0], 'the sandbox has no user');
+}
+
+/** A user with another account than the first one. */
+export function otherUser(server: Server): Person {
+  return requireFound(server.people?.users[1], 'the sandbox has only one user');
 }
 
 /** A user with a team. */

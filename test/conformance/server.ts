@@ -28,7 +28,13 @@ export interface Person {
 export interface People {
   readonly users: readonly Person[];
   readonly applications: readonly Client[];
-  readonly clusters: readonly { readonly uuid: string; readonly engine: string; readonly hasServer: boolean }[];
+  /** The clusters of the first user. */
+  readonly clusters: readonly {
+    readonly uuid: string;
+    readonly name: string;
+    readonly engine: string;
+    readonly hasServer: boolean;
+  }[];
 }
 
 export interface ServerOptions {

@@ -8,6 +8,7 @@ import {
   migrationSource,
   requireCluster,
   requireItems,
+  requireSome,
   uniqueName,
   unknownClusterUuid,
   withDroplets,
@@ -166,8 +167,14 @@ export const apiProbes: readonly Probe[] = [
       'items with per_page 1': describeCount(await listPage(server, '/v2/actions?per_page=1', 'actions')),
       'items after the last page': String((await listPage(server, '/v2/actions?page=1000000', 'actions')).length),
       'pages together': await comparePages(server),
-      'order of actions': describeOrder(await listPage(server, '/v2/actions?per_page=200', 'actions'), 'started_at'),
-      'order of droplets': describeOrder(await listPage(server, '/v2/droplets?per_page=200', 'droplets'), 'created_at'),
+      'order of actions': describeOrder(
+        requireSome(await listPage(server, '/v2/actions?per_page=200', 'actions'), 'actions'),
+        'started_at',
+      ),
+      'order of droplets': describeOrder(
+        requireSome(await listPage(server, '/v2/droplets?per_page=200', 'droplets'), 'droplets'),
+        'created_at',
+      ),
     }),
   },
   {
@@ -175,8 +182,8 @@ export const apiProbes: readonly Probe[] = [
     needs: ['token'],
     observe: async (server) => {
       const statusOfFirst = async (key: string): Promise<string> => {
-        const [first] = await listPage(server, `/v2/${key}`, key);
-        return first === undefined ? 'no item' : summarize(await get(server, `/v2/${key}/${String(first.id)}`));
+        const [first] = requireSome(await listPage(server, `/v2/${key}`, key), key);
+        return summarize(await get(server, `/v2/${key}/${String(first?.id)}`));
       };
       return {
         'GET /v2/actions/{id}': await statusOfFirst('actions'),
@@ -334,11 +341,11 @@ export const writeProbes: readonly Probe[] = [
     observe: async (server) => {
       const token = await readToken(server);
       const response = await callApi(server, token, { method: 'GET', path: '/v2/databases' });
-      const [first] = isSuccess(response) ? requireItems(response, 'databases') : [];
+      const [first] = isSuccess(response) ? requireSome(requireItems(response, 'databases'), 'databases') : [];
       const members = ['id', 'name', 'engine', 'version', 'status', 'connection'];
       return {
         'GET /v2/databases': summarize(response),
-        'members of a cluster': members.filter((name) => first?.[name] !== undefined).join(', ') || 'no cluster',
+        'members of a cluster': members.filter((name) => first?.[name] !== undefined).join(', '),
       };
     },
   },

@@ -199,7 +199,9 @@ export const migrationStatements: readonly Statement[] = [
     // Only for the sandbox it is known which names are those of managed clusters.
     needs: ['client', 'secret', 'sandbox'],
     play: async (server) => {
-      for (const host of ['orders', 'cache.db.cloud-sandbox.invalid'])
+      requireCluster(server);
+      for (const host of server.people?.clusters.flatMap(({ name }) => [name, `${name}.db.cloud-sandbox.invalid`]) ??
+        [])
         await refuseSource(server, { source: { ...migrationSource, host } });
     },
   },
