@@ -287,7 +287,9 @@ describe('an API that sends hostile names and messages', () => {
 it('no page of the sandbox takes a name for markup', async () => {
   const names = Object.values(hostileTexts).filter(({ length }) => length < 1_000);
   const callback = (at: number): string => `http://127.0.0.1:${9_000 + at}/callback`;
-  const sandbox = await sandboxFor({ apps: names.map((name, at) => ({ name, callbackUrl: callback(at) })) });
+  // The sandbox refuses other names of applications.
+  const accepted = names.filter((name) => /^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]{1,255}$/u.test(name));
+  const sandbox = await sandboxFor({ apps: accepted.map((name, at) => ({ name, callbackUrl: callback(at) })) });
   const cookie = await signIn(sandbox, MAYA);
   const { ready } = sandbox;
   const snapshot = JSON.parse((await admin(sandbox, 'GET', '/_sandbox/snapshot')).body);
@@ -298,7 +300,7 @@ it('no page of the sandbox takes a name for markup', async () => {
       authorize(sandbox, authorizationQuery(sandbox, { client_id: clientId, redirect_uri: redirect }), cookie),
     ),
   );
-  expect(pages.length).toBeGreaterThan(names.length);
+  expect(pages.length).toBeGreaterThan(accepted.length);
   for (const text of names) {
     const query = `?q=${encodeURIComponent(Buffer.from(text).toString('utf8'))}`;
     pages.push(await authorize(sandbox, authorizationQuery(sandbox, { client_id: text, state: text }), cookie));
