@@ -130,7 +130,7 @@ export const sandboxStart: CommandSpec<CommandContext> = {
           : await wrapForTerminal(
               startText(
                 ready,
-                hasProfile || options.publicName === undefined ? tryCommands(ready, place, program) : [],
+                hasProfile || options.publicName === undefined ? tryCommands(ready, place, program, hasProfile) : [],
                 options,
               ),
               isTTY ? columns : undefined,
@@ -224,17 +224,21 @@ function tryCommands(
   { users }: SandboxReady,
   { callback_url: callbackUrl }: SandboxPlace,
   program: string,
+  hasProfile: boolean,
 ): readonly string[] {
-  const user = quoteShellArg(users[0]?.email ?? '');
+  const use = hasProfile ? `${program} --profile sandbox` : program;
+  const login =
+    callbackUrl === undefined
+      ? `${program} sandbox token --user ${quoteShellArg(users[0]?.email ?? '')} --scope 'read write' | ${use} auth login --with-token`
+      : `${use} auth login`;
   return [
-    ...(callbackUrl === undefined
-      ? [
-          'Try in another terminal, with a token: no callback URL of the first application can be received here',
-          `  export CLOUDCTL_ACCESS_TOKEN="$(${program} sandbox token --user ${user} --scope 'read write')"`,
-        ]
-      : ['Try in another terminal', `  ${program} --profile sandbox auth login`]),
-    `  ${program} --profile sandbox droplets list`,
-    `  ${program} --profile sandbox db list`,
+    callbackUrl === undefined
+      ? 'Try in another terminal, with a token: no callback URL of the first application can be received here'
+      : 'Try in another terminal',
+    ...(hasProfile ? [] : [`  eval "$(${program} sandbox env)"`]),
+    `  ${login}`,
+    `  ${use} droplets list`,
+    `  ${use} db list`,
   ];
 }
 

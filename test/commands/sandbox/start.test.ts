@@ -181,7 +181,7 @@ describe('sandbox start', () => {
     onTestFinished(() => void running.host.signal('SIGINT'));
     await running.waitForOutput(/until Ctrl-C/);
     const text = running.host.out();
-    expect(text.includes('auth login')).toBe(received !== undefined);
+    expect(text.includes('--with-token')).toBe(received === undefined);
     expect(running.host.err().includes('warning: ')).toBe(received === undefined);
     expect(host.readConfig().profiles.get('sandbox')?.callback_urls).toEqual(received && [received]);
     const { out } = await runCloudctl(host, ['sandbox', 'env']);
@@ -189,10 +189,16 @@ describe('sandbox start', () => {
     const env = Object.fromEntries(
       [...out.matchAll(/^export (\w+)=(.*)$/gm)].map(([, name = '', value = '']) => [name, value]),
     );
-    const [, words = ''] = /\$\(cloudctl (sandbox token .*)\)/.exec(text) ?? [];
-    const shown =
-      words === '' ? 'sandbox token --user maya@example.com'.split(' ') : words.match(/(?<=')[^']+|[^ ']+/g);
-    const token = await runCloudctl(testHost({ env }), shown ?? []);
+    const wordsOf = (line: string) => line.match(/(?<=')[^']+|[^ ']+/g)?.slice(1) ?? [];
+    const [login = '', ...lists] = [...text.matchAll(/^ {2}(cloudctl .*)$/gm)].map(([, line = '']) => line);
+    if (received === undefined) {
+      const [issue = '', keep = ''] = login.split(' | ');
+      const { out: token } = await runCloudctl(host, wordsOf(issue));
+      expect(await runCloudctl(host, wordsOf(keep), { stdin: token })).toMatchObject({ code: 0 });
+      expect(lists).toHaveLength(2);
+      for (const line of lists) expect(await runCloudctl(host, wordsOf(line))).toMatchObject({ code: 0 });
+    }
+    const token = await runCloudctl(testHost({ env }), ['sandbox', 'token', '--user', 'maya@example.com']);
     const withToken = { ...env, CLOUDCTL_ACCESS_TOKEN: token.out.trim() };
     expect(await runCloudctl(testHost({ env: withToken }), ['droplets', 'list'])).toMatchObject({ code: 0 });
   });
