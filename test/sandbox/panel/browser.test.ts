@@ -75,7 +75,7 @@ describe('a browser completes the pages of a login', () => {
   it('the pages work with the keyboard alone, and every field has a label', async () => {
     const { sandbox, page, callback } = await openFixture();
     await page.goto(`${sandbox.ready.auth_url}/v1/oauth/authorize?${authorizationQuery(sandbox)}`);
-    expect(await page.evaluate('document.activeElement.id')).toBe('email');
+    await page.locator('#email:focus').waitFor();
     await page.keyboard.type(TOMAS);
     await page.keyboard.press('Tab');
     await page.keyboard.type(userOf(sandbox, TOMAS).password);
