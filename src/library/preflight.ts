@@ -2,11 +2,9 @@ import { readFileSync } from 'node:fs';
 import { CliError } from '../base/errors.ts';
 import { Secret } from '../base/secret.ts';
 import { nearestWord } from '../cli/values.ts';
-import { isTargetVersion, type PreflightOptions } from '../db/preflight/options.ts';
-import { runPostgresqlPreflight } from '../db/preflight/postgresql/run.ts';
+import { createRedisEngine, runPostgresqlPreflight } from '../db/preflight/engines.ts';
+import { isTargetVersion, type PreflightOptions, runPreflight } from '../db/preflight/index.ts';
 
-import { createRedisEngine } from '../db/preflight/redis/engine.ts';
-import { runPreflight } from '../db/preflight/run.ts';
 import { systemClock } from '../platform/waiting.ts';
 import { parsePostgresqlEndpoint } from '../postgresql/endpoint.ts';
 import { parseRedisEndpoint } from '../redis/endpoint.ts';

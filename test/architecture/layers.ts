@@ -29,6 +29,15 @@ export const doors: Readonly<Record<string, readonly string[]>> = {
   'auth/session': ['index.ts', 'token.ts', 'core.ts'],
   'db/source': ['index.ts'],
   'db/watch': ['index.ts', 'record.ts'],
+  'db/preflight': [
+    'index.ts',
+    // The parts of an inventory, of other reports, and of a comparison; the registries.
+    'engines.ts',
+    'formats/index.ts',
+    'queries.ts',
+    'postgresql/checks.ts',
+    'redis/checks.ts',
+  ],
   'db/engine': ['index.ts', 'tools.ts'],
   'db/cutover': ['index.ts', 'rehearse/index.ts'],
 };

@@ -10,23 +10,21 @@ import { commandFor, tokenSource } from '../../config/settings.ts';
 import { actorOf } from '../../context/actor.ts';
 import type { CommandContext } from '../../context.ts';
 import { readTargetOption } from '../../db/cutover/index.ts';
-import { modelOf } from '../../db/preflight/formats/model.ts';
-import { renderTerminal } from '../../db/preflight/formats/terminal.ts';
-import {
-  deepPreflightSpecs,
-  isTargetVersion,
-  type PreflightOptions,
-  promptTargetVersion,
-  readDeepPreflight,
-  requireTargetVersion,
-} from '../../db/preflight/options.ts';
-import type { PreflightReport } from '../../db/preflight/report.ts';
 import {
   blockedError,
+  deepPreflightSpecs,
+  isTargetVersion,
+  modelOf,
+  type PreflightOptions,
+  type PreflightReport,
+  promptTargetVersion,
   type ReportWithChanges,
+  readDeepPreflight,
+  renderTerminal,
   reportOptionSpecs,
+  requireTargetVersion,
   runWithFiles,
-} from '../../db/preflight/run-with-files.ts';
+} from '../../db/preflight/index.ts';
 import {
   clusterArgument,
   type DbSource,

@@ -7,17 +7,20 @@ import { commandFor, tokenSource } from '../../config/settings.ts';
 import { profileOptions } from '../../context/globals.ts';
 import type { CommandContext } from '../../context.ts';
 import { inspectTarget, readTargetOption } from '../../db/cutover/index.ts';
-import type { CheckFinding } from '../../db/preflight/finding.ts';
-import { modelOf } from '../../db/preflight/formats/model.ts';
-import { renderTerminal, type TerminalOptions } from '../../db/preflight/formats/terminal.ts';
-import { deepPreflightSpecs, type PreflightOptions, readDeepPreflight } from '../../db/preflight/options.ts';
-
 import {
   blockedError,
+  type CheckFinding,
+  deepPreflightSpecs,
+  modelOf,
+  type PreflightOptions,
   type ReportWithChanges,
+  readDeepPreflight,
+  renderTerminal,
   reportOptionSpecs,
   runWithFiles,
-} from '../../db/preflight/run-with-files.ts';
+  type TerminalOptions,
+} from '../../db/preflight/index.ts';
+
 import { type DbSource, readSource, sourceOptionSpecs } from '../../db/source/index.ts';
 import { sourceAddress } from '../../db/watch/index.ts';
 import { pathOfRecord, readRecord } from '../../db/watch/record.ts';

@@ -1,8 +1,7 @@
 import type { CommandSpec } from '../../cli/command.ts';
 import type { CommandContext } from '../../context.ts';
 import { rehearse, targetOptions } from '../../db/cutover/rehearse/index.ts';
-import { preflightOptionSpecs } from '../../db/preflight/options.ts';
-import { reportOptionSpecs } from '../../db/preflight/run-with-files.ts';
+import { preflightOptionSpecs, reportOptionSpecs } from '../../db/preflight/index.ts';
 import { sourceOptionSpecs } from '../../db/source/index.ts';
 
 export const dbRehearse: CommandSpec<CommandContext> = {

@@ -8,7 +8,7 @@ import type { CommandIo } from '../../cli/command-io.ts';
 import { wrapForTerminal } from '../../cli/text.ts';
 import { requireDuration } from '../../cli/values.ts';
 import { runUntilSignal } from '../../platform/waiting.ts';
-import { requireWritable, writeReport } from '../preflight/run-with-files.ts';
+import { requireWritable, writeReport } from '../preflight/index.ts';
 import { type DbSource, readCluster, readSource, sourceUrlText, targetUrlText } from '../source/index.ts';
 import { saveWatchedTarget, settleInterrupted, sourceAddress, undoNote } from '../watch/index.ts';
 import { loadBaseline, pathOfBaseline, pathOfRecord, readRecord } from '../watch/record.ts';

@@ -9,8 +9,7 @@ import { runUntilSignal } from '../../platform/waiting.ts';
 import { formatPsqlConnect, psqlSetup } from '../../postgresql/psql-script.ts';
 import { requoteName } from '../../postgresql/quote.ts';
 import { sequenceStateQuery } from '../../postgresql/sequence-state.ts';
-import { limitObjects, unlistedNote } from '../preflight/postgresql/check.ts';
-import { queryEachDatabase } from '../preflight/postgresql/each-database.ts';
+import { limitObjects, queryEachDatabase, unlistedNote } from '../preflight/queries.ts';
 import { readSource } from '../source/index.ts';
 import {
   compareAccess,

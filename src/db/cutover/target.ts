@@ -18,10 +18,15 @@ import { addPassword, parseRedisEndpoint, type RedisEndpoint } from '../../redis
 import { parseKeyspace } from '../../redis/info.ts';
 import { parseServerVersion } from '../../redis/version.ts';
 import { firstTablesSql, readServerInfo, redactReason } from '../engine/tools.ts';
-import { type PreflightOptions, requireTargetVersion } from '../preflight/options.ts';
-import { type NamedTarget, optionsOfTarget, readPostgresqlTarget } from '../preflight/postgresql/target.ts';
+import { type PreflightOptions, requireTargetVersion } from '../preflight/index.ts';
+import {
+  databaseLimitQuery,
+  modulesQuery,
+  type NamedTarget,
+  optionsOfTarget,
+  readPostgresqlTarget,
+} from '../preflight/queries.ts';
 
-import { databaseLimitQuery, modulesQuery } from '../preflight/redis/queries.ts';
 import { type DbSource, promptPassword, targetUrlText } from '../source/index.ts';
 import { queryCatalogRows } from './postgresql/tables.ts';
 

@@ -3,7 +3,7 @@ import { createStyles, type TerminalStyles, usesColor } from '../../cli/color.ts
 import type { ListView } from '../../cli/columns.ts';
 import type { CommandIo } from '../../cli/command-io.ts';
 import { createMeasurer, type TextMeasurer, wrapForTerminal } from '../../cli/text.ts';
-import { factsOf, pageOf, tableOf } from '../preflight/formats/page.ts';
+import { factsOf, pageOf, tableOf } from '../preflight/formats/index.ts';
 import { formatChecklist } from './checklist.ts';
 import type { FollowLine, FollowResult, FollowView } from './progress.ts';
 

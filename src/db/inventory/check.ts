@@ -3,10 +3,13 @@ import { Secret } from '../../base/secret.ts';
 import { nearestWord } from '../../cli/values.ts';
 import type { HostSystem } from '../../platform/host.ts';
 import { findPgPassword } from '../../postgresql/pgpass.ts';
-import type { PreflightBaseline, SchemaFingerprints } from '../preflight/baseline.ts';
-import { readFingerprints } from '../preflight/postgresql/each-database.ts';
-import type { PreflightReport } from '../preflight/report.ts';
-import { runPreflight } from '../preflight/run.ts';
+import {
+  type PreflightBaseline,
+  type PreflightReport,
+  runPreflight,
+  type SchemaFingerprints,
+} from '../preflight/index.ts';
+import { readFingerprints } from '../preflight/queries.ts';
 import type { DbSource } from '../source/index.ts';
 import type { ConnectionResult } from './connection.ts';
 import type { Entry } from './entry.ts';

@@ -1,5 +1,5 @@
 import { describeCode } from '../../platform/network-errors.ts';
-import type { AddressFacts } from '../preflight/network/addresses.ts';
+import type { AddressFacts } from '../preflight/engines.ts';
 
 /** What the connection to one source has shown, beside the findings. */
 export interface ConnectionResult {

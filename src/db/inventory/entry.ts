@@ -8,7 +8,7 @@ import type { ProcessEnvironment } from '../../platform/host.ts';
 import { findPgService, quoteConnectionValue } from '../../postgresql/connection-string.ts';
 import { type EndpointOptions, parsePostgresqlEndpoint } from '../../postgresql/endpoint.ts';
 import { addPassword, parseRedisEndpoint, type RedisEndpointInput } from '../../redis/endpoint.ts';
-import { type PreflightOptions, readPreflightOptions, rejectUnknownIds } from '../preflight/options.ts';
+import { type PreflightOptions, readPreflightOptions, rejectUnknownIds } from '../preflight/index.ts';
 import { postgresqlChecks } from '../preflight/postgresql/checks.ts';
 
 import { redisChecks } from '../preflight/redis/checks.ts';

@@ -4,9 +4,14 @@ import { join } from 'node:path';
 import { CliError, usageError } from '../../base/errors.ts';
 import { printableJson } from '../../base/sanitize.ts';
 import { ensureFolder, writeAtomically } from '../../platform/files.ts';
-import { findBaselineChanges, type PreflightBaseline, type SchemaFingerprints } from '../preflight/baseline.ts';
-import type { PreflightReport } from '../preflight/report.ts';
-import { readBaseline, writeError } from '../preflight/run-with-files.ts';
+import {
+  findBaselineChanges,
+  type PreflightBaseline,
+  type PreflightReport,
+  readBaseline,
+  type SchemaFingerprints,
+  writeError,
+} from '../preflight/index.ts';
 
 /** Creates the folder with one file for each source, if it is missing. Throws a CliError (usage) if that is not possible. */
 export function openFolder(path: string, option: string): string {

@@ -4,7 +4,7 @@ import type { CommandIo } from '../../cli/command-io.ts';
 import { requireDuration, requireInteger } from '../../cli/values.ts';
 
 import type { ProfileSettings } from '../../config/settings.ts';
-import { preflightOptionSpecs } from '../preflight/options.ts';
+import { preflightOptionSpecs } from '../preflight/index.ts';
 import { sourceOptionSpecs } from '../source/index.ts';
 import type { Limits } from './limits.ts';
 

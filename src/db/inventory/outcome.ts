@@ -1,6 +1,5 @@
-import type { FindingStatus, MigrationMethod } from '../preflight/finding.ts';
-import { blockersOf, partsOf } from '../preflight/formats/entries.ts';
-import type { PreflightReport, PreflightVerdict } from '../preflight/report.ts';
+import { blockersOf, partsOf } from '../preflight/formats/index.ts';
+import type { FindingStatus, MigrationMethod, PreflightReport, PreflightVerdict } from '../preflight/index.ts';
 
 /** The parts of a preflight result that an inventory stores. It contains no secret, and can be stored as JSON. */
 export interface Outcome {

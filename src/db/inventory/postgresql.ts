@@ -1,12 +1,16 @@
 import { usageError } from '../../base/errors.ts';
 import { QueryError } from '../../postgresql/query-error.ts';
 import { readOnlySql, rollbackSql } from '../../postgresql/search-path-safe-sql.ts';
+import {
+  type CollectedPostgresqlFacts,
+  createPostgresqlEngine,
+  type DatabaseAccess,
+  type OpenedPostgresql,
+  type PostgresqlEngine,
+  type WalRate,
+} from '../preflight/engines.ts';
 import { postgresqlChecks } from '../preflight/postgresql/checks.ts';
-import type { CollectedPostgresqlFacts } from '../preflight/postgresql/collect.ts';
-import { decodeInstance, instanceSql } from '../preflight/postgresql/queries/cluster.ts';
-import { createPostgresqlEngine, type PostgresqlEngine } from '../preflight/postgresql/run.ts';
-import type { OpenedPostgresql } from '../preflight/postgresql/source.ts';
-import type { DatabaseAccess, WalRate } from '../preflight/postgresql/source-facts.ts';
+import { decodeInstance, instanceSql } from '../preflight/queries.ts';
 import {
   type ConnectionResult,
   createUnreachableServers,

@@ -1,8 +1,11 @@
-import { queryValue } from '../preflight/query.ts';
-import type { CollectedRedisFacts } from '../preflight/redis/collect.ts';
-import { createRedisEngine, type RedisEngine } from '../preflight/redis/engine.ts';
-import { infoQuery } from '../preflight/redis/queries.ts';
-import type { OpenedSource } from '../preflight/redis/source.ts';
+import {
+  type CollectedRedisFacts,
+  createRedisEngine,
+  type OpenedSource,
+  queryValue,
+  type RedisEngine,
+} from '../preflight/engines.ts';
+import { infoQuery } from '../preflight/queries.ts';
 import {
   type ConnectionResult,
   createUnreachableServers,

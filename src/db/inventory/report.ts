@@ -1,5 +1,4 @@
-import type { FindingStatus } from '../preflight/finding.ts';
-import type { PreflightVerdict } from '../preflight/report.ts';
+import type { FindingStatus, PreflightVerdict } from '../preflight/index.ts';
 import type { Fix, Outcome, SourceFinding } from './outcome.ts';
 
 /** The report of an inventory: printed as JSON, and rendered in every other format. Its JSON Schema is schemas/inventory-report-1.json. */

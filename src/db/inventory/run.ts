@@ -4,7 +4,7 @@ import { countOf } from '../../base/text.ts';
 import type { ListView } from '../../cli/columns.ts';
 import type { CommandIo } from '../../cli/command-io.ts';
 import { runUntilSignal } from '../../platform/waiting.ts';
-import { requireWritable, writeReport } from '../preflight/run-with-files.ts';
+import { requireWritable, writeReport } from '../preflight/index.ts';
 import { type Checker, checkSource } from './check.ts';
 import { createCertificateReader, type Entry } from './entry.ts';
 import { createFileFailures, type FileFailures, openFolder } from './files.ts';

@@ -8,8 +8,7 @@ import { QueryError } from '../../../postgresql/query-error.ts';
 import { quoteLiteral } from '../../../postgresql/quote.ts';
 import { formatVersion } from '../../../postgresql/version.ts';
 import { longTimeout, redactReason } from '../../engine/tools.ts';
-import { databasesToCompare } from '../../preflight/postgresql/each-database.ts';
-import { databasesQuery } from '../../preflight/postgresql/queries/cluster.ts';
+import { databasesQuery, databasesToCompare } from '../../preflight/queries.ts';
 import { unreachableHint } from '../../source/index.ts';
 import {
   buildDatabaseComparisonEntry,

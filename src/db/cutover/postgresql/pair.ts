@@ -6,8 +6,7 @@ import { QueryError } from '../../../postgresql/query-error.ts';
 import { quoteLiteral } from '../../../postgresql/quote.ts';
 import type { PostgresqlRow } from '../../../postgresql/rows.ts';
 import { openPinned } from '../../engine/tools.ts';
-import { databasesToCompare } from '../../preflight/postgresql/each-database.ts';
-import { databasesQuery } from '../../preflight/postgresql/queries/cluster.ts';
+import { databasesQuery, databasesToCompare } from '../../preflight/queries.ts';
 import { readPostgresqlActivity } from '../activity.ts';
 import { compareSequences } from '../comparison.ts';
 import {

@@ -9,13 +9,17 @@ import { formatVersion } from '../../../postgresql/version.ts';
 import type { RedisEndpoint } from '../../../redis/endpoint.ts';
 import { defaultLimits, engineSystem, memoryJournal, schemaCopier } from '../../engine/index.ts';
 import { replicationName } from '../../engine/tools.ts';
-import { modelOf } from '../../preflight/formats/model.ts';
-import { renderTerminal } from '../../preflight/formats/terminal.ts';
-import { type PreflightOptions, readPreflightOptions } from '../../preflight/options.ts';
-import type { PostgresqlTarget } from '../../preflight/postgresql/target.ts';
+import {
+  blockedError,
+  modelOf,
+  type PreflightOptions,
+  type PreflightReport,
+  readPreflightOptions,
+  renderTerminal,
+  runWithFiles,
+} from '../../preflight/index.ts';
+import type { PostgresqlTarget } from '../../preflight/queries.ts';
 
-import type { PreflightReport } from '../../preflight/report.ts';
-import { blockedError, runWithFiles } from '../../preflight/run-with-files.ts';
 import type { DbSource } from '../../source/index.ts';
 import { formatSourceName } from '../../watch/record.ts';
 import { readPostgresqlOptions, rehearsalInputs, type TargetServer } from '../target.ts';

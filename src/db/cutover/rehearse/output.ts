@@ -2,7 +2,7 @@ import { CliError } from '../../../base/errors.ts';
 import { sanitizeReportLine } from '../../../base/sanitize.ts';
 import { createStyles, usesColor } from '../../../cli/color.ts';
 import type { CommandIo } from '../../../cli/command-io.ts';
-import type { PreflightReport } from '../../preflight/report.ts';
+import type { PreflightReport } from '../../preflight/index.ts';
 import { dataExcludedFromComparison } from '../comparison.ts';
 import {
   failuresOf,

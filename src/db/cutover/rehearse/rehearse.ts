@@ -9,7 +9,7 @@ import { interruptedError, listenForStop } from '../../../platform/signals.ts';
 import { QueryError } from '../../../postgresql/query-error.ts';
 import { CommandError } from '../../../redis/command-error.ts';
 import { MigrationError, redactReason } from '../../engine/tools.ts';
-import { requireWritable, writeReport } from '../../preflight/run-with-files.ts';
+import { requireWritable, writeReport } from '../../preflight/index.ts';
 import { type DbSource, readSource } from '../../source/index.ts';
 import { readRehearsalTarget, type TargetServer } from '../target.ts';
 import { rehearsalPreflightOptions, runRehearsalPreflight } from './driver.ts';

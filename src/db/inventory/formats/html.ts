@@ -1,7 +1,7 @@
 import { escapeHtml } from '../../../base/sanitize.ts';
 import { countOf, formatCount } from '../../../base/text.ts';
-import { limitation } from '../../preflight/formats/model.ts';
-import { codesOf, foldOf, pageOf, preOf, proseOf, tableOf } from '../../preflight/formats/page.ts';
+import { codesOf, foldOf, pageOf, preOf, proseOf, tableOf } from '../../preflight/formats/index.ts';
+import { limitation } from '../../preflight/index.ts';
 import type { FixStep, InventoryReport, ReportFinding } from '../report.ts';
 import {
   commonMethod,

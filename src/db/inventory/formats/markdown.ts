@@ -1,6 +1,6 @@
 import { escapeMarkdown, markdownCodeCell } from '../../../base/sanitize.ts';
 import { formatCount } from '../../../base/text.ts';
-import { gridOf } from '../../preflight/formats/markdown.ts';
+import { gridOf } from '../../preflight/formats/index.ts';
 import type { InventoryReport, ReportFinding } from '../report.ts';
 import {
   commonMethod,

@@ -1,6 +1,6 @@
 import { countOf, formatCount } from '../../../base/text.ts';
-import type { MigrationMethod } from '../../preflight/finding.ts';
-import { groupBy, reasonOf, reasons, titleOfReasons } from '../../preflight/formats/entries.ts';
+import { groupBy, reasonOf, reasons, titleOfReasons } from '../../preflight/formats/index.ts';
+import type { MigrationMethod } from '../../preflight/index.ts';
 import {
   type FixStep,
   groupByKey,
