@@ -1,7 +1,6 @@
 import { CliError } from '../base/errors.ts';
 import { isJsonRecord, readStringField, tryParseJson } from '../base/json.ts';
 import { type HttpSender, readBody, SendError } from '../platform/http-sender.ts';
-
 import { timeoutSignal } from '../platform/waiting.ts';
 
 export interface AdminApi {

@@ -8,7 +8,6 @@ import {
   type OptionSpec,
 } from './command.ts';
 import { describeCommand, globalOptions, helpOptions } from './command-table.ts';
-
 import { type CompletableName, storedNames } from './stored-help.ts';
 
 /**

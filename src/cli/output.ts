@@ -20,7 +20,6 @@ import {
   safeCsvEncoder,
 } from './print.ts';
 import { type JmespathQuery, ofResult, QueriedData } from './query.ts';
-
 import { wrapForTerminal } from './text.ts';
 import type { RowPages } from './write-list.ts';
 import { streamCsv, streamNdjson, tableRows, writeJson, writeYaml } from './write-list.ts';

@@ -17,10 +17,8 @@ import {
 } from './command.ts';
 import { globalOptions } from './command-table.ts';
 import type { NameSource } from './complete.ts';
-
 import type { PagerPrinter } from './pager-printer.ts';
 import type { HelpRequest, ParsedLine } from './parse.ts';
-
 import { helpWords } from './stored-help.ts';
 
 interface CliProgram<C> {

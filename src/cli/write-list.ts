@@ -1,6 +1,5 @@
 import type { CellValue, OutputColumn } from './columns.ts';
 import { jsonElements, ndjsonLines } from './formats.ts';
-
 import { rowMapper } from './print.ts';
 
 interface ListWriteOptions<T> {

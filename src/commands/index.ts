@@ -1,5 +1,4 @@
 import { type CommandTree, commandGroup, fillPlaceholder, lazyCommand, replaceWords } from '../cli/command.ts';
-
 import type { CommandContext } from '../context.ts';
 
 /** The words, the summary and the file of each command. The file of a command is loaded only when the command is typed. */

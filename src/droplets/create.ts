@@ -4,7 +4,6 @@ import { CliError, type ExitCode, usageError, withHint } from '../base/errors.ts
 import type { ParsedArgs } from '../cli/command.ts';
 import { quietForJson, showPause } from '../cli/command-io.ts';
 import { requireDuration, requireInteger } from '../cli/values.ts';
-
 import { runUntilSignal } from '../platform/waiting.ts';
 import { accountOf, type ProfileIo, requireAccount, requireProfile } from './account.ts';
 import { newBatchHint } from './again.ts';

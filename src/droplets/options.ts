@@ -7,7 +7,6 @@ import { tryParseExactJson } from '../base/json.ts';
 import type { OptionSpec, ParsedArgs } from '../cli/command.ts';
 import type { UserInput } from '../cli/user-file.ts';
 import { requireValue, shortenInput } from '../cli/values.ts';
-
 import type { ProfileSettings } from '../config/settings.ts';
 import type { HostSystem } from '../platform/host.ts';
 import { type Attributes, type Batch, type IfExists, ifExistsChoices } from './events.ts';

@@ -12,7 +12,6 @@ import { readStringField } from '../base/json.ts';
 import type { ListView } from '../cli/columns.ts';
 import type { ParsedArgs } from '../cli/command.ts';
 import { type CommandIo, quietForJson, showPause } from '../cli/command-io.ts';
-
 import { offlineHint, type ProfileIo, requireAccount, requireProfile } from './account.ts';
 import { type Numeric, numericIds } from './events.ts';
 import { readLedger } from './ledger.ts';

@@ -2,7 +2,6 @@ import { type CliErrorCode, exitCodes } from '../base/errors.ts';
 import { type TopicPage, variableSpecs } from '../cli/command.ts';
 import { globalOptions, helpOptions } from '../cli/command-table.ts';
 import { optionEntries } from '../cli/help.ts';
-
 import { cliErrorCodeMeanings } from './cli-error-code-meanings.ts';
 
 export const optionsHelpTopic: TopicPage = {

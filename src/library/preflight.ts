@@ -4,7 +4,6 @@ import { Secret } from '../base/secret.ts';
 import { nearestWord } from '../cli/values.ts';
 import { createRedisEngine, runPostgresqlPreflight } from '../db/preflight/engines.ts';
 import { isTargetVersion, type PreflightOptions, runPreflight } from '../db/preflight/index.ts';
-
 import { systemClock } from '../platform/waiting.ts';
 import { parsePostgresqlEndpoint } from '../postgresql/endpoint.ts';
 import { parseRedisEndpoint } from '../redis/endpoint.ts';

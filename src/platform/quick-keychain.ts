@@ -1,6 +1,5 @@
 import type { ItemAbsent, ItemFound, KeychainUnavailable, ProcessEnvironment } from './host.ts';
 import { classifyError, serviceName } from './keychain-wire.ts';
-
 import { readServiceItem } from './secret-service.ts';
 
 type KeychainReadResult = ItemFound | ItemAbsent | KeychainUnavailable;

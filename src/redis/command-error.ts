@@ -9,7 +9,6 @@ import {
   tlsErrorReason,
   tlsHandshakeClosed,
 } from '../platform/network-errors.ts';
-
 import type { RedisEndpoint } from './endpoint.ts';
 
 /**

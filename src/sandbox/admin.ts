@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { CHOICES } from './choices.ts';
 import { decodeFault } from './faults/decode-fault.ts';
 import { emptyReply, jsonReply, type Reply } from './http/reply.ts';
 import { type HttpRequest, isJsonObject, parseJson } from './http/request.ts';
@@ -9,7 +10,6 @@ import { renderTokenResponse } from './oauth/token.ts';
 import { equalSecrets } from './random.ts';
 import type { ConsentMode, Person, TokenPair } from './records.ts';
 import type { PublicHandler, SandboxSettings, Service } from './service.ts';
-import { SPEC_GAPS } from './spec-gaps.ts';
 import { decodeSnapshot, takeSnapshot } from './state/snapshot.ts';
 import { advanceClock, freezeClock, isClockTime, parseDuration, resumeClock } from './virtual-clock.ts';
 import type { World } from './world.ts';
@@ -68,8 +68,8 @@ export function health(): Reply {
   return jsonReply(200, { status: 'ok' }, { 'cache-control': 'no-store' });
 }
 
-export function listSpecGaps(): Reply {
-  return jsonReply(200, { choices: SPEC_GAPS });
+export function listChoices(): Reply {
+  return jsonReply(200, { choices: CHOICES });
 }
 
 export function getClock(_request: HttpRequest, { world }: Service): Reply {

@@ -3,8 +3,8 @@ import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
 import { escapeUnprintable } from '../../src/base/sanitize.ts';
 import { Secret } from '../../src/base/secret.ts';
+import { CHOICES } from '../../src/sandbox/choices.ts';
 import { startServers } from '../../src/sandbox/sandbox.ts';
-import { SPEC_GAPS } from '../../src/sandbox/spec-gaps.ts';
 import { findUnknownClient } from './grants.ts';
 import { describeResult, type Report, renderJunit } from './report.ts';
 import { runStatements } from './run.ts';
@@ -202,7 +202,7 @@ async function requireResponses(server: Server): Promise<void> {
 }
 
 function play(server: Server): Promise<Report> {
-  return runStatements({ server, statements: allStatements, probes: allProbes, choices: SPEC_GAPS });
+  return runStatements({ server, statements: allStatements, probes: allProbes, choices: CHOICES });
 }
 
 function renderReport(file: string, report: Report): string {

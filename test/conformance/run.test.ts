@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Secret } from '../../src/base/secret.ts';
-import { SPEC_GAPS } from '../../src/sandbox/spec-gaps.ts';
+import { CHOICES } from '../../src/sandbox/choices.ts';
 import { admin, sandboxFor, tokenFor } from '../sandbox/requests.ts';
 import { unmetNeed } from './run.ts';
 import { allProbes, allStatements } from './statements.ts';
@@ -96,7 +96,7 @@ describe('the table of statements', () => {
   });
 
   it('has a probe for each choice that a request shows, and for no other one', () => {
-    const observed = SPEC_GAPS.filter((gap) => 'observed' in gap).map(({ id }) => id);
+    const observed = CHOICES.filter((choice) => 'observed' in choice).map(({ id }) => id);
     expect(allProbes.map(({ id }) => id).toSorted()).toEqual(observed.toSorted());
   });
 });

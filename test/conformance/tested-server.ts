@@ -1,6 +1,6 @@
 import { Secret } from '../../src/base/secret.ts';
+import { CHOICES } from '../../src/sandbox/choices.ts';
 import type { SandboxServers } from '../../src/sandbox/sandbox.ts';
-import { SPEC_GAPS } from '../../src/sandbox/spec-gaps.ts';
 import type { Report } from './report.ts';
 import { type Choice, runStatements } from './run.ts';
 import { connectAdmin, readPeople } from './sandbox.ts';
@@ -38,11 +38,11 @@ export async function testedSandbox({ ready }: SandboxServers, changes: Partial<
 /** The counts of a report about the sandbox: a row that can be tested holds, and a choice that a request shows is observed. */
 export function countSandboxResults(): Report['counts'] {
   const untestable = allStatements.filter((one) => 'untestable' in one).length;
-  const unobserved = SPEC_GAPS.filter((one) => 'unobserved' in one).length;
+  const unobserved = CHOICES.filter((one) => 'unobserved' in one).length;
   return {
     holds: allStatements.length - untestable,
     differs: 0,
-    open_choice: SPEC_GAPS.length - unobserved,
+    open_choice: CHOICES.length - unobserved,
     not_testable: untestable + unobserved,
   };
 }
@@ -50,7 +50,7 @@ export function countSandboxResults(): Report['counts'] {
 /** Plays every statement, or those with these numbers and ids. */
 export function playStatements(server: Server, only?: readonly string[]): Promise<Report> {
   const isWanted = (id: string): boolean => only === undefined || only.includes(id);
-  const choices: readonly Choice[] = SPEC_GAPS;
+  const choices: readonly Choice[] = CHOICES;
   return runStatements({
     server,
     statements: allStatements.filter(({ number }) => isWanted(number)),

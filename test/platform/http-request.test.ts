@@ -3,7 +3,6 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { brotliCompressSync, constants, deflateSync, gzipSync } from 'node:zlib';
 import { expect, it, onTestFinished } from 'vitest';
 import { readBody, SendError } from '../../src/platform/http-sender.ts';
-
 import { undiciSender } from '../../src/platform/undici-sender.ts';
 import { serverFor } from '../fixtures/fake-server.ts';
 

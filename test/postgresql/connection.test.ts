@@ -5,7 +5,6 @@ import { ConnectError } from '../../src/platform/network-errors.ts';
 import { connectPostgresql, startupParameters } from '../../src/postgresql/connection.ts';
 import type { PostgresqlEndpoint } from '../../src/postgresql/endpoint.ts';
 import { QueryError } from '../../src/postgresql/query-error.ts';
-
 import { expectGolden } from '../fixtures/golden.ts';
 import { anyMessage } from './any-message.ts';
 import { type FakeServer, failure, hello, int32, isStartup, message, ready, serveMessages } from './wire.ts';

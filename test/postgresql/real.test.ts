@@ -5,7 +5,6 @@ import { ConnectError } from '../../src/platform/network-errors.ts';
 import { connectPostgresql, startupParameters } from '../../src/postgresql/connection.ts';
 import type { PostgresqlEndpoint } from '../../src/postgresql/endpoint.ts';
 import { quoteIdentifier, quoteLiteral } from '../../src/postgresql/quote.ts';
-
 import { type Postgres, startPostgres } from '../fixtures/postgres.ts';
 import { anyMessage } from './any-message.ts';
 import { sourceOf } from './source-of.ts';

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { ConnectError, clientErrorCodes } from '../../src/platform/network-errors.ts';
 import { connectPostgresql, isStartupRefusal, startupParameters } from '../../src/postgresql/connection.ts';
-
 import * as wire from './wire.ts';
 
 test.each([

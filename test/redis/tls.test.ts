@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { parseRedisEndpoint } from '../../src/redis/endpoint.ts';
 import { openSocket, redisTlsOptions } from '../../src/redis/redis-socket.ts';
-
 import { lacks } from '../fixtures/needs.ts';
 import { startRedis } from '../fixtures/redis.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { decodePerson } from '../../src/sandbox/admin.ts';
-import { SPEC_GAPS } from '../../src/sandbox/spec-gaps.ts';
+import { CHOICES } from '../../src/sandbox/choices.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 import { admin, callApi, MAYA, refreshWith, sandboxFor, send, signIn, TOMAS, tokenFor, userOf } from './requests.ts';
 
@@ -63,7 +63,7 @@ it('the clock stops before the year 9999', async () => {
 
 it('GET /_sandbox/choices lists every choice', async () => {
   const sandbox = await sandboxFor();
-  expect(JSON.parse((await admin(sandbox, 'GET', '/_sandbox/choices')).body)).toEqual({ choices: SPEC_GAPS });
+  expect(JSON.parse((await admin(sandbox, 'GET', '/_sandbox/choices')).body)).toEqual({ choices: CHOICES });
 });
 
 describe('POST /_sandbox/clock', () => {

@@ -14,7 +14,6 @@ import {
   type TypedSettings,
 } from '../../config/settings.ts';
 import { detectBrowser, findOpener } from '../../platform/browser.ts';
-
 import { requireHome } from '../../platform/folders.ts';
 import { requireOwnFolder } from '../../platform/own-folder.ts';
 import { proxyFor } from '../../platform/proxy.ts';

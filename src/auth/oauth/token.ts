@@ -3,7 +3,6 @@ import { redactSecrets } from '../../base/redact.ts';
 import { sanitizeLine } from '../../base/sanitize.ts';
 import { Secret, secretUrl, withhold } from '../../base/secret.ts';
 import { type HttpResponse, type HttpSender, readBody } from '../../platform/http-sender.ts';
-
 import type { CheckedCode } from './authorize.ts';
 import { decodeGrant, decodePartialGrant, isAbsent, type PartialGrant, type TokenGrant } from './grant.ts';
 

@@ -6,7 +6,6 @@ import { accessCommand } from '../../platform/own-folder.ts';
 import { InsecureFileError } from '../../platform/secret-file.ts';
 import { deferSignals } from '../../platform/signals.ts';
 import { runningTimeout, timeoutSignal } from '../../platform/waiting.ts';
-
 import { isSameScope, type OAuthClient, scopeWords, type TokenGrant } from '../oauth/index.ts';
 import { updateAccount } from './account.ts';
 import { type RefreshSteps, refreshOnce } from './core.ts';

@@ -7,7 +7,6 @@ import type { Binding, ProfileSettings } from '../../config/settings.ts';
 import type { HostSystem, OutputSink, SendOptions } from '../../platform/host.ts';
 import { type HttpSender, readBody, SendError } from '../../platform/http-sender.ts';
 import type { HeldLock } from '../../platform/locks.ts';
-
 import type { OAuthClient } from '../oauth/index.ts';
 import { readAccount } from './account.ts';
 import type { FailpointObserver } from './failpoints.ts';

@@ -8,7 +8,6 @@ import { formatDuration } from '../../base/text.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { pauseOf, quietForJson } from '../../cli/command-io.ts';
 import { requireDuration, shortenInput } from '../../cli/values.ts';
-
 import { actorOf } from '../../context/actor.ts';
 import type { CommandContext } from '../../context.ts';
 import { timeLimits } from '../../droplets/index.ts';

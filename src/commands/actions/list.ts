@@ -7,7 +7,6 @@ import { isJsonRecord, type JsonRecord, readId, readStringField } from '../../ba
 import type { CellValue, ListView } from '../../cli/columns.ts';
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
 import { requireInteger, requireValue, shortenInput } from '../../cli/values.ts';
-
 import type { CommandContext } from '../../context.ts';
 import { limitOption, printList, watchOptions } from '../resource-list.ts';
 

@@ -20,7 +20,6 @@ import {
   runWithFiles,
   type TerminalOptions,
 } from '../../db/preflight/index.ts';
-
 import { type DbSource, readSource, sourceOptionSpecs } from '../../db/source/index.ts';
 import { sourceAddress } from '../../db/watch/index.ts';
 import { pathOfRecord, readRecord } from '../../db/watch/record.ts';

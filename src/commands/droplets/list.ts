@@ -8,7 +8,6 @@ import {
   readDroplet,
 } from '../../api/droplets.ts';
 import { createGlobMatcher, createReader } from '../../api/list.ts';
-
 import { usageError } from '../../base/errors.ts';
 import { isJsonRecord, type JsonRecord, readExactField, readId, readStringField } from '../../base/json.ts';
 import { type CellValue, type ListView, linkColumn } from '../../cli/columns.ts';

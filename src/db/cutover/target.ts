@@ -26,7 +26,6 @@ import {
   optionsOfTarget,
   readPostgresqlTarget,
 } from '../preflight/queries.ts';
-
 import { type DbSource, promptPassword, targetUrlText } from '../source/index.ts';
 import { queryCatalogRows } from './postgresql/tables.ts';
 

@@ -10,7 +10,6 @@ import { type EndpointOptions, parsePostgresqlEndpoint } from '../../postgresql/
 import { addPassword, parseRedisEndpoint, type RedisEndpointInput } from '../../redis/endpoint.ts';
 import { type PreflightOptions, readPreflightOptions, rejectUnknownIds } from '../preflight/index.ts';
 import { postgresqlChecks } from '../preflight/postgresql/checks.ts';
-
 import { redisChecks } from '../preflight/redis/checks.ts';
 
 import { type DbSource, sourceUrlText } from '../source/index.ts';

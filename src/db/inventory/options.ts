@@ -2,7 +2,6 @@ import { usageError } from '../../base/errors.ts';
 import type { OptionSpec, ParsedArgs } from '../../cli/command.ts';
 import type { CommandIo } from '../../cli/command-io.ts';
 import { requireDuration, requireInteger } from '../../cli/values.ts';
-
 import type { ProfileSettings } from '../../config/settings.ts';
 import { preflightOptionSpecs } from '../preflight/index.ts';
 import { sourceOptionSpecs } from '../source/index.ts';

@@ -1,7 +1,6 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { ConnectError, type TlsInfo } from '../../platform/network-errors.ts';
-
 import type { Violation } from './sample.ts';
 
 /**

@@ -5,7 +5,6 @@ import type { Service } from '../service.ts';
 import { describeScope } from './consent-page.ts';
 import { applicationName, describeAccount, formatUtcMinute } from './listing.ts';
 import { renderPage, renderUsedForm } from './panel-page.ts';
-
 import { consumeFormToken, type PanelHandler, type PanelSession } from './panel-session.ts';
 
 /** Shows the applications that the person has authorized, each with a button that revokes the authorization. */

@@ -6,7 +6,6 @@ import type { Service } from '../service.ts';
 import { advanceClock, freezeClock, isClockTime, parseDuration, resumeClock } from '../virtual-clock.ts';
 import { formatElapsedTime, formatUtcSecond, renderTable } from './listing.ts';
 import { renderPage, renderUsedForm } from './panel-page.ts';
-
 import { consumeFormToken, type PanelHandler, type PanelSession } from './panel-session.ts';
 
 /** The virtual clock and the faults, with forms that change them as the admin API does. */

@@ -5,7 +5,6 @@ import { type LoginFinder, loginOfAuthorization } from '../login-timeline.ts';
 import { equalSecrets } from '../random.ts';
 import type { Service } from '../service.ts';
 import { renderError, renderPage } from './panel-page.ts';
-
 import { addCookie, endSession, isCrossOriginForm, type PanelHandler, startSession } from './panel-session.ts';
 
 export interface SignInPageOptions {

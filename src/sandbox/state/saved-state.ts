@@ -25,7 +25,6 @@ import {
   type TableName,
   type Tables,
 } from './tables.ts';
-
 import { type ChangedPart, captureState, type RunningState } from './world-state.ts';
 
 // The first line of the journal is the head, each other line one change. The state is what the changes give, one after the

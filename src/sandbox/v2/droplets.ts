@@ -12,11 +12,9 @@ import {
   readPathId,
   unprocessable,
 } from './api.ts';
-
 import { decodeCreation } from './droplet-creation.ts';
 
 import { listReply, readPageRequest, sliceMatching, slicePage } from './paging.ts';
-
 import { serializeDroplet } from './resource-json.ts';
 
 /**

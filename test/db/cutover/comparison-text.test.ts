@@ -11,7 +11,6 @@ import {
   formatDatabaseComparison,
   printDatabaseComparison,
 } from '../../../src/db/cutover/comparison-text.ts';
-
 import { commandIo } from '../../fixtures/command-io.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { testHost } from '../../fixtures/host.ts';

@@ -9,7 +9,6 @@ import {
   type PostgresInput,
   type RedisInput,
 } from '../../../src/db/engine/input.ts';
-
 import { memoryJournal } from '../../../src/db/engine/journal.ts';
 import type { SchemaCopier } from '../../../src/db/engine/schema/target.ts';
 import type { EngineState } from '../../../src/db/engine/state.ts';

@@ -5,7 +5,6 @@ import {
   preflightOptionSpecs,
   readPreflightOptions,
 } from '../../../src/db/preflight/options.ts';
-
 import { argsFrom } from '../../fixtures/command-io.ts';
 import { profileNamed } from '../../fixtures/profile.ts';
 

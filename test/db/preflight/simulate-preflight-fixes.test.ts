@@ -6,7 +6,6 @@ import {
   type FindingFix,
   findingKey,
 } from '../../../src/db/preflight/finding.ts';
-
 import { simulateFixes } from '../../../src/db/preflight/run.ts';
 
 function simulate(

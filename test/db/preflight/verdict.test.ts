@@ -8,7 +8,6 @@ import {
   unknownOutcome,
   warnOutcome,
 } from '../../../src/db/preflight/finding.ts';
-
 import { type ConclusionInput, deriveConclusion, verdictSentence } from '../../../src/db/preflight/verdict.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 

@@ -19,7 +19,6 @@ import {
 import type { StatusSample, StopCause } from '../../../src/db/watch/sample.ts';
 import { addServiceStatus } from '../../../src/db/watch/service.ts';
 import { observeBefore, recordNewSlots, sourceAddress } from '../../../src/db/watch/source.ts';
-
 import { systemClock } from '../../../src/platform/waiting.ts';
 import { makeFolders } from '../../fixtures/folders.ts';
 import {

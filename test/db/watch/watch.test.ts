@@ -10,7 +10,6 @@ import type { StopCause } from '../../../src/db/watch/sample.ts';
 import { type pollSource, sourceAddress } from '../../../src/db/watch/source.ts';
 import { type WatchOptions, watchMigration } from '../../../src/db/watch/watch.ts';
 import type { PollResult } from '../../../src/db/watch/watcher.ts';
-
 import { systemClock } from '../../../src/platform/waiting.ts';
 import { commandIo } from '../../fixtures/command-io.ts';
 import { type TestHost, testHost } from '../../fixtures/host.ts';

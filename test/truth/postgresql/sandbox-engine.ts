@@ -10,7 +10,6 @@ import { withSession } from '../../../src/db/engine/postgresql/session.ts';
 import { copyRoles } from '../../../src/db/engine/postgresql/target.ts';
 import { schemaCopier } from '../../../src/db/engine/schema/copy.ts';
 import { type DatabaseState, type EngineState, initialDatabase } from '../../../src/db/engine/state.ts';
-
 import { connectPostgresql } from '../../../src/postgresql/connection.ts';
 import { objectsOn, postgresEndpointOf } from '../../db/engine/servers.ts';
 import { anyMessage } from '../../postgresql/any-message.ts';

@@ -2,7 +2,6 @@ import { CliError, usageError } from '../../../base/errors.ts';
 import { isJsonRecord } from '../../../base/json.ts';
 import type { CommandSpec, ParsedArgs } from '../../../cli/command.ts';
 import { requireDuration, requireInteger, shortenInput } from '../../../cli/values.ts';
-
 import { adminUrlOption } from '../../../config/sandboxes.ts';
 import type { CommandContext } from '../../../context.ts';
 import { ACTION_NAMES, DELAY_ACTIONS } from '../../../sandbox/faults/fault.ts';

@@ -7,7 +7,6 @@ import {
   decodeText,
   type PostgresqlRow,
 } from '../../../postgresql/rows.ts';
-
 import { omitControlResults, readOnlySql } from '../../../postgresql/search-path-safe-sql.ts';
 import { aclSql, objectsSql } from './access-objects.ts';
 import { readPostgresqlServerVersion } from './tables.ts';

@@ -1,5 +1,4 @@
 import { quoteIdentifier, requoteSignature } from '../../../postgresql/quote.ts';
-
 import type { AccessObject, Privilege } from './access-catalog.ts';
 
 export const accessSections = ['roles', 'owners', 'grants', 'defaults', 'settings'] as const;

@@ -8,7 +8,6 @@ import {
   splitBinaryRow,
   type TableDigest,
 } from '../../../postgresql/table-rows.ts';
-
 import { longTimeout } from '../../engine/tools.ts';
 import { canTableBecomeEqual, compareTableContents, type TableContentReadings } from '../comparison.ts';
 import type { TableComparison } from '../rehearse/report.ts';

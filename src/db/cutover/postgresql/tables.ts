@@ -22,7 +22,6 @@ import {
   readRows,
   type TableDigest,
 } from '../../../postgresql/table-rows.ts';
-
 import { unreadableSequenceState } from '../comparison.ts';
 
 type QuerySession = Pick<PostgresqlSession, 'query'>;

@@ -19,7 +19,6 @@ import {
   runWithFiles,
 } from '../../preflight/index.ts';
 import type { PostgresqlTarget } from '../../preflight/queries.ts';
-
 import type { DbSource } from '../../source/index.ts';
 import { formatSourceName } from '../../watch/record.ts';
 import { readPostgresqlOptions, rehearsalInputs, type TargetServer } from '../target.ts';

@@ -4,7 +4,6 @@ import { createStyles, plainStyles, type TerminalStyles, usesColor } from '../..
 import type { ListView } from '../../../cli/columns.ts';
 import type { CommandIo } from '../../../cli/command-io.ts';
 import { createScreen, progressBar, sparkline } from '../../../cli/progress.ts';
-
 import { createMeasurer, type TextMeasurer } from '../../../cli/text.ts';
 import { formatIdentity } from '../identity.ts';
 import { type DatabaseSample, fixPlaces, type StatusSample, type TableSample, type WatchPhase } from '../sample.ts';

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { emptyProgress, initialDatabase, recordOutage, snapshotProgress } from '../../../../src/db/engine/state.ts';
-
 import { expectGolden } from '../../../fixtures/golden.ts';
 import { useServerPair } from '../server-pair.ts';
 import {

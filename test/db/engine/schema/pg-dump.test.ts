@@ -11,7 +11,6 @@ import {
   parseMajor,
   removeLines,
 } from '../../../../src/db/engine/schema/pg-dump.ts';
-
 import { type ProgramRunner, runProgram } from '../../../../src/platform/external-program.ts';
 import { lacks } from '../../../fixtures/needs.ts';
 import { type Postgres, startPostgres } from '../../../fixtures/postgres.ts';

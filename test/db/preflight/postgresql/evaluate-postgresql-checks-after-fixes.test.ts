@@ -45,7 +45,6 @@ import {
   settingsQuery,
   unappliedLinesQuery,
 } from '../../../../src/db/preflight/postgresql/queries/settings.ts';
-
 import { evaluateAfterFixes } from '../../../../src/db/preflight/postgresql/run.ts';
 import type { PostgresqlFacts } from '../../../../src/db/preflight/postgresql/source-facts.ts';
 import { connected, copy, database, preflightOptions, role, settings, slot, slots, sourceFacts } from './facts.ts';

@@ -10,7 +10,6 @@ import type { PostgresqlFacts } from '../../../../src/db/preflight/postgresql/so
 import { connectPostgresql, startupParameters } from '../../../../src/postgresql/connection.ts';
 import type { PostgresqlEndpoint } from '../../../../src/postgresql/endpoint.ts';
 import { probeSql, readOnlySql } from '../../../../src/postgresql/search-path-safe-sql.ts';
-
 import { expectGolden } from '../../../fixtures/golden.ts';
 import { lacks } from '../../../fixtures/needs.ts';
 import { startPgbouncer } from '../../../fixtures/pgbouncer.ts';

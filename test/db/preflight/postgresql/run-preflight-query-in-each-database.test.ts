@@ -6,7 +6,6 @@ import {
   fingerprintsQuery,
   queryEachDatabase,
 } from '../../../../src/db/preflight/postgresql/each-database.ts';
-
 import { parsePostgresqlEndpoint } from '../../../../src/postgresql/endpoint.ts';
 import { testClock } from '../../../fixtures/host.ts';
 import { startPostgres } from '../../../fixtures/postgres.ts';

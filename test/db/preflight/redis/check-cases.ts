@@ -3,7 +3,6 @@ import type { CheckFinding, FindingFix } from '../../../../src/db/preflight/find
 import type { PreflightOptions } from '../../../../src/db/preflight/options.ts';
 import type { RedisCheck } from '../../../../src/db/preflight/redis/check.ts';
 import type { KeySample, RedisSourceFacts } from '../../../../src/db/preflight/redis/source.ts';
-
 import { expectGolden } from '../../../fixtures/golden.ts';
 import { outcomeText } from '../outcome-text.ts';
 import { effectsEvaluator, evaluateRecorded, type Recorded, sourceFacts } from './recorded.ts';

@@ -1,5 +1,4 @@
 import type { ChangedFindings, CheckFinding, DatabaseEffect } from '../../../../src/db/preflight/finding.ts';
-
 import type { PreflightOptions } from '../../../../src/db/preflight/options.ts';
 import type { RedisCheck } from '../../../../src/db/preflight/redis/check.ts';
 import { redisChecks } from '../../../../src/db/preflight/redis/checks.ts';

@@ -5,7 +5,6 @@ import { sessionsQuery } from '../queries/activity.ts';
 import { slotsQuery, walSendersQuery } from '../queries/replication.ts';
 import { numericSetting, type ServerSettings, settingsQuery } from '../queries/settings.ts';
 import { alterSystemFix, describeRestart, slotDemand } from '../settings.ts';
-
 import { sourceVersionNumber } from '../source-facts.ts';
 
 export const walSendersCheck = declareServerCheck({

@@ -5,7 +5,6 @@ import {
   damagedStorageCheck,
   type StorageDamage,
 } from '../../../../../src/db/preflight/postgresql/checks/damaged-storage.ts';
-
 import { damageFirstPage } from '../../../../fixtures/damage-page.ts';
 import { type Postgres, ready, startPostgres } from '../../../../fixtures/postgres.ts';
 import { expectOutcomeText } from '../expect-text.ts';

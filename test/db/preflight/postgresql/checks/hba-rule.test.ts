@@ -4,7 +4,6 @@ import {
   hbaRuleCheck,
   prefixLength,
 } from '../../../../../src/db/preflight/postgresql/checks/hba-rule.ts';
-
 import type { DatabaseAccess } from '../../../../../src/db/preflight/postgresql/source-facts.ts';
 import { expectText } from '../expect-text.ts';
 import { connected, preflightOptions, role, settings, short, sourceFacts } from '../facts.ts';

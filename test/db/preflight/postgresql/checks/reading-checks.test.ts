@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { readingChecksCheck } from '../../../../../src/db/preflight/postgresql/checks/reading-checks.ts';
 import type { ObjectBody } from '../../../../../src/db/preflight/postgresql/queries/function-bodies.ts';
-
 import { preflightOptions, short, sourceFacts } from '../facts.ts';
 
 function body(oid: string, text: string, more: Partial<ObjectBody> = {}): ObjectBody {

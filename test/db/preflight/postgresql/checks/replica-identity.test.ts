@@ -9,7 +9,6 @@ import type {
   IncomparableColumn,
   UnsafeIdentity,
 } from '../../../../../src/db/preflight/postgresql/queries/replica-identities.ts';
-
 import { expectGolden } from '../../../../fixtures/golden.ts';
 import { ready, startPostgres } from '../../../../fixtures/postgres.ts';
 import { eventually } from '../../../../fixtures/redis.ts';

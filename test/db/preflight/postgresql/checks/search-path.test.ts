@@ -7,7 +7,6 @@ import type {
   UnqualifiedOperatorUse,
 } from '../../../../../src/db/preflight/postgresql/queries/function-bodies.ts';
 import type { FunctionUse } from '../../../../../src/db/preflight/postgresql/queries/function-uses.ts';
-
 import { expectText } from '../expect-text.ts';
 import { preflightOptions, short, sourceFacts } from '../facts.ts';
 

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sequenceScript, sequencesQuery } from '../../../../../src/db/cutover/postgresql/sequences.ts';
 import { sequencesCheck } from '../../../../../src/db/preflight/postgresql/checks/sequences.ts';
-
 import { quoteLiteral } from '../../../../../src/postgresql/quote.ts';
 import { sequenceStateQuery } from '../../../../../src/postgresql/sequence-state.ts';
 import { type Postgres, startPostgres } from '../../../../fixtures/postgres.ts';

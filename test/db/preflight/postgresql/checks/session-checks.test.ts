@@ -3,7 +3,6 @@ import {
   type SessionConstraint,
   sessionChecksCheck,
 } from '../../../../../src/db/preflight/postgresql/checks/session-checks.ts';
-
 import { ready, startPostgres } from '../../../../fixtures/postgres.ts';
 import { expectOutcomeText } from '../expect-text.ts';
 import { preflightOptions, short, sourceFacts } from '../facts.ts';

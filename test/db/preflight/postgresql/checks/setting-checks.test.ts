@@ -6,7 +6,6 @@ import {
 import type { ObjectBody } from '../../../../../src/db/preflight/postgresql/queries/function-bodies.ts';
 import type { FunctionUse } from '../../../../../src/db/preflight/postgresql/queries/function-uses.ts';
 import type { RoleSetting } from '../../../../../src/db/preflight/postgresql/queries/roles.ts';
-
 import { type Postgres, ready, startPostgres } from '../../../../fixtures/postgres.ts';
 import { preflightOptions, settings, short, sourceFacts } from '../facts.ts';
 import { found, preflightServer } from '../preflight.ts';

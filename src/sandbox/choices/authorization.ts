@@ -1,7 +1,7 @@
-import type { SpecGap } from './spec-gap.ts';
+import type { Choice } from './choice.ts';
 
 /** The sandbox's choices for authorization requests. */
-export const AUTHORIZATION_GAPS: readonly SpecGap[] = [
+export const AUTHORIZATION_CHOICES: readonly Choice[] = [
   {
     id: 'authorize-errors-in-query',
     rule: 'S4.14',

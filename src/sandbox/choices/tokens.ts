@@ -1,7 +1,7 @@
-import type { SpecGap } from './spec-gap.ts';
+import type { Choice } from './choice.ts';
 
 /** The sandbox's choices for the token endpoint and for revocation. */
-export const TOKEN_GAPS: readonly SpecGap[] = [
+export const TOKEN_CHOICES: readonly Choice[] = [
   {
     id: 'token-encodings',
     rule: 'S5.1',

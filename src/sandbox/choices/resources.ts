@@ -1,7 +1,7 @@
-import type { SpecGap } from './spec-gap.ts';
+import type { Choice } from './choice.ts';
 
 /** The sandbox's choices for the resource API, its lists and its droplets. */
-export const RESOURCE_GAPS: readonly SpecGap[] = [
+export const RESOURCE_CHOICES: readonly Choice[] = [
   {
     id: 'team-resources',
     rule: 'S2.10',

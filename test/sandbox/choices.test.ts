@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { SPEC_GAPS } from '../../src/sandbox/spec-gaps.ts';
+import { CHOICES } from '../../src/sandbox/choices.ts';
 import { makeFolders } from '../fixtures/folders.ts';
 import {
   admin,
@@ -15,8 +15,8 @@ import {
 } from './requests.ts';
 
 it('every choice has a unique id, a rule that leaves it open, a question and a choice', () => {
-  expect(new Set(SPEC_GAPS.map(({ id }) => id)).size).toBe(SPEC_GAPS.length);
-  for (const { id, rule, question, choice } of SPEC_GAPS) {
+  expect(new Set(CHOICES.map(({ id }) => id)).size).toBe(CHOICES.length);
+  for (const { id, rule, question, choice } of CHOICES) {
     expect(id).toMatch(/^[a-z0-9-]+$/);
     expect(rule).toMatch(/^S\d\.\d+$/);
     expect(question).toMatch(/\S[^.]$/);

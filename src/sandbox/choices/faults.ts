@@ -1,7 +1,7 @@
-import type { SpecGap } from './spec-gap.ts';
+import type { Choice } from './choice.ts';
 
 /** The sandbox's choices about injected faults. */
-export const FAULT_GAPS: readonly SpecGap[] = [
+export const FAULT_CHOICES: readonly Choice[] = [
   {
     id: 'fault-turn',
     rule: 'S1.6',
@@ -69,7 +69,7 @@ export const FAULT_GAPS: readonly SpecGap[] = [
 ];
 
 /** The sandbox's choices about state across restarts. */
-export const RESTART_GAPS: readonly SpecGap[] = [
+export const RESTART_CHOICES: readonly Choice[] = [
   {
     id: 'state-restart',
     rule: 'S1.6',

@@ -1,7 +1,7 @@
-import type { SpecGap } from './spec-gap.ts';
+import type { Choice } from './choice.ts';
 
 /** The sandbox's choices for clusters and online migrations. */
-export const MIGRATION_GAPS: readonly SpecGap[] = [
+export const MIGRATION_CHOICES: readonly Choice[] = [
   {
     id: 'cluster-owner',
     rule: 'S7.4',
