@@ -19,9 +19,9 @@ describe('the pages generated from the sources are up to date (npm run docs)', (
 
   it('docs/session.svg is an animation without scripts, and ends where animations are off', () => {
     const picture = readFileSync(new URL('../docs/session.svg', import.meta.url), 'utf8');
-    expect(picture.length).toBeLessThan(300_000);
+    expect(picture.length).toBeLessThan(200_000);
     expect(parseXml(picture).name).toBe('svg');
-    expect(picture).not.toMatch(/<script|\son\w+=|href="(?!data:image\/jpeg;base64,)|url\(|@import/);
+    expect(picture).not.toMatch(/<script|\son\w+=|href="(?!data:image\/webp;base64,)|url\(|@import/);
     expect(picture).toContain('@media (prefers-reduced-motion:reduce){.f{animation:none}}');
     expect(picture.match(/<image /g)?.length).toBeGreaterThanOrEqual(4);
     // The last screen and the last page.

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { run } from '../../fixtures/cli.ts';
 import { type Folders, makeFolders } from '../../fixtures/folders.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
-import { authorizationUrl, logIn, visit } from '../../fixtures/login.ts';
+import { authorizationUrl, type Cookies, logIn, visit } from '../../fixtures/login.ts';
 import { lacks } from '../../fixtures/needs.ts';
 import { type Sandbox, startSandbox } from '../../fixtures/sandbox.ts';
 import { type Terminal, terminal } from '../../fixtures/terminal.ts';
@@ -18,6 +18,8 @@ describe.skipIf(lacks('tmux'))('what a person sees at 80 columns', () => {
   let sandbox: Sandbox;
   let folders: Folders;
   let shown: Terminal | undefined;
+  // The browser that stays signed in.
+  let cookies: Cookies;
   beforeAll(async () => {
     place = makeFolders();
     sandbox = await startSandbox(place, ['--no-profile', '--consent', 'approve maya@example.com']);
@@ -28,6 +30,7 @@ describe.skipIf(lacks('tmux'))('what a person sees at 80 columns', () => {
   });
   beforeEach(async () => {
     folders = makeFolders();
+    cookies = new Map();
     await sandbox.admin('DELETE', '/_sandbox/faults');
   });
   afterEach(async () => {
@@ -43,7 +46,7 @@ describe.skipIf(lacks('tmux'))('what a person sees at 80 columns', () => {
     return shown;
   };
   const loggedIn = async (): Promise<string> => {
-    expect((await logIn({ folders, env: env() })).code).toBe(0);
+    expect((await logIn({ folders, env: env() }, [], cookies)).code).toBe(0);
     return (await run(['auth', 'token'], { folders, env: env() })).stdout.trim();
   };
   const answer = async (screen: Terminal): Promise<void> => {
@@ -51,7 +54,7 @@ describe.skipIf(lacks('tmux'))('what a person sees at 80 columns', () => {
     await screen.press('Enter');
   };
   const goThroughBrowser = async (screen: Terminal): Promise<void> => {
-    await visit(authorizationUrl.exec(await screen.waitFor(authorizationUrl))?.[0] ?? '');
+    await visit(authorizationUrl.exec(await screen.waitFor(authorizationUrl))?.[0] ?? '', { cookies });
   };
   const expectTranscript = async (screen: Terminal): Promise<void> => {
     expect(await screen.ended()).toBe(0);
