@@ -76,7 +76,7 @@ function drawPage({ address, image, page, left }) {
   return [
     `<rect x="${left + 84}" y="9" width="${page.width - 98}" height="22" rx="11" fill="#16181d"/>`,
     `<text x="${left + 98}" y="24" font-family="sans-serif" font-size="12" fill="#a8aeb9">${escaped(address.length > 36 ? `${address.slice(0, 35)}…` : address)}</text>`,
-    `<image x="${left}" y="${bar}" width="${page.width}" height="${page.height}" href="data:image/jpeg;base64,${data}"/>`,
+    `<image x="${left}" y="${bar}" width="${page.width}" height="${page.height}" href="data:image/webp;base64,${data}"/>`,
   ].join('');
 }
 
