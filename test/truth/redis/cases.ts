@@ -328,7 +328,7 @@ export const redisCases: readonly RedisCase[] = [
   {
     name: 'little may be owed to a client',
     verdict: 'continuous',
-    unproven: ['psync-command', 'big-keys', 'renamed-commands', 'renamed-writes'],
+    unproven: ['psync-command', 'renamed-commands', 'renamed-writes'],
     source: { config: ['client-output-buffer-limit normal 1kb 1kb 1'] },
   },
   { name: 'a short repl-timeout', verdict: 'continuous', source: { config: ['repl-timeout 5'] } },
