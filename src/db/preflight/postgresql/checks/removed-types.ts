@@ -21,14 +21,10 @@ import {
   movedMemberNeed,
   removedExtensionOperatorsQuery,
 } from '../queries/incompatible-calls.ts';
-import {
-  incompatibleDefinitionsQuery,
-  incompatibleViewsQuery,
-  takenNameNeed,
-  takenNamesQuery,
-  triggerStateNeed,
-} from '../queries/incompatible-definitions.ts';
+import { incompatibleDefinitionsQuery, triggerStateNeed } from '../queries/incompatible-definitions.ts';
+import { incompatibleViewsQuery } from '../queries/incompatible-views.ts';
 import { type OverloadedCall, overloadedCallsQuery } from '../queries/overloaded-calls.ts';
+import { takenNameNeed, takenNamesQuery } from '../queries/taken-names.ts';
 import type { PostgresqlQuery } from '../query.ts';
 import { targetVersionNumber } from '../source-facts.ts';
 
