@@ -51,6 +51,7 @@ export type InfoField =
   | 'expired_keys'
   | 'latest_fork_usec'
   | 'sync_full'
+  | 'total_forks'
   | 'client_output_buffer_limit_disconnections'
   | 'total_commands_processed'
   | 'total_net_input_bytes'

@@ -1,10 +1,12 @@
-import { rmSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '../../../scripts/free-port.mjs';
 import { Secret } from '../../../src/base/secret.ts';
 import { breakSaving, write } from '../../db/preflight/redis/real.ts';
-import { eventually, type RedisServer, startRedis } from '../../fixtures/redis.ts';
+import { eventually, type RedisServer, redisProgram, startRedis } from '../../fixtures/redis.ts';
 import type { Prepared, RedisCase } from './case.ts';
 
 const admin = 'user default on nopass ~* &* +@all';
@@ -292,7 +294,7 @@ export const redisCases: readonly RedisCase[] = [
     name: 'BGSAVE fails, and copies go over the disk',
     verdict: 'scan',
     reasons: ['bgsave-broken'],
-    source: { config: ['repl-diskless-sync no'] },
+    source: { config: ['repl-diskless-sync no', 'save 3600 1000'] },
     before: async (source) => {
       source.cli('config', 'set', 'stop-writes-on-bgsave-error', 'no');
       await breakSaving(source);
@@ -300,8 +302,34 @@ export const redisCases: readonly RedisCase[] = [
     },
   },
   {
+    name: 'one BGSAVE failed, nothing repeats it, and copies go over the disk',
+    verdict: 'continuous',
+    unproven: ['bgsave-broken'],
+    source: { config: ['repl-diskless-sync no'] },
+    before: async (source) => {
+      source.cli('config', 'set', 'stop-writes-on-bgsave-error', 'no');
+      await breakSaving(source);
+      rmSync(join(source.folder, 'data', 'dump.rdb'), { recursive: true });
+      return {};
+    },
+  },
+  {
+    name: 'no connection is free',
+    verdict: 'blocked',
+    reasons: ['maxclients'],
+    last: [['config', 'set', 'maxclients', '33']],
+    before: async (source) => occupy(source, 32),
+  },
+  {
+    name: 'a Sentinel monitors the source',
+    verdict: 'continuous',
+    unproven: ['sentinel'],
+    before: watchedBySentinel,
+  },
+  {
     name: 'BGSAVE fails, and copies need no disk',
     verdict: 'continuous',
+    unproven: ['bgsave-broken'],
     source: { config: ['repl-diskless-sync yes'] },
     before: async (source) => {
       source.cli('config', 'set', 'stop-writes-on-bgsave-error', 'no');
@@ -437,6 +465,30 @@ async function follow(source: RedisServer, isLost: boolean): Promise<Prepared> {
     await eventually(() => source.cli('info', 'replication').includes('master_link_status:down'), 'the break');
   }
   return { primaries: [isLost ? source : primary], end: () => primary.stop() };
+}
+
+/** Idle clients. */
+function occupy(source: RedisServer, count: number): Prepared {
+  const sockets = Array.from({ length: count }, () => connect(source.port, source.host).on('error', () => {}));
+  return {
+    async end() {
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
+
+async function watchedBySentinel(source: RedisServer): Promise<Prepared> {
+  const conf = join(source.folder, 'sentinel.conf');
+  const monitor = `sentinel monitor primary ${source.host} ${source.port} 1`;
+  writeFileSync(conf, `port ${await freePort()}\ndir ${source.folder}\n${monitor}\n`);
+  const sentinel = spawn(redisProgram(), [conf, '--sentinel'], { stdio: 'ignore' });
+  const listeners = () => source.cli('pubsub', 'numsub', '__sentinel__:hello').split('\n')[1];
+  await eventually(() => listeners() === '1', 'a Sentinel');
+  return {
+    async end() {
+      sentinel.kill('SIGKILL');
+    },
+  };
 }
 
 /** The top is gone long enough to be missed, and not so long that the links below have ended. */

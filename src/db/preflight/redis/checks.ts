@@ -37,6 +37,7 @@ import { replTimeoutCheck } from './checks/repl-timeout.ts';
 import { replicaOutputBufferCheck } from './checks/replica-output-buffer.ts';
 import { roleReplicaSourceCheck } from './checks/role-replica.ts';
 import { scriptReplicationCheck } from './checks/script-replication.ts';
+import { sentinelCheck } from './checks/sentinel.ts';
 import { redisServerIdentityCheck } from './checks/server-identity.ts';
 import { sourceMemoryCheck } from './checks/source-memory.ts';
 import { targetCommandsCheck } from './checks/target-commands.ts';
@@ -71,6 +72,7 @@ export const redisChecks: readonly RedisCheck[] = [
   functionsStreamsEtcCheck,
   cachedScriptsCheck,
   roleReplicaSourceCheck,
+  sentinelCheck,
   loadingCheck,
   busyScriptCheck,
   pingRefusedCheck,

@@ -203,6 +203,7 @@ export const tlsReplicationQuery = configQuery<'tls-replication'>('tls-replicati
 export const keyspaceEventsQuery = configQuery<'notify-keyspace-events'>('notify-keyspace-events');
 export const bulkLengthQuery = configQuery<'proto-max-bulk-len'>('proto-max-bulk-len');
 export const dirQuery = configQuery<'dir'>('dir');
+export const savePointsQuery = configQuery<'save'>('save');
 export const aclfileQuery = configQuery<'aclfile'>('aclfile');
 export const luaReplicateQuery = configQuery<'lua-replicate-commands'>('lua-replicate-commands');
 export const clusterReadsQuery = configQuery<'cluster-allow-reads-when-down'>('cluster-allow-reads-when-down');
@@ -223,6 +224,7 @@ export const configQueries: readonly RedisQuery<ConfigValues<string>>[] = [
   keyspaceEventsQuery,
   bulkLengthQuery,
   dirQuery,
+  savePointsQuery,
   aclfileQuery,
   luaReplicateQuery,
   clusterReadsQuery,
@@ -251,6 +253,14 @@ export const commandCallsQuery: RedisQuery<ReadonlyMap<string, number>> = {
       ]),
     ),
   permission: '+info',
+};
+
+/** The number of Sentinels that monitor the server: each listens to the channel in which Sentinels announce themselves. */
+export const sentinelsQuery: RedisQuery<number> = {
+  id: 'PUBSUB NUMSUB __sentinel__:hello',
+  command: () => ['PUBSUB', 'NUMSUB', '__sentinel__:hello'],
+  decode: (reply) => Number(requireList(reply)[1]),
+  permission: '+pubsub|numsub',
 };
 
 /**

@@ -10,8 +10,8 @@ import {
   warnOutcome,
 } from '../../finding.ts';
 import { markOptional, type QueryResult, valueOr } from '../../query.ts';
-import { configSetFix, declareRedisCheck } from '../check.ts';
-import { type ConfigValues, dirQuery, infoQuery, replicationQuery } from '../queries.ts';
+import { configSetFix, declareRedisCheck, redisAdministrator } from '../check.ts';
+import { type ConfigValues, dirQuery, infoQuery, replicationQuery, savePointsQuery } from '../queries.ts';
 import { disklessReplication, estimateRedisCopy } from '../source.ts';
 
 export const bgsaveBrokenCheck = declareRedisCheck({
@@ -23,8 +23,9 @@ export const bgsaveBrokenCheck = declareRedisCheck({
     info: infoQuery,
     settings: markOptional(replicationQuery),
     folder: markOptional(dirQuery),
+    savePoints: markOptional(savePointsQuery),
   },
-  evaluate({ info, settings, folder }, { probe }, { sourceDiskFree }) {
+  evaluate({ info, settings, folder, savePoints }, { probe }, { sourceDiskFree }) {
     const status = info.get('rdb_last_bgsave_status') ?? 'no BGSAVE yet';
     const { setting, isDiskless } = disklessReplication(settings, info);
     const shortage = diskShortage(info, isDiskless, sourceDiskFree);
@@ -56,11 +57,19 @@ export const bgsaveBrokenCheck = declareRedisCheck({
     const directory = valueOr(folder, undefined)?.get('dir');
     const observed = `rdb_last_bgsave_status:err${directory === undefined ? '' : `, dir ${directory}`}`;
     const readLog = `Find the reason in the server log: a full disk, a data folder that is missing or not writable${directory === undefined ? '' : ` (${directory})`}, or a failed fork.`;
+    // A fork that failed is not counted (Redis 6.2 and newer).
+    if (info.get('total_forks') === '0') return forkFailed(observed);
     if (isDiskless) {
-      return warnOutcome(observed, {
-        required: 'ok',
+      return notKnown(observed, {
         detail: `repl-diskless-sync is ${setting ?? 'yes by default'}, so the copy for the target needs no disk. If the fork failed, it fails again.`,
-        fix: { text: readLog },
+        fix: { text: `${readLog} ${tryAgain}` },
+      });
+    }
+    // With save points a BGSAVE that failed is repeated every 5 s; without them the failure may be old.
+    if (valueOr(savePoints, undefined)?.get('save') === '') {
+      return notKnown(`${observed}, no save points`, {
+        detail: 'The copy for the target is written to a file first. No save point has repeated the BGSAVE since.',
+        fix: disklessFix(setting, info, `${readLog} ${tryAgain} Or copy without the disk.`),
       });
     }
     return failOutcome(['continuous'], observed, {
@@ -107,15 +116,38 @@ function isFolderGone(info: RedisInfo, folder: QueryResult<ConfigValues<'dir'>>)
   return (product === 'redis' || product === 'valkey') && valueOr(folder, undefined)?.get('dir') === '';
 }
 
+function forkFailed(observed: string): CheckOutcome {
+  return failOutcome(['continuous'], `${observed}, no fork succeeded`, {
+    headline: 'The source cannot fork',
+    required: 'a fork, with or without repl-diskless-sync',
+    detail: `The copy for the target needs one, too: \`Can't save in background: fork: Cannot allocate memory\`. The target retries without end.`,
+    fix: {
+      by: redisAdministrator,
+      text: 'Allow overcommit (sysctl vm.overcommit_memory=1), free memory or raise the limit of processes, and run BGSAVE.',
+    },
+  });
+}
+
+const tryAgain =
+  'Run with --probe, which requests a copy as the target will, or run BGSAVE on the source, and then the preflight again.';
+
 /** No fact of the source proves that the server can fork and write the RDB file. */
 function notTried(): CheckOutcome {
+  return notKnown('no BGSAVE since the start of the server', {
+    detail: 'The copy for the target is written to a file first (repl-diskless-sync no).',
+    fix: { text: tryAgain },
+  });
+}
+
+function notKnown(
+  observed: string,
+  { detail, fix }: { readonly detail: string; readonly fix: FindingFix },
+): CheckOutcome {
   return {
-    ...unknownOutcome('no BGSAVE since the start of the server', {
-      text: 'Run with --probe, which requests a copy as the target will, or run BGSAVE on the source, and then the preflight again.',
-    }),
+    ...unknownOutcome(observed, fix),
     headline: 'It is not known whether the source can write the copy for the target',
     settledBy: '--probe',
-    detail: 'The copy for the target is written to a file first (repl-diskless-sync no).',
+    detail,
   };
 }
 

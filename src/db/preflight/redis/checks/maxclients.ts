@@ -42,7 +42,7 @@ export const maxclientsCheck = declareRedisCheck({
     }
     const observed = `${used} of ${limit} connections`;
     if (used + neededConnections <= limit * 0.9) return passOutcome(observed);
-    return warnOutcome(observed, {
+    const details = {
       required: `${neededConnections} free connections and a reserve of 10 %`,
       detail:
         'When none is free, the target and the applications are refused with `ERR max number of clients reached`.',
@@ -53,7 +53,10 @@ export const maxclientsCheck = declareRedisCheck({
         info.value,
         'Raise maxclients; the limit of open files of the process must allow it.',
       ),
-    });
+    };
+    // The connection of the preflight is one of those that are used, and ends.
+    const free = limit - (used - 1);
+    return free < neededConnections ? failOutcome(redisMethods, observed, details) : warnOutcome(observed, details);
   },
 });
 

@@ -42,7 +42,14 @@ export const sourceMemoryCheck = declareRedisCheck({
         : {}),
       fix: raiseMaxmemory(info, limit, need),
     };
-    return hasWrites && !evicts ? failOutcome(['continuous'], observed, details) : warnOutcome(observed, details);
+    if (evicts) return warnOutcome(observed, details);
+    if (hasWrites) return failOutcome(['continuous'], observed, details);
+    return {
+      ...unknownOutcome(`${observed}; no writes were measured`),
+      ...details,
+      premise: 'no application writes until the cut-over',
+      settledBy: 'a higher maxmemory (see the fix), or --accept source-memory',
+    };
   },
 });
 

@@ -10,8 +10,8 @@ const byDisk = (more: Readonly<Record<string, string>> = {}, info: Readonly<Reco
 checkCases(bgsaveBrokenCheck, {
   ok: { status: 'pass' },
   'err, by disk': {
-    fixed: 'warn',
-    server: broken({ 'repl-diskless-sync': 'no' }),
+    fixed: 'unknown',
+    server: broken({ 'repl-diskless-sync': 'no', save: '3600 1' }),
     status: 'fail',
     blocks: ['continuous'],
     fix: {
@@ -61,11 +61,33 @@ checkCases(bgsaveBrokenCheck, {
     },
   },
   'the copy is late': { facts: accepted({ kind: 'late', reason: 'the copy did not begin' }), status: 'unknown' },
-  'err, without disk': { server: broken({ 'repl-diskless-sync': 'yes' }), status: 'warn' },
+  'err, by disk, and no save points': {
+    fixed: 'unknown',
+    server: broken({ 'repl-diskless-sync': 'no', save: '' }),
+    status: 'unknown',
+    fix: {
+      sql: ['CONFIG SET repl-diskless-sync yes', 'CONFIG REWRITE'],
+      undo: ['CONFIG SET repl-diskless-sync no', 'CONFIG REWRITE'],
+    },
+  },
+  'err, without disk': { server: broken({ 'repl-diskless-sync': 'yes' }), status: 'unknown' },
+  'err, without disk, and a copy began': {
+    server: broken({ 'repl-diskless-sync': 'yes' }),
+    facts: accepted({ kind: 'started' }),
+    status: 'pass',
+  },
+  'no fork succeeded': {
+    server: {
+      ...broken({ 'repl-diskless-sync': 'yes' }),
+      info: { ...broken({}).info, total_forks: '0' },
+    },
+    status: 'fail',
+    blocks: ['continuous'],
+  },
   'err, CONFIG hidden, before 7.0': {
     server: { ...broken({}), info: { ...broken({}).info, redis_version: '6.2.1' }, config: 'hidden' },
     status: 'fail',
     blocks: ['continuous'],
   },
-  'err, CONFIG hidden, later': { server: { ...broken({}), config: 'hidden' }, status: 'warn' },
+  'err, CONFIG hidden, later': { server: { ...broken({}), config: 'hidden' }, status: 'unknown' },
 });

@@ -12,6 +12,23 @@ checkCases(maxclientsCheck, {
       undo: ['CONFIG SET maxclients 10000', 'CONFIG REWRITE'],
     },
   },
+  'room for all connections of a migration but one': {
+    server: healthy({ info: { connected_clients: '9999' } }),
+    status: 'fail',
+    blocks: both,
+    fix: {
+      sql: ['CONFIG SET maxclients 20000', 'CONFIG REWRITE'],
+      undo: ['CONFIG SET maxclients 10000', 'CONFIG REWRITE'],
+    },
+  },
+  'room for the connections of a migration': {
+    server: healthy({ info: { connected_clients: '9998' } }),
+    status: 'warn',
+    fix: {
+      sql: ['CONFIG SET maxclients 20000', 'CONFIG REWRITE'],
+      undo: ['CONFIG SET maxclients 10000', 'CONFIG REWRITE'],
+    },
+  },
   full: { facts: cut('startup', 'MAXCLIENTS', 'ERR max number of clients reached'), status: 'fail', blocks: both },
   'not entered': { facts: cut('startup', 'NOAUTH', 'NOAUTH'), status: 'skip' },
   'not told': {
