@@ -30,8 +30,9 @@ export function superuserObjectsSql(version: number): string {
     FROM pg_aggregate a JOIN pg_proc p ON p.oid = a.aggfnoid
     JOIN pg_namespace n ON n.oid = p.pronamespace AND ${isUserSchema} AND ${isUserObject('pg_proc', 'p.oid')}
     WHERE 'internal'::regtype IN (a.aggtranstype, a.aggmtranstype)
-  UNION ALL SELECT format('base type %s.%s', n.nspname, t.typname), false FROM pg_type t JOIN pg_namespace n ON n.oid = t.typnamespace
-    WHERE ${isUserSchema} AND ${isUserObject('pg_type', 't.oid')} AND t.typtype = 'b'
+  UNION ALL SELECT format('%s type %s.%s', CASE t.typtype WHEN 'p' THEN 'shell' ELSE 'base' END, n.nspname, t.typname), false
+    FROM pg_type t JOIN pg_namespace n ON n.oid = t.typnamespace
+    WHERE ${isUserSchema} AND ${isUserObject('pg_type', 't.oid')} AND t.typtype IN ('b', 'p')
       AND NOT EXISTS (SELECT FROM pg_type e WHERE e.typarray = t.oid)
   UNION ALL SELECT format('cast (%s AS %s)', format_type(k.castsource, NULL), format_type(k.casttarget, NULL)), false FROM pg_cast k
     WHERE ${isUserObject('pg_cast', 'k.oid')} AND NOT EXISTS (SELECT FROM pg_depend d

@@ -360,7 +360,7 @@ function swayedResults(
   return settings.flatMap((setting) => {
     const sways = swayedBy[setting.name];
     // An index that is not unique is rebuilt with the results of the target, unless its function fails there.
-    if (sways === undefined || (expression.kind === 'index' && setting.name !== 'plpgsql.variable_conflict')) return [];
+    if (sways === undefined || (expression.kind === 'index' && !setting.name.startsWith('plpgsql.'))) return [];
     const called = [...reached].filter((one) => library.isSwayed(one, setting));
     if (called.length === 0 && !texts.some((text) => sways(text, setting.value))) return [];
     const who = called.length === 0 ? 'the result' : called.slice(0, 3).map(describe).join(', ');
@@ -410,6 +410,7 @@ const swayedBy: Readonly<Partial<Record<SourceSetting['name'], (one: Swayed, val
   lc_monetary: ({ text, body }) => /money/.test(`${text} ${body?.types.join(' ')}`),
   lc_numeric: ({ tokens }) => formatsOf(tokens).some((format) => /[09][DG]|[DGL][09]|^L|L$/.test(format)),
   lc_time: ({ tokens }) => formatsOf(tokens).some((format) => /TM/i.test(format)),
+  'plpgsql.check_asserts': ({ text, body }) => body?.language === 'plpgsql' && /\bassert\b/.test(text),
   'plpgsql.variable_conflict': ({ text, body }) =>
     body?.language === 'plpgsql' &&
     /\b(?:select|insert|update|delete|for)\b/.test(text) &&

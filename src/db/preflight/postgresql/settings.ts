@@ -297,6 +297,7 @@ const usualValues: readonly (readonly [SettingName, RegExp])[] = [
   ['lc_monetary', english],
   ['lc_numeric', english],
   ['lc_time', english],
+  ['plpgsql.check_asserts', on],
   ['plpgsql.variable_conflict', /^error$/i],
   ['quote_all_identifiers', off],
   ['standard_conforming_strings', on],

@@ -96,6 +96,14 @@ const swayed: readonly (readonly [setting: string, depends: readonly string[], n
     [asText('int'), ...generated('int', 'text', 'as_text(v)')],
   ],
   [
+    'plpgsql.check_asserts = off',
+    [
+      'CREATE FUNCTION f(v int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN ASSERT v > 100; RETURN v; END $$',
+      ...generated('int', 'int', 'f(v)'),
+    ],
+    [asText('int'), ...generated('int', 'text', 'as_text(v)')],
+  ],
+  [
     "plpgsql.variable_conflict = 'use_column'",
     [
       'CREATE FUNCTION f(v int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RETURN (SELECT max(x) FROM unnest(ARRAY[v]) x); END $$',

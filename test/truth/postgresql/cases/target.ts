@@ -57,6 +57,13 @@ export const targetCases: readonly PostgresCase[] = [
     setup: ["CREATE FUNCTION same(int) RETURNS int LANGUAGE sql IMMUTABLE LEAKPROOF AS 'SELECT $1'"],
   },
   {
+    name: 'a target without a superuser: a type that was begun and not defined',
+    verdict: 'blocked',
+    reasons: ['superuser-objects'],
+    plainTarget: true,
+    setup: ['CREATE TYPE begun'],
+  },
+  {
     name: 'a target without a superuser: a function with a support function',
     verdict: 'blocked',
     reasons: ['superuser-objects'],

@@ -273,6 +273,7 @@ function catalogScans(
         privileges: 'typacl IS NOT NULL',
         defaults: 'typdefaultbin IS NOT NULL',
         domains: "typtype = 'd'",
+        'superuser-objects': "typtype = 'p'",
         ...(version < 140_000 ? { ranges: "typtype = 'r'" } : {}),
       },
     },

@@ -48,6 +48,7 @@ const settingNames = [
   'max_wal_size',
   'max_worker_processes',
   'password_encryption',
+  'plpgsql.check_asserts',
   'plpgsql.variable_conflict',
   'port',
   'quote_all_identifiers',
@@ -103,9 +104,9 @@ export const settingsQuery: PostgresqlQuery<ServerSettings> = {
         ${settingNames.map((name) => `'${name}'`).join(', ')}
       )
     UNION ALL
-    SELECT 'plpgsql.variable_conflict', set_in_file, NULL, 'superuser', false, 'configuration file', NULL
-    FROM current_setting('plpgsql.variable_conflict', true) set_in_file
-    WHERE set_in_file <> ''
+    SELECT name, current_setting(name, true), NULL, 'superuser', false, 'configuration file', NULL
+    FROM (VALUES ('plpgsql.check_asserts'), ('plpgsql.variable_conflict')) plpgsql (name)
+    WHERE current_setting(name, true) <> ''
     UNION ALL
     SELECT rolname, '', NULL, 'internal', false, 'role', NULL
     FROM pg_roles
