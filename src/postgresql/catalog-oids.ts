@@ -195,21 +195,11 @@ export const serverSpecificTypes: readonly number[] = [
 export const clockFunctions = '1299|264[789]';
 
 /**
- * Functions that resolve a name by the search_path and return NULL if no object has it (such as to_regclass), and
- * current_schema.
+ * Names of functions that are not IMMUTABLE, and depend on no more than their arguments, the encoding of the database, the
+ * order of an enum or its name; `timezone` and others that depend on settings are in `settingFunctions`.
  */
-const searchPathFunctions = '347[69]|349[2-5]|140[23]';
-
-/** Functions that depend on the session: current_setting (2077), current_user (745), session_user (746), text to regclass (1079). */
-export const sessionFunctions = `${searchPathFunctions}|2077|74[56]|1079`;
-
-/**
- * Functions whose result depends on the server, the connection or the time of the call, except those that read the
- * clock: version, addresses and process ids, positions in the WAL, transactions, sizes of files and of stored
- * values, sequences, random values.
- */
-export const serverStateFunctions =
-  '89|1181|1269|157[45]|2121|1598|2026|2034|2168|219[6-9]|2286|2324|2325|2332|2559|2560|2849|2852|294[34]|299[78]|3163|329[89]|3330|3348|3432|3810|382[01]|3830|3939|5059|506[01]|6212|6316|6339|634[01]|642[89]|6430';
+export const argumentFunctions =
+  'aclexplode convert convert_from convert_to current_database enum_first enum_last enum_range getdatabaseencoding json_populate_record json_populate_recordset json_to_record json_to_recordset json_to_tsvector jsonb_populate_record jsonb_populate_record_valid jsonb_populate_recordset jsonb_to_record jsonb_to_recordset jsonb_to_tsvector length numeric money pg_char_to_encoding pg_client_encoding pg_collation_for pg_encoding_to_char pg_input_error_info pg_input_is_valid pg_options_to_table pg_typeof phraseto_tsquery plainto_tsquery timezone to_tsquery to_tsvector websearch_to_tsquery xml xml_is_well_formed';
 
 /**
  * Functions with the name of a time zone among their arguments: timezone (1159, 2037, 2069), date_trunc (1284),

@@ -257,9 +257,7 @@ const cases: readonly Case[] = [
   {
     id: 'reading-checks',
     returned: [
-      returns(callingConstraintsQuery, [
-        { calls: '1', name: 'c', table: 'public.t', schema: 'public', relation: 't', definition: 'CHECK (f())' },
-      ]),
+      returns(callingConstraintsQuery, [{ calls: '1', name: 'c', table: 'public.t', definition: 'CHECK (f())' }]),
       returns(bodiesQuery, [functionBody('SELECT count(*) > 0 FROM public.t')]),
     ],
   },
@@ -343,6 +341,7 @@ function functionBody(text: string) {
     bound: '',
     hasPath: false,
     hasZone: false,
+    hasRole: false,
     inlined: false,
     calls: [],
     types: [],

@@ -216,6 +216,107 @@ export const derivedValueCases: readonly PostgresCase[] = [
       tenThings,
     ],
   },
+  ...(
+    [
+      [
+        'rows that are gone',
+        ['CREATE TABLE codes (id int PRIMARY KEY)', 'INSERT INTO codes VALUES (1)'],
+        ['DELETE FROM codes'],
+        'blocked',
+      ],
+      ['a materialized view', ['CREATE MATERIALIZED VIEW codes AS SELECT id FROM base'], [], 'blocked'],
+      [
+        'an unlogged table',
+        ['CREATE UNLOGGED TABLE codes (id int PRIMARY KEY)', 'INSERT INTO codes VALUES (1)'],
+        [],
+        'dump',
+      ],
+    ] as const
+  ).map(
+    ([what, before, after, truth]): PostgresCase => ({
+      name: `computed again: a CHECK whose function reads ${what}`,
+      verdict: 'continuous',
+      unproven: ['reading-checks'],
+      differs: { ...unevaluatedExpression, truth },
+      setup: [
+        ...before,
+        "CREATE FUNCTION is_code(int) RETURNS boolean LANGUAGE sql STABLE AS 'SELECT EXISTS (SELECT FROM public.codes WHERE id = $1)'",
+        'CREATE TABLE things (id int PRIMARY KEY CHECK (is_code(id)))',
+        'INSERT INTO things VALUES (1)',
+      ],
+      last: after.map((sql) => ({ in: 'd1', sql })),
+      quiet: ['things', 'codes'],
+    }),
+  ),
+  ...(
+    [
+      [
+        'asks for a privilege',
+        ['session-checks'],
+        ['CREATE ROLE app', 'GRANT SELECT ON base TO app'],
+        "has_table_privilege('app', 'public.base', 'SELECT')",
+      ],
+      [
+        'reads the last value of a sequence',
+        ['session-checks'],
+        ['CREATE SEQUENCE s', "SELECT setval('s', 5)"],
+        "id <= coalesce(pg_sequence_last_value('s'), 0)",
+      ],
+      [
+        'reads a large object',
+        ['session-checks'],
+        ["SELECT lo_from_bytea(424242, 'abc')"],
+        'lo_get(424242) IS NOT NULL',
+      ],
+      [
+        'selects the last value of a sequence',
+        ['reading-checks', 'function-results'],
+        [
+          'CREATE SEQUENCE s',
+          "SELECT setval('s', 5)",
+          "CREATE FUNCTION last_of() RETURNS bigint LANGUAGE sql STABLE AS 'SELECT last_value FROM public.s'",
+        ],
+        'id < last_of()',
+      ],
+      [
+        'calls a function with SET role',
+        ['function-results'],
+        [
+          'CREATE ROLE app',
+          "CREATE FUNCTION ok(int) RETURNS boolean LANGUAGE plpgsql IMMUTABLE SET role = 'app' AS 'BEGIN RETURN true; END'",
+        ],
+        'ok(id)',
+        'dump',
+      ],
+    ] as const
+  ).map(
+    ([what, unproven, before, condition, truth = 'blocked' as const]): PostgresCase => ({
+      name: `computed again: a CHECK that ${what}`,
+      verdict: 'continuous',
+      unproven,
+      differs: { ...unevaluatedExpression, truth },
+      setup: [
+        ...before,
+        `CREATE TABLE things (id int PRIMARY KEY, CHECK (${condition}))`,
+        'INSERT INTO things VALUES (1)',
+      ],
+      quiet: ['things'],
+    }),
+  ),
+  {
+    name: 'computed again: a generated column whose function runs the text of ts_stat()',
+    verdict: 'continuous',
+    unproven: ['reading-functions'],
+    differs: unevaluatedExpression,
+    setup: [
+      'CREATE TABLE words (id int PRIMARY KEY, w text)',
+      "INSERT INTO words VALUES (1, 'one')",
+      "CREATE FUNCTION count_of(int) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$SELECT count(*) FROM ts_stat('SELECT to_tsvector(''simple'', w) FROM public.words')$$",
+      'CREATE TABLE a_things (id int PRIMARY KEY, n bigint GENERATED ALWAYS AS (count_of(id)) STORED)',
+      'INSERT INTO a_things VALUES (1)',
+    ],
+    quiet: ['a_things', 'words'],
+  },
   {
     name: 'computed again: a CHECK whose function composes the name of a table',
     verdict: 'continuous',

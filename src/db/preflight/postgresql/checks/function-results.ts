@@ -26,6 +26,7 @@ function findMutableWord(text: string): string | undefined {
     if (token.kind === 'string') return momentNames.test(token.text.trim());
     if (token.kind !== 'word') return false;
     if (!token.quoted && environmentWords.test(token.text)) return true;
+    if (token.text === 'last_value' && !isSqlSymbol(tokens[at + 1], '(')) return true;
     if (isInputByPath(token, at, tokens)) return true;
     return isSqlSymbol(tokens[at + 1], '(') && environmentFunctions.test(token.text);
   });
@@ -36,11 +37,11 @@ function findMutableWord(text: string): string | undefined {
 const momentNames = /^(?:now|today|tomorrow|yesterday)$/i;
 
 const environmentWords =
-  /^(?:current_(?:user|role|catalog|schema|date|time|timestamp)|session_user|localtime(?:stamp)?|tableoid|ctid|xmin|xmax|execute|reg(?:class|type|proc|procedure|oper|operator|role|namespace|collation))$/;
+  /^(?:current_(?:user|role|catalog|schema|date|time|timestamp)|session_user|system_user|localtime(?:stamp)?|tableoid|ctid|xmin|xmax|execute|reg(?:class|type|proc|procedure|oper|operator|role|namespace|collation))$/;
 
 /** Excludes pg_typeof and pg_input_is_valid, whose results depend on their arguments and on the search_path. */
 const environmentFunctions =
-  /^(?:current_(?:setting|schemas?|database)|set_config|version|now|(?:clock|statement|transaction)_timestamp|timeofday|random\w*|gen_random_\w+|gen_salt|uuid_generate_v(?:1|1mc|4)|uuidv[47]|nextval|currval|lastval|setval|txid_\w+|inet_\w+|has_\w+_privilege|to_reg\w+|(?:obj|col|shobj)_description|(?:query|table|cursor|schema|database)_to_xml\w*|dblink\w*|lo_\w+|pg_(?!typeof$|input_is_valid$|input_error_info$)\w+)$/;
+  /^(?:current_(?:setting|schemas?|database|query)|getpgusername|array_(?:shuffle|sample)|row_security_active|format_type|set_config|version|now|(?:clock|statement|transaction)_timestamp|timeofday|random\w*|gen_random_\w+|gen_salt|uuid_generate_v(?:1|1mc|4)|uuidv[47]|nextval|currval|lastval|setval|txid_\w+|inet_\w+|has_\w+_privilege|to_reg\w+|(?:obj|col|shobj)_description|(?:query|table|cursor|schema|database)_to_xml\w*|dblink\w*|lo_\w+|pg_(?!typeof$|input_is_valid$|input_error_info$)\w+)$/;
 
 export const functionResultsCheck = declareDatabaseCheck({
   id: 'function-results',
@@ -118,7 +119,8 @@ const storedKinds: ReadonlySet<FunctionUse['kind']> = new Set([
 const exceptionHandler = /\bexception\s+when\b/i;
 
 function environmentUseOf({ bodies, reads }: FunctionReads): string | undefined {
-  for (const { text, bound } of bodies) {
+  for (const { text, bound, hasRole } of bodies) {
+    if (hasRole) return 'SET role';
     const word = findMutableWord(`${text} ${bound}`);
     if (word !== undefined) return word;
   }

@@ -2,16 +2,15 @@ import { countOf } from '../../../../base/text.ts';
 import { catalogOids } from '../../../../postgresql/catalog-oids.ts';
 import { passOutcome, removalEffect, unknownOutcome } from '../../finding.ts';
 import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
-import { createRelationReader, type FunctionReads, type RelationRead } from '../function-body/unresolved-names.ts';
-import { addConstraintSql, dropConstraintSql } from '../owner-queries.ts';
+import type { RelationRead } from '../function-body/unresolved-names.ts';
+import { addConstraintSql, dropConstraintSql, suggestConstraintQueries } from '../owner-queries.ts';
 import { featureCondition } from '../queries/database-overview.ts';
 import { bodiesQuery } from '../queries/function-bodies.ts';
 import { userDependentsCte } from '../queries/function-uses.ts';
-import { column, columns, type RowOf, rowsQuery } from '../query.ts';
+import { column, columns, rowsQuery } from '../query.ts';
+import { createRowReader, isCatalog } from './reading-functions.ts';
 
-/** A CHECK constraint that calls a function of a user, on a table with rows. The function may read other tables. */
-type CallingConstraint = RowOf<typeof callingConstraintsQuery>;
-
+/** CHECK constraints that call a function of a user, on a table with rows. */
 export const callingConstraintsQuery = rowsQuery({
   id: 'function-calling-constraints',
   scope: 'database',
@@ -22,13 +21,10 @@ export const callingConstraintsQuery = rowsQuery({
       d.calls,
       quote_ident(k.conname) AS conname,
       c.oid::regclass AS name,
-      n.nspname,
-      c.relname,
       pg_get_constraintdef(k.oid) AS definition
     FROM d
     JOIN pg_constraint k ON k.oid = d.objid
     JOIN pg_class c ON c.oid = k.conrelid
-    JOIN pg_namespace n ON n.oid = c.relnamespace
     WHERE d.classid = '${catalogOids.pg_constraint}'
       AND k.contype = 'c'
       AND c.relkind = 'r'
@@ -42,32 +38,33 @@ export const callingConstraintsQuery = rowsQuery({
     name: column.text('conname'),
     /** Qualified and quoted. */
     table: column.text('name'),
-    schema: column.text('nspname'),
-    /** Not quoted. */
-    relation: column.text('relname'),
     definition: column.text('definition'),
   }),
 });
 
 export const readingChecksCheck = declareDatabaseCheck({
   id: 'reading-checks',
-  title: 'no CHECK constraint reads rows that are copied later',
-  headline: 'A CHECK constraint can read rows that are copied later',
+  title: 'no CHECK constraint reads rows of a table',
+  headline: 'A CHECK constraint reads rows that can have changed since, or are copied later',
   severity: { continuous: 'blocker', dump: 'blocker' },
   queries: { callingChecks: callingConstraintsQuery, functionBodies: bodiesQuery },
   evaluate({ callingChecks, functionBodies }, database) {
-    const found = circularChecks(callingChecks, createRelationReader(functionBodies));
+    const rowsOf = createRowReader(functionBodies);
+    const reads = callingChecks.map((one) => rowsOf(one.calls).reads.filter((read) => !isCatalog(read)));
+    const found = callingChecks.filter((_, at) => reads[at]?.length !== 0);
     const [first] = found;
     if (first === undefined) return passOutcome('none');
+    const relations = [...new Set(reads.flat().map(nameOf))];
+    const named = found.map((one) => ({ ...one, owner: one.table, ofDomain: false }));
     return {
       ...unknownOutcome(`${countOf(found.length, 'constraint')}, and it is not known whether the rows satisfy them`),
-      premise: 'no CHECK constraint requires rows that are copied later',
-      required: 'no CHECK constraint that reads its own table, or a table whose CHECK constraint reads this table',
-      detail: `A CHECK constraint is evaluated for every copied row, when the rows that its function reads may not be copied yet; rows of its own table that are copied together are not visible to the constraint. If the constraint requires such rows, the copy fails on every attempt: "new row for relation … violates check constraint ${first.name}". If the constraint requires that such rows do not exist, the copy succeeds.${unlistedNote(found)}`,
+      premise: 'every row satisfies its CHECK constraint with the rows that were copied before it',
+      required: 'no CHECK constraint that reads rows of a table',
+      detail: `A CHECK constraint is not evaluated again when the rows change that its function reads (${limitObjects(relations).join(', ')}). The target evaluates it for every copied row: rows that the function needs may have been deleted since, or are copied later. Those of its own table, and of materialized views and unlogged tables, never come in time: "new row for relation … violates check constraint ${first.name}", and the copy fails on every attempt.${unlistedNote(found)}${suggestConstraintQueries(named)}`,
       objects: limitObjects(found).map(({ name, table, definition }) => `${name} on ${table} ${definition}`),
       fix: {
-        sql: found.map((one) => dropConstraintSql({ ...one, owner: one.table, ofDomain: false })),
-        undoReview: found.map((one) => addConstraintSql({ ...one, owner: one.table, ofDomain: false })),
+        sql: named.map(dropConstraintSql),
+        undoReview: named.map(addConstraintSql),
         effects: [removalEffect(callingConstraintsQuery, found)],
         database,
         by: 'the owner of the tables, or a superuser',
@@ -77,26 +74,6 @@ export const readingChecksCheck = declareDatabaseCheck({
   },
 });
 
-/**
- * The copy of a table whose constraint needs the rows of another table succeeds on a later attempt, unless both tables
- * wait for each other.
- */
-function circularChecks(
-  checks: readonly CallingConstraint[],
-  reach: (oid: string) => FunctionReads,
-): readonly CallingConstraint[] {
-  const byFunction = new Map([...new Set(checks.map(({ calls }) => calls))].map((oid) => [oid, reach(oid).reads]));
-  const read = new Map(
-    checks.map((check) => [check, checks.filter((other) => names(byFunction.get(check.calls) ?? [], other))]),
-  );
-  return checks.filter((check) => {
-    // The loop also visits elements that are added to the set during the iteration.
-    const reached = new Set(read.get(check));
-    for (const one of reached) for (const next of read.get(one) ?? []) reached.add(next);
-    return [...reached].some(({ table }) => table === check.table);
-  });
-}
-
-function names(reads: readonly RelationRead[], { schema, relation }: CallingConstraint): boolean {
-  return reads.some((one) => one.name === relation && (one.schema ?? schema) === schema);
+function nameOf({ schema, name }: RelationRead): string {
+  return schema === undefined ? name : `${schema}.${name}`;
 }

@@ -2,7 +2,7 @@ import { countOf } from '../../../../base/text.ts';
 import { type CheckOutcome, failOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
 import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
 import { tokenizeBody } from '../function-body/tokenize.ts';
-import { createRelationReader, type RelationRead } from '../function-body/unresolved-names.ts';
+import { createRelationReader, type FunctionReads, type RelationRead } from '../function-body/unresolved-names.ts';
 import { bodiesQuery, type ObjectBody } from '../queries/function-bodies.ts';
 import { type FunctionUse, functionUsesQuery } from '../queries/function-uses.ts';
 
@@ -27,9 +27,7 @@ interface ReadingUse extends FunctionUse {
 
 /** Objects that the target evaluates for copied rows with a function that reads rows of a table, or may read them. */
 function readingUses(uses: readonly FunctionUse[], bodies: readonly ObjectBody[]): readonly ReadingUse[] {
-  const readsOf = createRelationReader(
-    bodies.map((body) => ({ ...body, text: withoutTypeNames(body.text), bound: withoutTypeNames(body.bound) })),
-  );
+  const readsOf = createRowReader(bodies);
   const byOid = new Map(bodies.map((body) => [body.oid, body]));
   return uses.flatMap((use) => {
     const body = byOid.get(use.calls);
@@ -39,6 +37,13 @@ function readingUses(uses: readonly FunctionUse[], bodies: readonly ObjectBody[]
       ? [{ ...use, signature: body.signature, reads }]
       : [];
   });
+}
+
+/** Returns a function that finds the relations whose rows a function reads, in its own body and in those it calls. */
+export function createRowReader(bodies: readonly ObjectBody[]): (oid: string) => FunctionReads {
+  return createRelationReader(
+    bodies.map((body) => ({ ...body, text: withoutTypeNames(body.text), bound: withoutTypeNames(body.bound) })),
+  );
 }
 
 /** CHECK constraints of tables are evaluated by the check `reading-checks`. */
@@ -51,12 +56,13 @@ const computedKinds: ReadonlySet<FunctionUse['kind']> = new Set([
   'support',
 ]);
 
-/** Function bodies that EXECUTE a composed text, or call a function that runs the query in its argument. */
+/** Function bodies that EXECUTE a text, or call a function of PostgreSQL or its modules that runs the query in its argument. */
 function composesQuery(text: string): boolean {
   return tokenizeBody(text).some(({ kind, text: word }) => kind === 'word' && composingWord.test(word));
 }
 
-const composingWord = /^execute$|^(?:query|table|cursor|schema)_to_xml|^dblink/;
+const composingWord =
+  /^(?:execute|ts_stat|ts_rewrite|xpath_table)$|^(?:query|table|cursor|schema)_to_xml|^(?:dblink|crosstab|connectby)/;
 
 /**
  * The expressions `t%ROWTYPE` and `'t'::regclass` name a table without reading its rows. Every name and string is matched,
@@ -73,7 +79,12 @@ export function withoutTypeNames(text: string): string {
  * may have the same rows in them.
  */
 function isCertainRead({ schema, name, certain }: RelationRead): boolean {
-  return certain && !/^(?:pg_|information_schema$)/.test(schema ?? name);
+  return certain && !isCatalog({ schema, name });
+}
+
+/** Whether a relation that a function reads is a system catalog; `function-results` reports functions that read one. */
+export function isCatalog({ schema, name }: Pick<RelationRead, 'schema' | 'name'>): boolean {
+  return /^(?:pg_|information_schema$)/.test(schema ?? name);
 }
 
 function differingColumns(found: readonly ReadingUse[], database: string): CheckOutcome {

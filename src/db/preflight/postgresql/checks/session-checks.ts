@@ -5,7 +5,7 @@ import { failOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
 import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
 import { isInputByPath, tokenizeBody } from '../function-body/tokenize.ts';
 import { dropConstraintsFix, suggestConstraintQueries } from '../owner-queries.ts';
-import { sessionCheckSql, sessionPattern } from '../queries/catalog-predicates.ts';
+import { dependsOnSessionSql, sessionCheckSql } from '../queries/catalog-predicates.ts';
 import { constraintColumnsSql, decodeConstraint, type NamedConstraint } from '../queries/constraints.ts';
 import { featureCondition } from '../queries/database-overview.ts';
 import { constraintRowsSql } from '../queries/row-scan.ts';
@@ -28,7 +28,7 @@ export const sessionConstraintsQuery: PostgresqlQuery<readonly SessionConstraint
     SELECT
       ${constraintColumnsSql},
       ${constraintRowsSql(version)} AS filled,
-      k.conbin::text !~ '${sessionPattern}' AS is_input
+      NOT ${dependsOnSessionSql('k.conbin')} AS is_input
     FROM pg_constraint k
     WHERE k.oid >= '${firstNormalOid}'
       AND ${sessionCheckSql}${version < 180_000 ? '' : ' AND k.conenforced'}

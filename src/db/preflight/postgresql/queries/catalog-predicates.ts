@@ -1,4 +1,5 @@
 import {
+  argumentFunctions,
   byteOrderCollations,
   catalogOids,
   clockFunctions,
@@ -7,9 +8,8 @@ import {
   firstUnpinnedObjectId,
   inputFunctions,
   letterFunctionOidPattern,
+  mutableFunctions,
   releaseFunctions,
-  serverStateFunctions,
-  sessionFunctions,
   settingFunctions,
   tablespaceOids,
   textOrderFunctions,
@@ -76,10 +76,24 @@ export const misplacedTableSql = `
 export const clockPattern = `:funcid (${clockFunctions}) |SQLVALUEFUNCTION`;
 
 /**
- * The numbers after `:op` in the pattern are values of enum SQLValueFunctionOp: CURRENT_USER and similar functions. The
- * text of pg_typeof (1619) has a schema if the search_path has not.
+ * SQL condition: the expression depends on the session or the server. Of the functions of PostgreSQL that are not IMMUTABLE
+ * only those are left out that are known to depend on arguments, on settings or on the clock. The numbers after `:op` are
+ * values of enum SQLValueFunctionOp: CURRENT_USER and similar functions. 1181 is the age of a transaction id; the text of
+ * pg_typeof (1619) has a schema if the search_path has not.
  */
-export const sessionPattern = `funcid (${sessionFunctions}|${serverStateFunctions}) |SQLVALUEFUNCTION :op (9|1[0-24]) |COERCEVIAIO :arg [{]FUNCEXPR :funcid 1619 `;
+export const dependsOnSessionSql = (tree: string): string => `
+  (
+    ${tree}::text ~ 'SQLVALUEFUNCTION :op (9|1[0-24]) |COERCEVIAIO :arg [{]FUNCEXPR :funcid 1619 '
+      OR EXISTS (
+        SELECT FROM regexp_matches(${tree}::text, 'funcid (\\d+) ', 'g') m (oids)
+        JOIN pg_proc p ON p.oid = m.oids[1]::oid
+        WHERE p.oid < '${firstNormalOid}'
+          AND p.provolatile <> 'i'
+          AND p.proname <> ALL ('{${argumentFunctions.split(' ').join(',')}}')
+          AND m.oids[1] !~ '^(?!1181$)(${clockFunctions}|${mutableFunctions})$'
+      )
+  )
+`;
 
 /** COERCEVIAIO converts a value through its text form, which depends on settings such as DateStyle. */
 export const settingsPattern = `funcid (${settingFunctions}) |COERCEVIAIO`;
@@ -138,7 +152,7 @@ export const clockCheckSql = `contype = 'c' AND conbin::text ~ '${clockPattern}'
  * Condition for a CHECK constraint (alias `k`) whose expression depends on the session (role, settings, search_path) or
  * on the server.
  */
-export const sessionCheckSql = `k.contype = 'c' AND k.conbin::text ~ '${sessionPattern}|funcid (${inputFunctions}) '`;
+export const sessionCheckSql = `k.contype = 'c' AND (${dependsOnSessionSql('k.conbin')} OR k.conbin::text ~ 'funcid (${inputFunctions}) ')`;
 
 /**
  * The patterns are one array constant, which is parsed once; each element of an IN list would be parsed and compared

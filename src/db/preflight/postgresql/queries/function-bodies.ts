@@ -27,6 +27,8 @@ export interface ObjectBody {
   readonly userPath?: string;
   /** Whether the function has a SET timezone clause. */
   readonly hasZone: boolean;
+  /** Whether the function has a SET role or SET session_authorization clause. */
+  readonly hasRole: boolean;
   /** Whether the planner may inline the function, and so parses its text even if there is no row. */
   readonly inlined: boolean;
   /** Object ids of the functions that the SQL-standard body calls. */
@@ -61,6 +63,7 @@ export const bodiesQuery = rowsQuery<ObjectBody>({
           AND EXISTS (SELECT FROM pg_namespace s JOIN pg_roles r ON r.rolname = s.nspname)
       ) AS user_path,
       EXISTS (SELECT FROM unnest(p.proconfig) g WHERE lower(left(g, 9)) = 'timezone=') AS has_zone,
+      EXISTS (SELECT FROM unnest(p.proconfig) g WHERE g ~ '^(role|session_authorization)=') AS has_role,
       l.lanname = 'sql'
         AND NOT p.prosecdef
         AND NOT p.proretset
@@ -91,6 +94,7 @@ export const bodiesQuery = rowsQuery<ObjectBody>({
     hasPath: decodeBoolean(row, 'has_path'),
     ...(row.user_path == null ? {} : { userPath: decodeText(row, 'user_path') }),
     hasZone: decodeBoolean(row, 'has_zone'),
+    hasRole: decodeBoolean(row, 'has_role'),
     inlined: decodeBoolean(row, 'inlined'),
     calls: decodeTextArray(row, 'calls'),
     types: decodeTextArray(row, 'types'),
@@ -110,6 +114,7 @@ const viewBodiesSql = `
     '',
     false,
     NULL,
+    false,
     false,
     false,
     array_agg(b.refobjid::text),

@@ -10,7 +10,7 @@ import { found, preflightServer } from '../preflight.ts';
 
 function body(text: string, more: Partial<ObjectBody> = {}): ObjectBody {
   const where = { oid: '1', schema: 'public', name: 'f1', signature: 'public.f1(int)', isView: false };
-  const how = { hasPath: false, hasZone: false, inlined: false, calls: [], types: [], names: [] };
+  const how = { hasPath: false, hasZone: false, hasRole: false, inlined: false, calls: [], types: [], names: [] };
   return { ...where, ...how, language: 'plpgsql', text, bound: '', ...more };
 }
 
@@ -36,6 +36,10 @@ test.each([
   ["length('public.f(int)'::regprocedure::text)", 'unknown'],
   ["extract(year FROM 'today'::date)::int", 'unknown'],
   ['(SELECT count(*) FROM pg_catalog.pg_class)', 'unknown'],
+  ['(SELECT last_value FROM public.s)', 'unknown'],
+  ['length(system_user)', 'unknown'],
+  ['length(getpgusername())', 'unknown'],
+  ['(SELECT last_value(x) OVER () FROM unnest(ARRAY[$1]) x)', 'pass'],
   ["length('current_user, now() and random()')", 'pass'],
   ["length(to_tsvector('english'::regconfig, $1)::text)", 'pass'],
   ['pg_catalog.int4pl($1, 1)', 'pass'],
@@ -55,6 +59,10 @@ test('functions that it calls count, and uses without rows do not', () => {
   expect(short(evaluate(bodies, { filled: false }))).toBe('pass');
   expect(short(evaluate(bodies, { kind: 'index' }))).toBe('pass');
   expect(short(evaluate(bodies, { kind: 'trigger', filled: false }))).toBe('unknown');
+});
+
+test('a function that changes its role counts', () => {
+  expect(short(evaluate([body('BEGIN RETURN 1; END', { hasRole: true })]))).toBe('unknown');
 });
 
 test('operators of citext, which without a search_path are those of text', () => {

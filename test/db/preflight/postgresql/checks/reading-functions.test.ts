@@ -11,7 +11,7 @@ const both = 'fail continuous+dump';
 
 function body(text: string, more: Partial<ObjectBody> = {}): ObjectBody {
   const where = { oid: '1', schema: 'public', name: 'f1', signature: 'public.f1(int)', isView: false };
-  const how = { hasPath: false, hasZone: false, inlined: false, calls: [], types: [], names: [] };
+  const how = { hasPath: false, hasZone: false, hasRole: false, inlined: false, calls: [], types: [], names: [] };
   return { ...where, ...how, language: 'plpgsql', text, bound: '', ...more };
 }
 

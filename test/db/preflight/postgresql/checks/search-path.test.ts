@@ -19,7 +19,17 @@ function body(oid: string, text: string, more: Partial<ObjectBody> = {}): Object
   const signature = `public.${name}(text)`;
   return {
     ...{ oid, schema: 'public', name, signature, isView: false, language: 'sql', text },
-    ...{ hasPath: false, bound: '', hasZone: false, inlined: true, calls: [], types: [], names: [], ...more },
+    ...{
+      hasPath: false,
+      bound: '',
+      hasZone: false,
+      hasRole: false,
+      inlined: true,
+      calls: [],
+      types: [],
+      names: [],
+      ...more,
+    },
   };
 }
 

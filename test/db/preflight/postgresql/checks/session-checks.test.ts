@@ -52,6 +52,7 @@ test('they are found on a real server, the fix removes them, and undo restores t
   expect(before.status).toBe('unknown');
   expect(before.objects?.map((one) => one.split(' CHECK')[0])).toEqual([
     '"The Name_check" on public."The Name"',
+    '"its tenant" on public.t',
     't_fine_check on public.t',
     't_who_check on public.t',
   ]);
@@ -97,6 +98,31 @@ test('names of types count where the search_path decides', async () => {
   });
   const { objects } = found(await preflightServer(server), 'session-checks', 'postgres');
   expect(objects?.map((one) => one.split(' ')[0])).toEqual(['a_text', 'b_input', 'c_variable', 'd_size']);
+});
+
+test('of the functions that are not IMMUTABLE only those count that depend on more than arguments and settings', async () => {
+  const server = await startPostgres({
+    version: 15,
+    settings: ready,
+    setup: [
+      "CREATE TYPE mood AS ENUM ('a')",
+      'CREATE SEQUENCE s',
+      'CREATE TABLE t (id int PRIMARY KEY, at timestamptz, m mood, w text)',
+      "ALTER TABLE t ADD CONSTRAINT a_right CHECK (has_table_privilege('postgres', 'public.t', 'SELECT'))",
+      "ALTER TABLE t ADD CONSTRAINT b_sequence CHECK (id <= coalesce(pg_sequence_last_value('s'), id))",
+      "ALTER TABLE t ADD CONSTRAINT c_file CHECK (pg_read_file('PG_VERSION') <> w)",
+      'ALTER TABLE t ADD CONSTRAINT d_comment CHECK (obj_description(id::oid) IS NULL)',
+      'ALTER TABLE t ADD CONSTRAINT e_query CHECK (current_query() <> w)',
+      'ALTER TABLE t ADD CONSTRAINT fine_clock CHECK (at < now())',
+      "ALTER TABLE t ADD CONSTRAINT fine_day CHECK (at::date > date '2000-01-01')",
+      'ALTER TABLE t ADD CONSTRAINT fine_label CHECK (m = ANY (enum_range(NULL::mood)))',
+      "ALTER TABLE t ADD CONSTRAINT fine_json CHECK (to_jsonb(w) <> 'null' AND length(concat(w, id)) < 99)",
+      "ALTER TABLE t ADD CONSTRAINT fine_bytes CHECK (convert_to(w, 'UTF8') <> '')",
+      "INSERT INTO t VALUES (1, '2026-01-01', 'a', 'a')",
+    ],
+  });
+  const { objects } = found(await preflightServer(server), 'session-checks', 'postgres');
+  expect(objects?.map((one) => one.split(' ')[0])).toEqual(['a_right', 'b_sequence', 'c_file', 'd_comment', 'e_query']);
 });
 
 test.each([14, 18] as const)(

@@ -65,7 +65,15 @@ test.each([
     const functionUses = [{ calls: '1', kind, name: 'x', filled }];
     const body: ObjectBody = {
       ...{ oid: '1', schema: 'public', name: 'day_of', isView: false, signature: 'public.day_of(timestamptz)' },
-      ...{ language: 'sql', text: 'SELECT $1::date', bound: '', hasPath: false, hasZone: false, inlined: true },
+      ...{
+        language: 'sql',
+        text: 'SELECT $1::date',
+        bound: '',
+        hasPath: false,
+        hasZone: false,
+        hasRole: false,
+        inlined: true,
+      },
       ...{ calls: [], types: ['timestamptz'], names: [] },
     };
     expect(short(judged([], values, { functionUses, functionBodies: [body] }))).toBe(verdict);

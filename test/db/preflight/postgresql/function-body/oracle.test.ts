@@ -95,6 +95,7 @@ function functionBody(name: string, text: string): ObjectBody {
     isView: false,
     hasPath: false,
     hasZone: false,
+    hasRole: false,
     inlined: true,
     names: [],
     types: [],
