@@ -6,6 +6,7 @@ import { databaseCases } from './postgresql/cases/database.ts';
 import { deepCases } from './postgresql/cases/deep.ts';
 import { derivedValueCases } from './postgresql/cases/derived-values.ts';
 import { dumpOptionsCases } from './postgresql/cases/dump-options.ts';
+import { dumpOrderCases } from './postgresql/cases/dump-order.ts';
 import { fixedCases } from './postgresql/cases/fixed.ts';
 import { newerReleaseCases } from './postgresql/cases/newer-release.ts';
 import { roleCases } from './postgresql/cases/role.ts';
@@ -38,6 +39,7 @@ export const cases = {
     ...changedResultCases,
     ...applicationSchemaCases,
     ...dumpOptionsCases,
+    ...dumpOrderCases,
     ...serverHistoryCases,
     ...deepCases,
     ...targetCases,

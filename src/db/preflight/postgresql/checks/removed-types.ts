@@ -19,6 +19,7 @@ import {
   incompatibleOperatorsQuery,
   movedColumnsNeed,
   movedMemberNeed,
+  noDefaultNeed,
   removedExtensionOperatorsQuery,
 } from '../queries/incompatible-calls.ts';
 import { incompatibleDefinitionsQuery, triggerStateNeed } from '../queries/incompatible-definitions.ts';
@@ -104,9 +105,12 @@ export const removedTypesCheck = declareDatabaseCheck({
       ...outdated.takenNames,
     ].filter(({ since }) => target === undefined || since * 10_000 <= target);
     const isMoved = ({ needs }: IncompatibleObject) => needs.startsWith(movedColumnsNeed);
-    if (found.length === 0) return otherCalls(outdated.overloadedCalls, database);
-    if (found.every(isMoved)) {
-      return bothOutcomes(movedColumns(found, database), otherCalls(outdated.overloadedCalls, database));
+    const isDefault = ({ needs }: IncompatibleObject) => needs === noDefaultNeed;
+    if (found.every((one) => isMoved(one) || isDefault(one))) {
+      return [lostDefaults(found.filter(isDefault), database), otherCalls(outdated.overloadedCalls, database)].reduce(
+        bothOutcomes,
+        movedColumns(found.filter(isMoved), database),
+      );
     }
     const objects = [...new Set(found.map(({ object }) => object))];
     const named = (object: string) => found.filter((one) => one.object === object);
@@ -162,7 +166,25 @@ function otherCalls(calls: readonly OverloadedCall[], database: string): CheckOu
   };
 }
 
+function lostDefaults(found: readonly IncompatibleObject[], database: string): CheckOutcome {
+  if (found.length === 0) return passOutcome('none');
+  return {
+    ...unknownOutcome(`${countOf(found.length, 'domain')} that the target gives a default`),
+    headline: 'A domain gets the default of its base domain',
+    premise: 'the domains may have the default of their base domain on the target',
+    required: 'domains with a default of their own, or with that of their base domain',
+    detail: `A domain takes the default of its base domain when it is created, and a dump does not write that these domains have none.${unlistedNote(found)}`,
+    objects: limitObjects(found).map(({ object }) => object),
+    fix: {
+      database,
+      by: 'the owner of the domains',
+      text: 'On the target, run ALTER DOMAIN … DROP DEFAULT for the domains before the cut-over; replicated rows have all values.',
+    },
+  };
+}
+
 function movedColumns(found: readonly IncompatibleObject[], database: string): CheckOutcome {
+  if (found.length === 0) return passOutcome('none');
   return {
     ...unknownOutcome(`${countOf(found.length, 'view')} of a function that has other columns on the target`),
     headline: 'A view of a function may show other columns',
@@ -181,6 +203,7 @@ function movedColumns(found: readonly IncompatibleObject[], database: string): C
 /** Two unknown outcomes of one database, or one beside a warning or a pass. */
 function bothOutcomes(first: CheckOutcome, second: CheckOutcome): CheckOutcome {
   if (second.status === 'pass') return first;
+  if (first.status === 'pass') return second;
   const join = (one: (outcome: CheckOutcome) => string | undefined, separator: string) =>
     [one(first), one(second)].filter((text) => text !== undefined).join(separator);
   return {

@@ -88,12 +88,52 @@ export const incompatibleCallsQuery: PostgresqlQuery<readonly IncompatibleObject
         ) m
       `,
     );
-    const own = `SELECT o.*, NULL AS says FROM (${parts.join(' UNION ALL ')}) o UNION ALL ${domainLoops}`;
-    return `${parts.length === 0 ? domainLoops : `WITH o AS (${dumpedTreesSql(version)}) ${own}`} ORDER BY 1, 2`;
+    const materialized = version < 120_000 ? '' : 'MATERIALIZED';
+    const changed = parts.length === 0 ? [] : [`SELECT o.*, NULL AS says FROM (${parts.join(' UNION ALL ')}) o`];
+    return `
+      WITH m AS ${materialized} (${castFunctions}), o AS ${materialized} (${dumpedTreesSql(version)})
+      ${[...changed, missingCasts, domainLoops, lostDefaults].join(' UNION ALL ')}
+      ORDER BY 1, 2
+    `;
   },
   decode: decodeIncompatible,
   absent: [],
 };
+
+/** Functions of which only the owner of one of the types can make a cast, with what depends on them. */
+const castFunctions = `
+  SELECT
+    d.classid,
+    d.objid,
+    p.oid,
+    p.proargtypes[0] AS source,
+    p.prorettype AS target,
+    k.oid IS NULL AS is_gone
+  FROM pg_proc p
+  JOIN pg_depend d ON d.refclassid = '${catalogOids.pg_proc}' AND d.refobjid = p.oid
+  LEFT JOIN pg_cast k ON k.castfunc = p.oid
+  WHERE p.oid >= '${firstNormalOid}'
+    AND p.pronargs BETWEEN 1 AND 3
+    AND (p.proargtypes[0] >= '${firstNormalOid}' OR p.prorettype >= '${firstNormalOid}')
+    AND ${isNotMemberSql('pg_proc', 'p.oid')}
+`;
+
+/**
+ * An expression depends on the function of a cast, and not on the cast: the cast can be dropped, and a dump creates domains
+ * before the casts.
+ */
+const missingCasts = `
+  SELECT DISTINCT
+    o.object,
+    'a cast by function ' || m.oid::regprocedure AS needs,
+    0 AS since,
+    format('cannot cast type %s to %s', format_type(m.source, NULL), format_type(m.target, NULL)) AS says
+  FROM m
+  JOIN o ON o.catalog = m.classid AND o.oid = m.objid
+  LEFT JOIN pg_constraint c ON o.catalog = '${catalogOids.pg_constraint}' AND c.oid = o.oid
+  WHERE (m.is_gone OR o.catalog = '${catalogOids.pg_type}' OR (c.contypid <> '0' AND c.convalidated))
+    AND o.tree ~ concat(':funcid ', m.oid, ' :funcresulttype [0-9]+ :funcretset [a-z]+ :funcvariadic [a-z]+ :funcformat [12] ')
+`;
 
 /** A sequence that belongs to a table cannot be created before it, and the table not before its domain. */
 const domainLoops = `
@@ -117,6 +157,21 @@ const domainLoops = `
       SELECT FROM pg_attribute a
       WHERE a.attrelid = o.refobjid AND a.atttypid IN (t.oid, t.typarray)
     )
+`;
+
+/** What a domain needs that has no default. */
+export const noDefaultNeed = 'a base domain without a default';
+
+/** A domain takes the default of its base domain when it is created, and a dump does not write that a domain has none. */
+const lostDefaults = `
+  SELECT 'domain ' || t.oid::regtype, '${noDefaultNeed}', 0, NULL
+  FROM pg_type t
+  JOIN pg_type b ON b.oid = t.typbasetype
+  WHERE t.typtype = 'd'
+    AND b.typtype = 'd'
+    AND b.typdefaultbin IS NOT NULL
+    AND t.typdefaultbin IS NULL
+    AND ${isNotMemberSql('pg_type', 't.oid')}
 `;
 
 /** Part of what an object needs that uses a member of an extension in another schema. */
@@ -408,7 +463,8 @@ export const incompatibleFunctionsQuery: PostgresqlQuery<readonly IncompatibleOb
         WHERE ${own}
           AND (m.since IS NOT NULL OR p.probin = '$libdir/' || x.extname)
       `,
-      ...(version < 140_000 ? [] : [functionLoopsSql(object)]),
+      functionLoopsSql(object, version),
+      changedPropertiesSql,
       ...removedSettings.filter(later).map(
         ({ since, settings, says }) => `
             SELECT
@@ -432,19 +488,28 @@ export const incompatibleFunctionsQuery: PostgresqlQuery<readonly IncompatibleOb
 
 /**
  * A dump can create an object before what it depends on if it can add that later: constraints, defaults of tables, views.
- * It cannot do so with defaults of domains, generated columns, partition keys and SQL-standard bodies.
+ * It cannot do so with defaults of domains and of arguments, generated columns, partition keys and SQL-standard bodies.
+ * The functions of base types and ranges are created after a declaration of the type.
  */
-function functionLoopsSql(object: string): string {
+function functionLoopsSql(object: string, version: number): string {
   const { pg_attrdef, pg_class, pg_proc, pg_type } = catalogOids;
+  const generated = `
+    UNION ALL
+    SELECT '${pg_class}', f.adrelid, d.refclassid, d.refobjid
+    FROM pg_attrdef f
+    JOIN pg_attribute a ON a.attrelid = f.adrelid AND a.attnum = f.adnum AND a.attgenerated <> ''
+    JOIN pg_depend d ON d.classid = '${pg_attrdef}' AND d.objid = f.oid
+    WHERE d.refobjid >= '${firstNormalOid}'
+  `;
   return `
     SELECT
       ${object},
-      'a body that does not depend on itself' AS needs,
+      'a definition that does not depend on itself' AS needs,
       format('function %s or what it uses does not exist', p.oid::regprocedure) AS says,
       0 AS since
     FROM pg_proc p
-    WHERE p.prosqlbody IS NOT NULL
-      AND EXISTS (
+    WHERE ${isNotMemberSql('pg_proc', 'p.oid')}
+      AND p.oid IN (
         WITH RECURSIVE e (classid, objid, refclassid, refobjid) AS (
           SELECT d.classid, d.objid, d.refclassid, d.refobjid
           FROM pg_depend d
@@ -452,21 +517,95 @@ function functionLoopsSql(object: string): string {
             AND d.refclassid IN ('${pg_class}', '${pg_proc}', '${pg_type}')
             AND d.deptype IN ('n', 'i')
             AND d.refobjid >= '${firstNormalOid}'
+            AND NOT (
+              d.classid = '${pg_type}'
+                AND d.refclassid = '${pg_proc}'
+                AND d.objid IN (SELECT t.oid FROM pg_type t WHERE t.typtype <> 'd')
+            )
           UNION ALL
-          SELECT '${pg_class}', f.adrelid, d.refclassid, d.refobjid
-          FROM pg_attrdef f
-          JOIN pg_attribute a ON a.attrelid = f.adrelid AND a.attnum = f.adnum AND a.attgenerated <> ''
-          JOIN pg_depend d ON d.classid = '${pg_attrdef}' AND d.objid = f.oid
-          WHERE d.refobjid >= '${firstNormalOid}'
-        ), r (classid, objid) AS (
-          SELECT e.refclassid, e.refobjid FROM e WHERE e.classid = '${pg_proc}' AND e.objid = p.oid
+          SELECT '${pg_type}', t.oid, '${pg_class}', t.typrelid
+          FROM pg_type t
+          WHERE t.oid >= '${firstNormalOid}' AND t.typtype = 'c'
+          ${version < 120_000 ? '' : generated}
+        ), r (root, classid, objid) AS (
+          SELECT e.refobjid, e.refclassid, e.refobjid FROM e WHERE e.refclassid = '${pg_proc}'
           UNION
-          SELECT e.refclassid, e.refobjid FROM r JOIN e ON e.classid = r.classid AND e.objid = r.objid
+          SELECT r.root, e.refclassid, e.refobjid FROM r JOIN e ON e.classid = r.classid AND e.objid = r.objid
         )
-        SELECT FROM r WHERE r.classid = '${pg_proc}' AND r.objid = p.oid
+        SELECT r.root
+        FROM r
+        JOIN e ON e.classid = r.classid AND e.objid = r.objid
+        WHERE e.refclassid = '${pg_proc}' AND e.refobjid = r.root
       )
   `;
 }
+
+/**
+ * What CREATE requires of the functions of an aggregate or a range type, and ALTER FUNCTION or CREATE OR REPLACE FUNCTION
+ * can change later. The type of the first argument counts as that of the state where it may be converted.
+ */
+const changedPropertiesSql = `
+  SELECT
+    'aggregate ' || a.aggfnoid::regprocedure AS object,
+    c.needs,
+    c.says,
+    0 AS since
+  FROM pg_aggregate a
+  JOIN pg_proc p ON p.oid = a.aggfnoid
+  LEFT JOIN pg_type g ON g.oid = p.proargtypes[0]
+  LEFT JOIN pg_proc t ON t.oid = a.aggtransfn
+  LEFT JOIN pg_proc f ON f.oid = a.aggfinalfn
+  LEFT JOIN pg_proc m ON m.oid = a.aggmtransfn
+  LEFT JOIN pg_proc v ON v.oid = a.aggminvtransfn
+  LEFT JOIN pg_proc x ON x.oid = a.aggmfinalfn
+  CROSS JOIN LATERAL (
+    SELECT
+      'an initial value, or function ' || y.oid::regprocedure || ' without STRICT',
+      'must not omit initial value when transition function is strict and transition type is not compatible with input type'
+    FROM (
+      VALUES
+        (t.oid, t.proisstrict, a.agginitval, a.aggtranstype),
+        (m.oid, m.proisstrict, a.aggminitval, a.aggmtranstype)
+    ) y(oid, is_strict, initial, state)
+    JOIN pg_type s ON s.oid = y.state
+    WHERE y.is_strict
+      AND y.initial IS NULL
+      AND s.typtype <> 'p'
+      AND (
+        g.oid IS NULL
+          OR (
+            g.oid <> s.oid
+              AND g.typtype NOT IN ('p', 'd')
+              AND NOT EXISTS (
+                SELECT FROM pg_cast k
+                WHERE k.castsource = g.oid AND k.casttarget = s.oid AND k.castmethod = 'b'
+              )
+          )
+      )
+    UNION ALL
+    SELECT
+      'functions of which all are STRICT, or none: ' || m.oid::regprocedure || ', ' || v.oid::regprocedure,
+      'strictness of aggregate''s forward and inverse transition functions must match'
+    WHERE m.proisstrict <> v.proisstrict
+    UNION ALL
+    SELECT
+      'function ' || coalesce(f.oid, x.oid)::regprocedure || ' without STRICT',
+      'final function with extra arguments must not be declared STRICT'
+    WHERE (a.aggfinalextra AND f.proisstrict) OR (a.aggmfinalextra AND x.proisstrict)
+  ) c(needs, says)
+  WHERE a.aggfnoid >= '${firstNormalOid}'
+    AND ${isNotMemberSql('pg_proc', 'a.aggfnoid')}
+  UNION ALL
+  SELECT
+    'type ' || r.rngtypid::regtype,
+    'function ' || p.oid::regprocedure || ' IMMUTABLE',
+    format('range subtype diff function %s must be immutable', p.oid::regprocedure),
+    0
+  FROM pg_range r
+  JOIN pg_proc p ON p.oid = r.rngsubdiff
+  WHERE p.provolatile <> 'i'
+    AND ${isNotMemberSql('pg_type', 'r.rngtypid')}
+`;
 
 const sharedPartnersSql = [
   ['negator', 'oprnegate'],

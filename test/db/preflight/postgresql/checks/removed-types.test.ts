@@ -47,6 +47,15 @@ testDatabaseCases([
     verdict: 'unknown',
   },
   {
+    what: 'a domain without the default of its base domain',
+    ...forBothMethods(removedTypesCheck, {
+      ...kept,
+      removedUses: [],
+      outdatedCalls: [{ object: 'domain public.discount', needs: 'a base domain without a default', since: 0 }],
+    }),
+    verdict: 'unknown',
+  },
+  {
     what: 'objects that can stay when they are altered',
     ...forBothMethods(removedTypesCheck, {
       ...kept,

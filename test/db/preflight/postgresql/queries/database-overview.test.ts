@@ -106,6 +106,7 @@ const databases: Readonly<Record<string, readonly Database[]>> = {
     ['CREATE CAST (int AS date) WITH INOUT'],
     ['CREATE AGGREGATE a (bigint) (SFUNC = int8_avg_accum, STYPE = internal, FINALFUNC = numeric_poly_avg)'],
   ],
+  ],
   'restricted-functions': [["CREATE FUNCTION f() RETURNS int LANGUAGE sql SECURITY DEFINER AS 'SELECT 1'"]],
   'altered-dictionaries': [['CREATE EXTENSION dict_int', 'ALTER TEXT SEARCH DICTIONARY intdict (MAXLEN = 3)']],
   'text-search-dictionaries': [["CREATE TEXT SEARCH DICTIONARY d (TEMPLATE = simple, STOPWORDS = 'english')"]],
@@ -333,6 +334,7 @@ const databases: Readonly<Record<string, readonly Database[]>> = {
     ],
   ],
   'incompatible-calls': [
+    ['CREATE DOMAIN a AS int DEFAULT 1', 'CREATE DOMAIN b AS a', 'ALTER DOMAIN b DROP DEFAULT'],
     { before: 18, statements: ['CREATE VIEW v AS SELECT * FROM pg_stat_get_wal()'] },
     [
       'CREATE SEQUENCE s',
