@@ -3,7 +3,7 @@ import { type CheckOutcome, failOutcome, infoOutcome, passOutcome, unknownOutcom
 import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
 import { bodiesQuery, type ObjectBody } from '../queries/function-bodies.ts';
 import { type FunctionUse, functionUsesQuery } from '../queries/function-uses.ts';
-import { generatedColumnsQuery } from '../queries/relations.ts';
+import { type GeneratedColumns, generatedColumnsQuery } from '../queries/relations.ts';
 
 /**
  * Whether the result of a function declared IMMUTABLE changes over time, because the function reads the clock or
@@ -37,6 +37,8 @@ export const generatedColumnsCheck = declareDatabaseCheck({
   },
   evaluate({ columns: { generated }, functionUses, functionBodies }, database) {
     if (generated.length === 0) return passOutcome('none');
+    const replaced = generated.filter((column) => column.isReplaced);
+    if (replaced.length > 0) return replacedExpressions(replaced, database);
     const volatile = volatileColumns(functionUses, functionBodies);
     if (volatile.length > 0) return differingValues(volatile, database);
     const virtual = generated.filter((column) => column.virtual).length;
@@ -47,6 +49,26 @@ export const generatedColumnsCheck = declareDatabaseCheck({
     });
   },
 });
+
+function replacedExpressions(columns: GeneratedColumns['generated'], database: string): CheckOutcome {
+  const names = columns.map(({ table, column }) => `${table}.${column}`);
+  return failOutcome(
+    ['continuous', 'dump'],
+    `${countOf(columns.length, 'column')} with another expression than the parent`,
+    {
+      headline: 'A generated column has another expression on the target',
+      required:
+        'inherited generated columns with the expression of the parent, or columns that the child defines itself',
+      detail: `A dump leaves out the expression of an inherited column, and the target gives the column that of the parent: the values differ without an error.${unlistedNote(columns)}`,
+      objects: limitObjects(names),
+      fix: {
+        database,
+        by: 'the owner of the tables',
+        text: 'In one transaction, run ALTER TABLE … NO INHERIT … and ALTER TABLE … INHERIT … for the child: it then defines the column itself, and a dump has its expression.',
+      },
+    },
+  );
+}
 
 interface VolatileColumn {
   readonly column: string;

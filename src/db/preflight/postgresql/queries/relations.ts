@@ -109,6 +109,8 @@ interface GeneratedColumn {
   readonly column: string;
   /** Whether the column is computed when it is read (since PostgreSQL 18). */
   readonly virtual: boolean;
+  /** Whether the target gives the inherited column the expression of a parent, which differs from that of the column. */
+  readonly isReplaced: boolean;
 }
 
 /**
@@ -140,7 +142,7 @@ export const generatedColumnsQuery: PostgresqlQuery<GeneratedColumns> = {
       `;
     }
     return `
-       ${selected(kind)}
+       ${selected(kind, version < 170_000 ? 'false' : replacedExpressionSql)}
       FROM pg_depend d
       JOIN pg_attribute a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid
       WHERE d.refclassid = '${catalogOids.pg_class}'
@@ -159,6 +161,7 @@ export const generatedColumnsQuery: PostgresqlQuery<GeneratedColumns> = {
           table: decodeText(row, 'name'),
           column: decodeText(row, 'attname'),
           virtual: row.generated === 'v',
+          isReplaced: decodeBoolean(row, 'replaced'),
         })),
       identity: rows
         .filter(({ generated }) => !isGenerated(generated))
@@ -168,9 +171,26 @@ export const generatedColumnsQuery: PostgresqlQuery<GeneratedColumns> = {
   absent: { generated: [], identity: [] },
 };
 
-function selected(generated: string): string {
-  return `SELECT a.attrelid::regclass AS name, a.attname, ${generated} AS generated`;
+function selected(generated: string, replaced = 'false'): string {
+  return `SELECT a.attrelid::regclass AS name, a.attname, ${generated} AS generated, ${replaced} AS replaced`;
 }
+
+/**
+ * ALTER COLUMN … SET EXPRESSION (since PostgreSQL 17) can change one of parent and child. A dump writes the expression of
+ * a column only where it writes the column, which it leaves out if the child did not define it.
+ */
+const replacedExpressionSql = `
+  a.attgenerated <> '' AND NOT a.attislocal AND EXISTS (
+    SELECT FROM pg_inherits i
+    JOIN pg_class c ON c.oid = i.inhrelid
+    JOIN pg_attribute p ON p.attrelid = i.inhparent AND p.attname = a.attname
+    JOIN pg_attrdef d ON d.adrelid = p.attrelid AND d.adnum = p.attnum
+    JOIN pg_attrdef e ON e.adrelid = a.attrelid AND e.adnum = a.attnum
+    WHERE i.inhrelid = a.attrelid
+      AND NOT c.relispartition
+      AND pg_get_expr(d.adbin, d.adrelid) <> pg_get_expr(e.adbin, e.adrelid)
+  )
+`;
 
 /**
  * Triggers that fire when a subscription on the target applies changes. Applied changes fire row triggers, and the initial copy fires statement triggers of INSERT. Triggers on foreign

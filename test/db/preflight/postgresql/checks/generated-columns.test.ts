@@ -16,8 +16,17 @@ testDatabaseCases([
     ...forBothMethods(generatedColumnsCheck, {
       functionUses: [],
       functionBodies: [],
-      columns: { generated: [{ table: 'public.t', column: 'g', virtual: true }], identity: [] },
+      columns: { generated: [{ table: 'public.t', column: 'g', virtual: true, isReplaced: false }], identity: [] },
     }),
     verdict: 'info',
+  },
+  {
+    what: 'a generated column whose parent has another expression',
+    ...forBothMethods(generatedColumnsCheck, {
+      functionUses: [],
+      functionBodies: [],
+      columns: { generated: [{ table: 'public.c', column: 'g', virtual: false, isReplaced: true }], identity: [] },
+    }),
+    verdict: 'fail continuous+dump',
   },
 ]);
