@@ -160,6 +160,17 @@ export const dumpOrderCases: readonly PostgresCase[] = [
     ],
   },
   {
+    name: 'dump order: long values of a child whose parent alone became PLAIN',
+    verdict: 'blocked',
+    reasons: ['large-values'],
+    setup: [
+      'CREATE TABLE p (id int PRIMARY KEY, t text)',
+      'CREATE TABLE c (PRIMARY KEY (id)) INHERITS (p)',
+      'ALTER TABLE ONLY p ALTER t SET STORAGE PLAIN',
+      "INSERT INTO c VALUES (1, repeat('x', 20000))",
+    ],
+  },
+  {
     name: 'dump order: a domain without the default that its base domain has',
     verdict: 'continuous',
     unproven: ['removed-types'],
@@ -181,6 +192,17 @@ export const dumpOrderCases: readonly PostgresCase[] = [
       'CREATE DOMAIN bare AS int',
       'CREATE DOMAIN barer AS bare',
       'CREATE TABLE t (id int PRIMARY KEY, d discount, f fee, b barer)',
+    ],
+  },
+  {
+    name: 'dump order: tables without columns, and with generated columns only',
+    verdict: 'continuous',
+    quiet: ['z', 'g'],
+    setup: [
+      'CREATE TABLE z ()',
+      'INSERT INTO z DEFAULT VALUES',
+      'CREATE TABLE g (n int GENERATED ALWAYS AS (1) STORED)',
+      'INSERT INTO g DEFAULT VALUES',
     ],
   },
 ];

@@ -30,7 +30,10 @@ interface ChangedStorage extends PreliminaryResult {
 /** Bytes of a value in an entry of a btree, and in a row that can be neither compressed nor moved, with pages of 8 kB. */
 const [indexEntryBytes, pageBytes] = [2704 - 12, 8160 - 28];
 
-/** EXTERNAL stores a value as it is: a btree contains it so. PLAIN leaves it in the row as well. */
+/**
+ * EXTERNAL stores a value as it is: a btree contains it so. PLAIN leaves it in the row as well. A dump does not write the
+ * default storage of a type, so a column that inherits gets the storage of its parent.
+ */
 const changedStorageQuery: PostgresqlQuery<readonly ChangedStorage[]> = {
   id: 'changed-storage',
   scope: 'database',
@@ -54,14 +57,29 @@ const changedStorageQuery: PostgresqlQuery<readonly ChangedStorage[]> = {
       JOIN pg_am m ON m.oid = n.relam
       WHERE i.indrelid = c.oid AND m.amname = 'btree' AND a.attnum = ANY (i.indkey::int2[])
     ) x ON true
+    CROSS JOIN LATERAL (
+      SELECT coalesce(
+        (
+          SELECT p.attstorage
+          FROM pg_inherits h
+          JOIN pg_attribute p ON p.attrelid = h.inhparent AND p.attname = a.attname
+          WHERE h.inhrelid = c.oid
+            AND NOT c.relispartition
+            AND a.attstorage = t.typstorage
+            AND p.attstorage <> a.attstorage
+          LIMIT 1
+        ),
+        a.attstorage
+      ) AS storage
+    ) s
     WHERE c.oid >= '${firstNormalOid}'
       AND c.relkind = 'r'
       AND a.attnum > 0
       AND a.attlen = -1
       AND NOT a.attisdropped
-      AND a.attstorage IN ('e', 'p')
+      AND s.storage IN ('e', 'p')
       AND t.typstorage IN ('x', 'm')
-      AND (x.name IS NOT NULL OR a.attstorage = 'p')
+      AND (x.name IS NOT NULL OR s.storage = 'p')
       AND ${filledTableSql}
     ORDER BY 1, 2
   `,
