@@ -34,6 +34,9 @@ export function superuserObjectsSql(version: number): string {
     FROM pg_type t JOIN pg_namespace n ON n.oid = t.typnamespace
     WHERE ${isUserSchema} AND ${isUserObject('pg_type', 't.oid')} AND t.typtype IN ('b', 'p')
       AND NOT EXISTS (SELECT FROM pg_type e WHERE e.typarray = t.oid)
+  UNION ALL SELECT format('operator %s with an operator of PostgreSQL as its commutator or negator', o.oid::regoperator), false FROM pg_operator o
+    JOIN pg_namespace n ON n.oid = o.oprnamespace WHERE ${isUserSchema} AND ${isUserObject('pg_operator', 'o.oid')}
+      AND (o.oprcom::oid BETWEEN 1 AND ${firstNormalOid - 1} OR o.oprnegate::oid BETWEEN 1 AND ${firstNormalOid - 1})
   UNION ALL SELECT format('cast (%s AS %s)', format_type(k.castsource, NULL), format_type(k.casttarget, NULL)), false FROM pg_cast k
     WHERE ${isUserObject('pg_cast', 'k.oid')} AND NOT EXISTS (SELECT FROM pg_depend d
       WHERE d.classid = 'pg_cast'::regclass AND d.objid = k.oid AND d.deptype = 'i')

@@ -195,6 +195,27 @@ export const dumpOrderCases: readonly PostgresCase[] = [
     ],
   },
   {
+    name: 'dump order: a target without a superuser: an operator whose commutator PostgreSQL has',
+    verdict: 'blocked',
+    reasons: ['superuser-objects'],
+    plainTarget: true,
+    setup: [
+      "CREATE FUNCTION is_like(text, text) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT $1 LIKE $2'",
+      'CREATE OPERATOR public.~~~~~ (LEFTARG = text, RIGHTARG = text, FUNCTION = is_like, COMMUTATOR = OPERATOR(pg_catalog.~~))',
+    ],
+  },
+  {
+    name: 'dump order: a target without a superuser: operators of the user that belong together',
+    verdict: 'continuous',
+    plainTarget: true,
+    setup: [
+      "CREATE FUNCTION is_like(text, text) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT $1 LIKE $2'",
+      "CREATE FUNCTION is_not_like(text, text) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT $1 NOT LIKE $2'",
+      'CREATE OPERATOR public.~~~~~ (LEFTARG = text, RIGHTARG = text, FUNCTION = is_like, NEGATOR = OPERATOR(public.!~~~~~), RESTRICT = likesel)',
+      'CREATE OPERATOR public.!~~~~~ (LEFTARG = text, RIGHTARG = text, FUNCTION = is_not_like, NEGATOR = OPERATOR(public.~~~~~))',
+    ],
+  },
+  {
     name: 'dump order: tables without columns, and with generated columns only',
     verdict: 'continuous',
     quiet: ['z', 'g'],

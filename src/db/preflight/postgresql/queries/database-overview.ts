@@ -290,7 +290,10 @@ function catalogScans(
     {
       from: 'pg_operator',
       where: `oid >= '${firstNormalOid}'`,
-      features: { 'system-objects': inSystemSchema('oprnamespace') },
+      features: {
+        'system-objects': inSystemSchema('oprnamespace'),
+        'superuser-objects': `oprcom BETWEEN '1' AND '${firstNormalOid - 1}' OR oprnegate BETWEEN '1' AND '${firstNormalOid - 1}'`,
+      },
     },
     {
       from: 'pg_constraint',

@@ -105,7 +105,10 @@ const databases: Readonly<Record<string, readonly Database[]>> = {
     ['CREATE FOREIGN DATA WRAPPER w'],
     ['CREATE CAST (int AS date) WITH INOUT'],
     ['CREATE AGGREGATE a (bigint) (SFUNC = int8_avg_accum, STYPE = internal, FINALFUNC = numeric_poly_avg)'],
-  ],
+    ['CREATE TYPE later'],
+    [
+      'CREATE OPERATOR public.~~~~~ (LEFTARG = text, RIGHTARG = text, FUNCTION = texteq, COMMUTATOR = OPERATOR(pg_catalog.~~))',
+    ],
   ],
   'restricted-functions': [["CREATE FUNCTION f() RETURNS int LANGUAGE sql SECURITY DEFINER AS 'SELECT 1'"]],
   'altered-dictionaries': [['CREATE EXTENSION dict_int', 'ALTER TEXT SEARCH DICTIONARY intdict (MAXLEN = 3)']],
