@@ -12,6 +12,7 @@ import {
   mayHaveOtherLettersSql,
 } from '../queries/catalog-predicates.ts';
 import { featureCondition } from '../queries/database-overview.ts';
+import { incompatibleFunctionsQuery, onePartNeed } from '../queries/incompatible-calls.ts';
 import { roleSettingsQuery } from '../queries/roles.ts';
 import { column, columns, type PostgresqlQuery, type RowOf, rowsQuery } from '../query.ts';
 import { targetVersionNumber } from '../source-facts.ts';
@@ -448,8 +449,14 @@ export const dumpOptionsCheck = declareDatabaseCheck({
     keywordNames: laterKeywordUsesQuery,
     builtInGrants: removedFunctionsQuery,
     encodedTexts: encodedTextsQuery,
+    functions: incompatibleFunctionsQuery,
   },
-  evaluate({ keywordNames, builtInGrants, encodedTexts: { encoding, objects: texts } }, database, _facts, options) {
+  evaluate(
+    { keywordNames, builtInGrants, encodedTexts: { encoding, objects: texts }, functions },
+    database,
+    _facts,
+    options,
+  ) {
     const target = targetVersionNumber(options);
     const concerns = ({ since }: { readonly since: number }) => target === undefined || since * 10_000 <= target;
     const names = keywordNames.filter(concerns);
@@ -457,22 +464,26 @@ export const dumpOptionsCheck = declareDatabaseCheck({
     const grants = privileges.map(({ signature }) => signature);
     const removed = privileges.find(({ role }) => role === undefined);
     const ofDropped = privileges.find(({ role }) => role !== undefined);
-    if (names.length + grants.length + texts.length === 0) return passOutcome('yes');
+    const postponed = functions.filter(({ needs }) => needs === onePartNeed).map(({ object }) => object);
+    if (names.length + grants.length + texts.length + postponed.length === 0) return passOutcome('yes');
     const named = [...new Set(names.map(({ object }) => object))];
-    const objects = [...named, ...grants.map((signature) => `privileges on ${signature}`), ...texts];
+    const objects = [...named, ...grants.map((signature) => `privileges on ${signature}`), ...texts, ...postponed];
     return {
       ...unknownOutcome(`${countOf(objects.length, 'object')}, and the options of the service are not known`),
       premise: `the service ${[
         ...(names.length === 0 ? [] : ['quotes all names (pg_dump --quote-all-identifiers)']),
         ...(grants.length === 0 ? [] : ['leaves out privileges (pg_dump --no-privileges)']),
         ...(texts.length === 0 ? [] : ['sets the encoding (pg_dump --encoding UTF8)']),
+        ...(postponed.length === 0 ? [] : ['restores the schema in one part (pg_restore without --section)']),
       ].join(' and ')}`,
       settledBy:
         names.length > 0
           ? 'ALTER … RENAME on the source'
           : grants.length > 0
             ? 'REVOKE or GRANT on the source'
-            : 'ALTER … RESET client_encoding on the source',
+            : texts.length > 0
+              ? 'ALTER … RESET client_encoding on the source'
+              : 'CREATE OR REPLACE FUNCTION on the source',
       required: 'definitions that the target version reads as they are written',
       detail: [
         names.length === 0 ? '' : describeKeywords(names),
@@ -485,6 +496,9 @@ export const dumpOptionsCheck = declareDatabaseCheck({
         texts.length === 0
           ? ''
           : `New sessions of the role have client_encoding ${encoding}, in which pg_dump reads the listed names, comments or bodies: "character … has no equivalent in encoding "${encoding}"".`,
+        postponed.length === 0
+          ? ''
+          : `The body of ${postponed[0]} depends on a key, so a dump creates the function among the constraints, and what uses the function before them. A restore that creates tables and constraints separately fails: "function … does not exist".`,
       ]
         .filter((text) => text !== '')
         .join(' ')
@@ -509,6 +523,9 @@ export const dumpOptionsCheck = declareDatabaseCheck({
             : [
                 'Take the encoding back until the cut-over: ALTER DATABASE … RESET client_encoding, or ALTER ROLE … RESET client_encoding.',
               ]),
+          ...(postponed.length === 0
+            ? []
+            : ['Name all columns in the GROUP BY of the body, or columns instead of the constraint in ON CONFLICT.']),
         ].join(' '),
       },
     };

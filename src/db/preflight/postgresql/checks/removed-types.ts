@@ -20,6 +20,7 @@ import {
   movedColumnsNeed,
   movedMemberNeed,
   noDefaultNeed,
+  onePartNeed,
   removedExtensionOperatorsQuery,
 } from '../queries/incompatible-calls.ts';
 import { incompatibleDefinitionsQuery, triggerStateNeed } from '../queries/incompatible-definitions.ts';
@@ -100,7 +101,7 @@ export const removedTypesCheck = declareDatabaseCheck({
       ...outdated.outdatedCalls,
       ...outdated.outdatedExtensions,
       ...outdated.outdatedDefinitions,
-      ...outdated.outdatedFunctions,
+      ...outdated.outdatedFunctions.filter(({ needs }) => needs !== onePartNeed),
       ...outdated.overloadedCalls.flatMap(ambiguousCall),
       ...outdated.takenNames,
     ].filter(({ since }) => target === undefined || since * 10_000 <= target);

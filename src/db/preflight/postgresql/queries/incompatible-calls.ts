@@ -465,6 +465,7 @@ export const incompatibleFunctionsQuery: PostgresqlQuery<readonly IncompatibleOb
       `,
       functionLoopsSql(object, version),
       changedPropertiesSql,
+      ...(version < 140_000 ? [] : [postponedFunctionsSql(object)]),
       ...removedSettings.filter(later).map(
         ({ since, settings, says }) => `
             SELECT
@@ -537,6 +538,24 @@ function functionLoopsSql(object: string, version: number): string {
         JOIN e ON e.classid = r.classid AND e.objid = r.objid
         WHERE e.refclassid = '${pg_proc}' AND e.refobjid = r.root
       )
+  `;
+}
+
+/** What a function needs that a dump creates among the constraints, although something before them uses it. */
+export const onePartNeed = 'a restore in one part';
+
+/** A body with a column that is not grouped, or with ON CONFLICT ON CONSTRAINT, depends on a key. */
+function postponedFunctionsSql(object: string): string {
+  const { pg_attrdef, pg_constraint, pg_proc, pg_rewrite, pg_type } = catalogOids;
+  return `
+    SELECT DISTINCT ${object}, '${onePartNeed}' AS needs, NULL AS says, 0 AS since
+    FROM pg_depend k
+    JOIN pg_proc p ON p.oid = k.objid
+    JOIN pg_depend u ON u.refclassid = '${pg_proc}' AND u.refobjid = p.oid
+    WHERE k.classid = '${pg_proc}'
+      AND k.refclassid = '${pg_constraint}'
+      AND u.classid IN ('${pg_attrdef}', '${pg_proc}', '${pg_rewrite}', '${pg_type}')
+      AND ${isNotMemberSql('pg_proc', 'p.oid')}
   `;
 }
 

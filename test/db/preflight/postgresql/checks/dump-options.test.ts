@@ -24,7 +24,7 @@ test.each([
   { keywordNames: names, builtInGrants: grants, targetVersion: undefined, verdict: 'unknown' },
 ])('$keywordNames $builtInGrants to $targetVersion: $verdict', ({ targetVersion, verdict, ...values }) => {
   const outcome = dumpOptionsCheck.evaluate(
-    { ...values, encodedTexts: { encoding: '', objects: [] } },
+    { ...values, encodedTexts: { encoding: '', objects: [] }, functions: [] },
     'd1',
     sourceFacts(),
     preflightOptions({ targetVersion }),
@@ -33,8 +33,21 @@ test.each([
   if (verdict !== 'pass') expectOutcomeText(outcome);
 });
 
+test('a function that a dump creates among the constraints is a question of the options too', () => {
+  const functions = [{ object: 'function public.f()', needs: 'a restore in one part', since: 0 }];
+  const values = { keywordNames: [], builtInGrants: [], encodedTexts: { encoding: '', objects: [] }, functions };
+  const outcome = dumpOptionsCheck.evaluate(values, 'd1', sourceFacts(), preflightOptions());
+  expect(short(outcome)).toBe('unknown');
+  expectOutcomeText(outcome);
+});
+
 test('names that the client_encoding of the role has not are a question of the options too', () => {
-  const values = { keywordNames: [], builtInGrants: [], encodedTexts: { encoding: 'LATIN1', objects: ['table t'] } };
+  const values = {
+    keywordNames: [],
+    builtInGrants: [],
+    encodedTexts: { encoding: 'LATIN1', objects: ['table t'] },
+    functions: [],
+  };
   const outcome = dumpOptionsCheck.evaluate(values, 'd1', sourceFacts(), preflightOptions());
   expect(short(outcome)).toBe('unknown');
   expectOutcomeText(outcome);
