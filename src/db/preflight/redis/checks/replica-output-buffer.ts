@@ -142,12 +142,13 @@ function estimateBuffer(
     return { wanted, certainty, text };
   }
   const buffered = writes * seconds;
+  // A measurement of one second with few writes proves little, so a limit below the default must be at least a fifth
+  // of the data.
+  const least = Math.min(copy.bytes / 5, defaultHardLimit);
+  const calm = hard === 0 || hard >= least ? 'enough' : 'unknown';
   if (buffered === 0) {
-    // A measurement of one second without writes proves little, so a limit below the default must be at least a fifth
-    // of the data.
-    const wanted = Math.min(copy.bytes / 5, defaultHardLimit);
-    const text = `${duration}; ${rate}; recommended: ${formatBytes(wanted)}, limit: ${formatBytes(hard)}.`;
-    return { wanted, certainty: hard === 0 || hard >= wanted ? 'enough' : 'doubtful', text };
+    const text = `${duration}; ${rate}; recommended: ${formatBytes(least)}, limit: ${formatBytes(hard)}.`;
+    return { wanted: least, certainty: calm, text };
   }
   // The soft limit ends the copy if the buffer exceeds it for longer than allowed. At this point the measured writes
   // are above zero.
@@ -157,8 +158,8 @@ function estimateBuffer(
     limit.soft > 0 ? `, or ${formatBytes(limit.soft)} for ${limit.seconds} s` : ''
   }.`;
   // The recommended limit is three times the estimate, because the rate of the writes varies.
-  const wanted = buffered * 3;
-  if (!isFullAfter(seconds)) return { wanted, certainty: 'enough', text };
+  const wanted = Math.max(buffered * 3, calm === 'enough' ? 0 : least);
+  if (!isFullAfter(seconds)) return { wanted, certainty: calm, text };
   // A write rate measured as network traffic is only an upper bound, so it cannot prove that the limit is too low.
   if (facts.rate?.source === 'network') return { wanted, certainty: 'doubtful', text };
   if (isFullAfter(copy.bytes / bestBytesPerSecond)) return { wanted, certainty: 'hopeless', text };

@@ -1,5 +1,5 @@
 import { isServerAtLeast, parseServerVersion } from '../../../../redis/version.ts';
-import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
+import { failOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
 import { markOptional, valueOr } from '../../query.ts';
 import { configSetFix, declareRedisCheck, outcomeWithoutValue } from '../check.ts';
 import { commandCallsQuery, infoQuery, luaReplicateQuery } from '../queries.ts';
@@ -38,7 +38,13 @@ export const scriptReplicationCheck = declareRedisCheck({
     const detail =
       'The target runs every script again. In Redis 7 and newer, commands return members in another order, random numbers differ and some scripts are refused, so the data differs without an error.';
     if (calls.kind === 'known' && count === 0) {
-      return warnOutcome('lua-replicate-commands no, no script was run since the start', { required, detail, fix });
+      return {
+        ...unknownOutcome('lua-replicate-commands no, no script was run since the start', fix),
+        required,
+        detail,
+        premise: 'no application runs a script during the migration',
+        settledBy: 'lua-replicate-commands yes (see the fix), or --accept script-replication',
+      };
     }
     return failOutcome(['continuous'], `lua-replicate-commands no, ${count} scripts run since the start`, {
       required,

@@ -4,6 +4,14 @@ import { healthy } from '../recordings.ts';
 
 checkCases(replicaOutputBufferCheck, {
   quiet: { status: 'pass' },
+  'a small limit, and no write was measured': {
+    server: limited('1048576 524288 10'),
+    status: 'unknown',
+    fix: {
+      sql: ['CONFIG SET client-output-buffer-limit "slave 20971520 0 0"', 'CONFIG REWRITE'],
+      undo: ['CONFIG SET client-output-buffer-limit "slave 1048576 524288 10"', 'CONFIG REWRITE'],
+    },
+  },
   'no limit': { server: limited('0 0 0'), facts: writing(1e9), status: 'pass' },
   'a default limit that is full in a minute, and the copy takes seconds': { facts: writing(7e6), status: 'pass' },
   'full before any copy ends': {
@@ -33,7 +41,7 @@ checkCases(replicaOutputBufferCheck, {
     facts: writing(1e6),
     status: 'unknown',
     fix: {
-      sql: ['CONFIG SET client-output-buffer-limit "slave 18874368 0 0"', 'CONFIG REWRITE'],
+      sql: ['CONFIG SET client-output-buffer-limit "slave 20971520 0 0"', 'CONFIG REWRITE'],
       undo: ['CONFIG SET client-output-buffer-limit "slave 1048576 0 0"', 'CONFIG REWRITE'],
     },
   },
@@ -42,7 +50,7 @@ checkCases(replicaOutputBufferCheck, {
     facts: { rate: { writes: 1e6, source: 'network', evicted: 0, expired: 0 } },
     status: 'warn',
     fix: {
-      sql: ['CONFIG SET client-output-buffer-limit "slave 18874368 0 0"', 'CONFIG REWRITE'],
+      sql: ['CONFIG SET client-output-buffer-limit "slave 20971520 0 0"', 'CONFIG REWRITE'],
       undo: ['CONFIG SET client-output-buffer-limit "slave 1048576 0 0"', 'CONFIG REWRITE'],
     },
   },

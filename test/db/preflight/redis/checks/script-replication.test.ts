@@ -24,7 +24,7 @@ checkCases(scriptReplicationCheck, {
   },
   'scripts are replicated, and none was run': {
     server: verbatim('cmdstat_get:calls=1,usec=1'),
-    status: 'warn',
+    status: 'unknown',
     fix: {
       sql: ['CONFIG SET lua-replicate-commands yes', 'CONFIG REWRITE'],
       undo: ['CONFIG SET lua-replicate-commands no', 'CONFIG REWRITE'],
