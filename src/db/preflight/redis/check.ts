@@ -1,6 +1,7 @@
 import { countOf, quoteShellArg } from '../../../base/text.ts';
 import { type KeyspaceEntry, parseKeyspace, type RedisInfo } from '../../../redis/info.ts';
 import { formatCommand } from '../../../redis/quote.ts';
+import { isServerAtLeast, parseServerVersion } from '../../../redis/version.ts';
 import { type ServerCheck, withBlocks } from '../check.ts';
 import { type CheckOutcome, type FindingFix, type MigrationMethod, skipOutcome, unknownOutcome } from '../finding.ts';
 import { type CheckQueries, type QueryResult, valueOr } from '../query.ts';
@@ -136,6 +137,18 @@ export function isSentinel(info: QueryResult<RedisInfo>): boolean {
 }
 
 export const sentinelReason = 'the server is a Sentinel (see role-replica)';
+
+/**
+ * Whether a replica that sends an unknown or forbidden REPLCONF receives the error in its replication stream. Redis 7.0
+ * and later close the connection instead, and the replica continues where it was.
+ */
+export function sendsErrorsToReplicas(info: RedisInfo | undefined): boolean {
+  const version = info === undefined ? undefined : parseServerVersion(info);
+  return version !== undefined && !isServerAtLeast(version, 7, 0);
+}
+
+export const errorsToReplicas =
+  'Before 7.0, the source sends the error for each acknowledgement, every second, in the replication stream: the target logs `Receiving inline protocol from master, master stream corruption?`, and copies everything again, or receives no change.';
 
 /** The outcome of a check whose query has no value: `unknown`, with a fix that describes how to get a value. */
 export function outcomeWithoutValue(

@@ -1,13 +1,15 @@
-import { emptyInfo } from '../../../../redis/info.ts';
+import { emptyInfo, type RedisInfo } from '../../../../redis/info.ts';
 import { type CheckOutcome, type FindingFix, failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { markOptional, type QueryResult, valueOr } from '../../query.ts';
 import {
   aclGrantFix,
   commandPermission,
   declareRedisCheck,
+  errorsToReplicas,
   isDenied,
   outcomeWithoutValue,
   predatesAcl,
+  sendsErrorsToReplicas,
 } from '../check.ts';
 import {
   aclfileQuery,
@@ -64,7 +66,9 @@ export const aclPsyncCheck = declareRedisCheck({
       return infoDenied(info, facts, grantFix(psync.kind === 'known' ? others : ['psync', 'replconf']));
     }
     if (psync.kind !== 'known') return outcomeWithoutValue(psync);
-    return others.length === 0 ? passOutcome(`${facts.user} may run PSYNC`) : replconfDenied(facts, grantFix(others));
+    return others.length === 0
+      ? passOutcome(`${facts.user} may run PSYNC`)
+      : replconfDenied(facts, knownInfo, grantFix(others));
   },
 });
 
@@ -98,7 +102,14 @@ function infoDenied({ reason }: { readonly reason: string }, facts: RedisSourceF
   });
 }
 
-function replconfDenied(facts: RedisSourceFacts, fix: FindingFix): CheckOutcome {
+function replconfDenied(facts: RedisSourceFacts, info: RedisInfo | undefined, fix: FindingFix): CheckOutcome {
+  if (sendsErrorsToReplicas(info)) {
+    return failOutcome(['continuous'], `${facts.user} may run PSYNC and not REPLCONF`, {
+      required: '+replconf',
+      detail: errorsToReplicas,
+      fix,
+    });
+  }
   return warnOutcome(`${facts.user} may run PSYNC and not REPLCONF`, {
     required: '+replconf',
     detail:

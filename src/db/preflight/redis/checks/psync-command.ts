@@ -5,10 +5,12 @@ import { markOptional, type QueryResult, valueOr } from '../../query.ts';
 import {
   configSetFix,
   declareRedisCheck,
+  errorsToReplicas,
   isSentinel,
   outcomeWithoutValue,
   redisMethods,
   removeRenameFix,
+  sendsErrorsToReplicas,
   sentinelReason,
 } from '../check.ts';
 import { commandsQuery, infoQuery, replicationQuery } from '../queries.ts';
@@ -29,6 +31,13 @@ export const psyncCommandCheck = declareRedisCheck({
     const names = valueOr(commands, undefined);
     if (names !== undefined && !names.has('ping') && (names.has('psync') || names.has('sync'))) return noPing(info);
     if (info.kind === 'missing') return noInfo(info);
+    if (
+      names !== undefined &&
+      !names.has('replconf') &&
+      names.has('psync') &&
+      sendsErrorsToReplicas(valueOr(info, undefined))
+    )
+      return noReplconf(info);
     const probed = probeOutcome(facts);
     if (probed !== undefined) return probed;
     if (commands.kind !== 'known') return outcomeWithoutValue(commands);
@@ -61,6 +70,15 @@ function noPing(info: QueryResult<RedisInfo>): CheckOutcome {
     required: 'PING',
     detail: "The replica sends PING, receives `unknown command 'PING'`, and its link stays down.",
     fix: removeRenameFix(['PING'], info),
+  });
+}
+
+function noReplconf(info: QueryResult<RedisInfo>): CheckOutcome {
+  return failOutcome(['continuous'], 'REPLCONF is not available', {
+    headline: 'The server has no REPLCONF command',
+    required: 'REPLCONF',
+    detail: errorsToReplicas,
+    fix: removeRenameFix(['REPLCONF'], info),
   });
 }
 

@@ -68,6 +68,18 @@ checkCases(aclPsyncCheck, {
       undo: ['ACL SETUSER default -replconf', 'CONFIG REWRITE'],
     },
   },
+  'may not REPLCONF, before 7.0': {
+    server: healthy({
+      info: { redis_version: '6.0.16' },
+      more: { lacks: ['acl dryrun'], rules: '+@all -replconf' },
+    }),
+    status: 'fail',
+    blocks: ['continuous'],
+    fix: {
+      sql: ['ACL SETUSER default +replconf', 'CONFIG REWRITE'],
+      undo: ['ACL SETUSER default -replconf', 'CONFIG REWRITE'],
+    },
+  },
   'by the rules of 6.x': {
     server: healthy({ more: { lacks: ['acl dryrun'], rules: '+@all -@dangerous +psync' } }),
     status: 'warn',

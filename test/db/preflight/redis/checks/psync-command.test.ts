@@ -54,6 +54,23 @@ checkCases(psyncCommandCheck, {
       restart: true,
     },
   },
+  'no REPLCONF, before 7.0': {
+    server: healthy({ info: { redis_version: '6.0.16' }, more: { lacks: ['replconf'] } }),
+    status: 'fail',
+    blocks: ['continuous'],
+    fix: {
+      shell: [
+        'cp -np /etc/redis/redis.conf /etc/redis/redis.conf.before-migration',
+        "sed -i '/^ *rename-command  *REPLCONF /Id' /etc/redis/redis.conf",
+      ],
+      undoShell: ['cp -p /etc/redis/redis.conf.before-migration /etc/redis/redis.conf'],
+      restart: true,
+    },
+  },
+  'no REPLCONF': {
+    server: healthy({ info: { redis_version: '7.0.15' }, more: { lacks: ['replconf'] } }),
+    status: 'pass',
+  },
   'neither, and no SCAN': {
     server: healthy({ more: { lacks: ['psync', 'sync', 'scan'] } }),
     status: 'fail',
