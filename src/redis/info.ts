@@ -26,6 +26,7 @@ export type InfoField =
   | 'used_memory_rss'
   | 'used_memory_dataset'
   | 'number_of_cached_scripts'
+  | 'number_of_functions'
   | 'mem_clients_slaves'
   | 'total_system_memory'
   | 'maxmemory'

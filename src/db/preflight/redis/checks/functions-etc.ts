@@ -1,4 +1,4 @@
-import { parseKeyspace, type RedisInfo } from '../../../../redis/info.ts';
+import { infoNumber, parseKeyspace, type RedisInfo } from '../../../../redis/info.ts';
 import { parseServerVersion, parseTargetVersion } from '../../../../redis/version.ts';
 import { infoOutcome, passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
 import { markOptional, valueOr } from '../../query.ts';
@@ -13,7 +13,8 @@ export const functionsStreamsEtcCheck = declareRedisCheck({
   queries: { info: infoQuery, functions: markOptional(functionCountQuery) },
   evaluate({ info, functions }, { sample }, { method, targetVersion }) {
     if (functions.kind === 'denied' || functions.kind === 'failed') return outcomeWithoutValue(functions);
-    const count = valueOr(functions, 0);
+    // A server that hides FUNCTION still counts the functions in INFO (7.0 and later).
+    const count = valueOr(functions, infoNumber(info, 'number_of_functions') ?? 0);
     const types = new Set(sample.kind === 'known' ? sample.value.keys.map(({ type }) => type) : []);
     const hashes = parseKeyspace(info).reduce((sum, { subexpiry }) => sum + subexpiry, 0);
     const found = [

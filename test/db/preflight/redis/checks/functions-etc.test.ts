@@ -14,6 +14,16 @@ checkCases(functionsStreamsEtcCheck, {
     options: { targetVersion: 'valkey-9' },
     status: 'unknown',
   },
+  'FUNCTION removed, and INFO counts functions': {
+    server: healthy({ info: { number_of_functions: '1' }, more: { lacks: ['function'] } }),
+    options: { targetVersion: 'valkey-9' },
+    status: 'unknown',
+  },
+  'FUNCTION removed, and INFO counts none': {
+    server: healthy({ info: { number_of_functions: '0' }, more: { lacks: ['function'] } }),
+    options: { targetVersion: 'valkey-9' },
+    status: 'pass',
+  },
   'FUNCTION STATS denied': {
     server: healthy({ more: { replies: { 'FUNCTION STATS': `-${denied} 'function|stats'` } } }),
     status: 'unknown',
