@@ -1,5 +1,5 @@
 import { type InfoFields, infoNumber } from '../../../../redis/info.ts';
-import { type CheckOutcome, failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
+import { type CheckOutcome, failOutcome, passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
 import { markOptional, valueOr } from '../../query.ts';
 import { declareRedisCheck, outcomeWithoutValue, redisAdministrator, redisMethods } from '../check.ts';
 import {
@@ -39,7 +39,7 @@ export const clusterSourceCheck = declareRedisCheck({
     if (shards === 1 && infoNumber(state, 'cluster_slots_assigned') === slotCount) {
       if (nodes.kind !== 'known') return outcomeWithoutValue(nodes);
       if (nodes.value.moving.length > 0) return slotsMoving(nodes.value.moving);
-      if (nodes.value.isPrimary) return singleShard(nodes.value);
+      return nodes.value.isPrimary ? singleShard(nodes.value) : replicaOfSingleShard();
     }
     return failOutcome(
       ['continuous'],
@@ -70,6 +70,21 @@ function singleShard({ primaries }: ClusterSummary): CheckOutcome {
       },
     },
   );
+}
+
+/** Only a primary lists the slots that it gives away. */
+function replicaOfSingleShard(): CheckOutcome {
+  return {
+    ...unknownOutcome('cluster mode, a replica of the one shard with all slots', {
+      text: 'Use the primary of the shard as the source (CLUSTER NODES), or make sure that no slot moves to another shard until the migration has ended.',
+    }),
+    headline: 'Whether slots are moving is not known',
+    premise: 'no slot of the cluster moves to another shard',
+    settledBy: 'the primary of the shard as --source, or --accept cluster-source',
+    required: 'a server without cluster mode, or the primary of the only shard',
+    detail:
+      'Replication from this node works, and it has every key. Keys of a slot that moves to another shard are deleted here and on the target.',
+  };
 }
 
 function slotsMoving(slots: readonly string[]): CheckOutcome {

@@ -1,8 +1,8 @@
 import { parseKeyspace } from '../../../../redis/info.ts';
 import { failOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
-import { markOptional } from '../../query.ts';
+import { markOptional, valueOr } from '../../query.ts';
 import { declareRedisCheck, describeKeyspace, namedDatabases, outcomeWithoutValue, redisMethods } from '../check.ts';
-import { databaseLimitQuery, infoQuery } from '../queries.ts';
+import { clusterDatabasesQuery, databaseLimitQuery, infoQuery } from '../queries.ts';
 
 /** The number of Redis databases in a managed cluster, which is also the default of every Redis server. */
 const managedDatabaseCount = 16;
@@ -12,8 +12,12 @@ export const databasesCountCheck = declareRedisCheck({
   title: 'every database number exists on the target',
   headline: 'Some database numbers do not exist on the target',
   severity: { continuous: 'blocker', scan: 'blocker' },
-  queries: { info: infoQuery, settings: markOptional(databaseLimitQuery) },
-  evaluate({ info, settings }, _facts, { targetDatabases }) {
+  queries: {
+    info: infoQuery,
+    settings: markOptional(databaseLimitQuery),
+    cluster: markOptional(clusterDatabasesQuery),
+  },
+  evaluate({ info, settings, cluster }, _facts, { targetDatabases }) {
     const count = targetDatabases ?? managedDatabaseCount;
     const beyond = parseKeyspace(info).filter(({ index }) => index >= count);
     const required = `keys in databases 0 to ${count - 1} only`;
@@ -34,10 +38,13 @@ export const databasesCountCheck = declareRedisCheck({
       });
     }
     if (settings.kind !== 'known') return outcomeWithoutValue(settings);
-    const configured = Number(settings.value.get('databases') ?? managedDatabaseCount);
-    if (configured <= count) return passOutcome(`databases ${configured}`);
+    const ofCluster =
+      info.get('cluster_enabled') === '1' ? valueOr(cluster, undefined)?.get('cluster-databases') : undefined;
+    const setting = ofCluster === undefined ? 'databases' : 'cluster-databases';
+    const configured = Number(ofCluster ?? settings.value.get('databases') ?? managedDatabaseCount);
+    if (configured <= count) return passOutcome(`${setting} ${configured}`);
     return {
-      ...unknownOutcome(`databases ${configured}, none with keys above ${count - 1}`, {
+      ...unknownOutcome(`${setting} ${configured}, none with keys above ${count - 1}`, {
         text: `Let no application select a database above ${count - 1} until the migration has ended, or ${remedy}.`,
       }),
       headline: 'Applications may write to databases that do not exist on the target',

@@ -22,6 +22,15 @@ checkCases(databasesCountCheck, {
     options: { targetDatabases: 4 },
     status: 'unknown',
   },
+  'a cluster with more': {
+    server: healthy({ info: { cluster_enabled: '1' }, config: { 'cluster-databases': '32' } }),
+    status: 'unknown',
+  },
+  'a cluster with one': {
+    server: healthy({ info: { cluster_enabled: '1' }, config: { databases: '32', 'cluster-databases': '1' } }),
+    status: 'pass',
+  },
+  'no cluster, and more for one': { server: healthy({ config: { 'cluster-databases': '32' } }), status: 'pass' },
   'keys above, CONFIG hidden': {
     server: { ...healthy({ info: { db16: 'keys=1' } }), config: 'hidden' },
     status: 'fail',
