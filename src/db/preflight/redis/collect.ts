@@ -107,18 +107,18 @@ function originalNames(reply: RedisReply): ReadonlySet<string> {
  * change no key.
  */
 const writeCommands: readonly string[] =
-  `append bitfield bitop blmove blmpop blpop brpop brpoplpush bzmpop bzpopmax bzpopmin copy decr decrby del expire
+  `append bitfield bitop blmove blmpop blpop brpop brpoplpush bzmpop bzpopmax bzpopmin copy decr decrby del exec expire
 expireat flushall flushdb function geoadd georadius georadiusbymember geosearchstore getdel getex getset hdel hexpire hexpireat
 hgetdel hgetex hincrby hincrbyfloat hmset hpersist hpexpire hpexpireat hset hsetex hsetnx incr incrby incrbyfloat linsert
-lmove lmpop lpop lpush lpushx lrem lset ltrim migrate move mset msetnx persist pexpire pexpireat pfadd pfmerge psetex
+lmove lmpop lpop lpush lpushx lrem lset ltrim migrate move mset msetnx persist pexpire pexpireat pfadd pfcount pfmerge psetex
 rename renamenx restore rpop rpoplpush rpush rpushx sadd sdiffstore set setbit setex setnx setrange sinterstore
 smove sort spop srem sunionstore swapdb unlink vadd vrem vsetattr xack xadd xautoclaim xclaim xdel xgroup xreadgroup xsetid
 xtrim zadd zdiffstore zincrby zinterstore zmpop zpopmax zpopmin zrangestore zrem zremrangebylex zremrangebyrank
 zremrangebyscore zunionstore`.split(/\s+/);
 
-/** Commands that Redis 7.0 and later replicate as others, such as EXPIRE as PEXPIREAT. */
+/** Commands that Redis 7.0 and later replicate as others, such as EXPIRE as PEXPIREAT, or by their own name, as EXEC. */
 const rewrittenCommands: ReadonlySet<string> = new Set(
-  'expire expireat getdel getex hincrbyfloat incrbyfloat pexpire psetex setex spop'.split(' '),
+  'exec expire expireat getdel getex hincrbyfloat incrbyfloat pexpire psetex setex spop'.split(' '),
 );
 
 interface MeasuredActivity {

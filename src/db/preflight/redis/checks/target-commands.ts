@@ -63,7 +63,7 @@ export const targetCommandsCheck = declareRedisCheck({
       detail: [
         ...(options.length > 0
           ? [
-              'The replication stream contains the command as the application sent it, and INFO counts calls of commands, but not their options: the log of the target has `syntax error`, the link stays up, and every such change is lost.',
+              'The replication stream contains the command as the application sent it, and INFO counts calls of commands, but not their options: the log of the target has an error such as `syntax error`, the link stays up, and every such change is lost.',
             ]
           : []),
         ...(fields.length > 0
@@ -105,6 +105,7 @@ const valkeyExtras: readonly Extra[] = [
   { command: 'hgetex', valkey: [9, 0], redis: [8, 0] },
   { command: 'hgetdel', valkey: [9, 0], redis: [8, 0] },
   { command: 'msetex', valkey: [9, 0], redis: [8, 4] },
+  { command: 'restore', option: ' of a key that Valkey 9 dumped', valkey: [9, 0] },
 ];
 
 /** The commands that let a hash field expire. */

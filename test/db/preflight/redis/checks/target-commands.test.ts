@@ -55,6 +55,17 @@ checkCases(targetCommandsCheck, {
     blocks: ['continuous'],
     objects: ['MSETEX'],
   },
+  'RESTORE, whose payload Valkey 9 may have dumped': {
+    server: valkey('9.1.0', { restore: 1 }),
+    options: toRedis('8.4'),
+    status: 'unknown',
+    objects: ['RESTORE of a key that Valkey 9 dumped'],
+  },
+  'RESTORE on Valkey 8, whose payloads Redis reads': {
+    server: valkey('8.1.1', { restore: 1 }),
+    options: toRedis('8.4'),
+    status: 'pass',
+  },
   'calls are not known': {
     server: healthy({
       info: { redis_version: '7.2.4', valkey_version: '9.0.0', server_name: 'valkey' },
@@ -62,7 +73,16 @@ checkCases(targetCommandsCheck, {
     }),
     options: toRedis('8.4'),
     status: 'unknown',
-    objects: ['GEOSEARCHSTORE BYPOLYGON', 'HEXPIRE', 'HPEXPIRE', 'HEXPIREAT', 'HPEXPIREAT', 'HSETEX', 'HGETEX'],
+    objects: [
+      'GEOSEARCHSTORE BYPOLYGON',
+      'RESTORE of a key that Valkey 9 dumped',
+      'HEXPIRE',
+      'HPEXPIRE',
+      'HEXPIREAT',
+      'HPEXPIREAT',
+      'HSETEX',
+      'HGETEX',
+    ],
   },
   'the target is not known': { server: valkey('9.1.0'), options: { targetVersion: undefined }, status: 'skip' },
 });
