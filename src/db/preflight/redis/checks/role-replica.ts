@@ -93,14 +93,17 @@ function secondsWithoutPing(
  * up.
  */
 function silentPrimary(seconds: number, upstream: string): CheckOutcome {
-  return failOutcome(['continuous'], `replica of ${upstream}, link up, no ping for ${seconds} s`, {
+  return {
+    ...unknownOutcome(`replica of ${upstream}, link up, no ping for ${seconds} s`, {
+      text: `Use the primary at the top of the chain as the source: INFO replication of ${upstream} shows its own primary. If the primary no longer exists, promote another server first (REPLICAOF NO ONE).`,
+    }),
+    headline: 'Whether the primary of the source is up is not known',
+    premise: 'the primary at the top of the chain is up, and pings less often than this replica would',
+    settledBy: 'the primary as --source, or --accept role-replica',
     required: 'a ping of the primary every 10 s (repl-ping-replica-period)',
     detail:
-      'The primary at the top of the chain sends pings to all replicas below it. When the primary is down, the links below it stay up until repl-timeout: the target receives the present data but no change, and is later refused with `-NOMASTERLINK`. A scan reads the data that the replica received before the interruption.',
-    fix: {
-      text: `Use the primary at the top of the chain as the source: INFO replication of ${upstream} shows its own primary. If the primary no longer exists, promote another server first (REPLICAOF NO ONE).`,
-    },
-  });
+      'The primary at the top of the chain sends pings to all replicas below it, as often as its own repl-ping-replica-period says. When the primary is down, the links below it stay up until repl-timeout: the target receives the present data but no change, and is later refused with `-NOMASTERLINK`.',
+  };
 }
 
 /**
