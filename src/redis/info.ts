@@ -16,6 +16,7 @@ export type InfoField =
   | 'run_id'
   | 'executable'
   | 'config_file'
+  | 'server_time_usec'
   // Clients
   | 'connected_clients'
   | 'maxclients'

@@ -7,6 +7,7 @@ import { bgsaveBrokenCheck } from './checks/bgsave-broken.ts';
 import { bigKeysCheck } from './checks/big-keys.ts';
 import { busyScriptCheck } from './checks/busy-script.ts';
 import { cachedScriptsCheck } from './checks/cached-scripts.ts';
+import { clockCheck } from './checks/clock.ts';
 import { clusterSourceCheck } from './checks/cluster-source.ts';
 import { databasesCountCheck } from './checks/databases-count.ts';
 import { disklessDelayCheck } from './checks/diskless-delay.ts';
@@ -87,6 +88,7 @@ export const redisChecks: readonly RedisCheck[] = [
   waitUsersCheck,
   maxmemoryCheck,
   evictingNowCheck,
+  clockCheck,
   bigKeysCheck,
   tlsReplicationCheck,
   maxclientsCheck,

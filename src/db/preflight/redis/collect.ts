@@ -52,11 +52,14 @@ export function computeActivity(before: RedisInfo, after: RedisInfo, seconds: nu
   const changes = perSecond('rdb_changes_since_last_save') ?? 0;
   const isMostlyWrites =
     changes > 0 && changes >= (perSecond('total_commands_processed', own.commands) ?? Number.POSITIVE_INFINITY) / 2;
+  const [evicted, expired] = [perSecond('evicted_keys') ?? 0, perSecond('expired_keys') ?? 0];
+  const others = changes - evicted - expired;
   return {
     writes,
     source: stream !== undefined ? 'stream' : isMostlyWrites ? 'writes' : 'network',
-    evicted: perSecond('evicted_keys') ?? 0,
-    expired: perSecond('expired_keys') ?? 0,
+    evicted,
+    expired,
+    ...(others > 0 ? { changes: others } : {}),
   };
 }
 
@@ -123,6 +126,8 @@ const rewrittenCommands: ReadonlySet<string> = new Set(
 
 interface MeasuredActivity {
   readonly rate: ActivityRate | undefined;
+  /** Milliseconds by which the clock of the source is ahead. */
+  readonly clockOffset?: number | undefined;
   /** Milliseconds spent waiting. */
   readonly waited: number;
 }
@@ -156,19 +161,21 @@ async function measureActivity(
   const before = await read();
   await work();
   if (before === undefined) return { rate: undefined, waited: 0 };
+  const time = infoNumber(before.info, 'server_time_usec');
+  const clockOffset = time === undefined ? undefined : time / 1000 - before.at;
   const wait = Math.max(0, interval - (clock.now() - before.at));
   const waited = await clock.sleep(wait, signal).then(
     () => wait,
     () => undefined,
   );
   const after = waited === undefined ? undefined : await read();
-  if (after === undefined) return { rate: undefined, waited: waited ?? 0 };
+  if (after === undefined) return { rate: undefined, clockOffset, waited: waited ?? 0 };
   const seconds = Math.max(1, after.at - before.at) / 1000;
   const own = {
     bytes: after.sent.bytes - before.sent.bytes,
     commands: after.sent.commands - before.sent.commands,
   };
-  return { rate: computeActivity(before.info, after.info, seconds, own), waited: waited ?? 0 };
+  return { rate: computeActivity(before.info, after.info, seconds, own), clockOffset, waited: waited ?? 0 };
 }
 
 interface InfoReading {
@@ -234,7 +241,7 @@ export async function collectRedisFacts(
     let probe: RedisSourceFacts['probe'];
     const { signal, clock } = run;
     const measurement = { clock, interval: rateInterval, signal, sent: observer.sent };
-    const { rate, waited } = await measureActivity(session, measurement, async () => {
+    const { rate, clockOffset, waited } = await measureActivity(session, measurement, async () => {
       const info = queryValue(results, infoQuery);
       const databases = info === undefined ? [0] : parseKeyspace(info).map(({ index }) => index);
       sample = await toResult(sampleKeys(session, databases), samplePermission, context);
@@ -242,7 +249,7 @@ export async function collectRedisFacts(
       if (run.options.probe)
         probe = await probePsync(connected, { ...connect, limit: 15_000, copyLimit: copyLimit(results) });
     });
-    const measured = { rate, sample, renamed, probe, pipelineFailure };
+    const measured = { rate, clockOffset, sample, renamed, probe, pipelineFailure };
     return { facts: factsOf(opened, run, results, measured), results, waited };
   } finally {
     session.end();
@@ -258,7 +265,7 @@ function copyLimit(results: RedisResults): number {
   return 15_000 + 1000 * Math.min(20, Math.max(0, Number.isFinite(delay) ? delay : 0));
 }
 
-type Measured = Pick<RedisSourceFacts, 'rate' | 'sample' | 'renamed' | 'probe' | 'pipelineFailure'>;
+type Measured = Pick<RedisSourceFacts, 'rate' | 'clockOffset' | 'sample' | 'renamed' | 'probe' | 'pipelineFailure'>;
 
 const notMeasured: Measured = { rate: undefined, sample: noSession, renamed: noSession, probe: undefined };
 

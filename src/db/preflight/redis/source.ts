@@ -262,6 +262,8 @@ export interface RedisSourceFacts {
   readonly busy: string | undefined;
   /** The activity from two replies to INFO; undefined if it could not be measured. */
   readonly rate: ActivityRate | undefined;
+  /** Milliseconds by which the clock of the source is ahead of that of this machine; undefined if not reported. */
+  readonly clockOffset?: number | undefined;
   readonly sample: QueryResult<KeySample>;
   readonly renamed: QueryResult<RenamedCommands>;
   /** The reply to the PSYNC of `--probe`; undefined if PSYNC was not sent. */
@@ -307,6 +309,8 @@ export interface ActivityRate {
   readonly source: 'stream' | 'writes' | 'network';
   readonly evicted: number;
   readonly expired: number;
+  /** Changes besides these; undefined if there were none. */
+  readonly changes?: number | undefined;
 }
 
 export type PsyncResult =

@@ -31,7 +31,7 @@ export const sourceMemoryCheck = declareRedisCheck({
     const observed = `${formatBytes(room)} left of maxmemory ${formatBytes(limit)}, ${policy}`;
     const evicts = policy !== 'noeviction';
     if (room >= need || (evicts && need < limit / 100)) return passOutcome(observed);
-    const hasWrites = (rate?.writes ?? 0) > 0 && rate?.source !== 'network';
+    const hasWrites = ((rate?.writes ?? 0) > 0 && rate?.source !== 'network') || (rate?.changes ?? 0) > 0;
     const details = {
       required: `${formatBytes(need)} of free memory for the backlog (repl-backlog-size)`,
       detail: evicts

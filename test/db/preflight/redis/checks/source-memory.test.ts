@@ -23,6 +23,16 @@ checkCases(sourceMemoryCheck, {
       undoReview: ['CONFIG SET maxmemory 1000000000', 'CONFIG REWRITE'],
     },
   },
+  'full, mostly read, and some keys change': {
+    server: filled('noeviction'),
+    facts: { rate: { writes: 1e5, source: 'network', evicted: 0, expired: 0, changes: 3 } },
+    status: 'fail',
+    blocks: ['continuous'],
+    fix: {
+      sql: ['CONFIG SET maxmemory 1002097152', 'CONFIG REWRITE'],
+      undoReview: ['CONFIG SET maxmemory 1000000000', 'CONFIG REWRITE'],
+    },
+  },
   'full, evicting, and a large backlog': {
     server: filled('allkeys-lru', { 'repl-backlog-size': '67108864' }),
     facts: writing(1e5),
