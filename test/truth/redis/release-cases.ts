@@ -56,6 +56,8 @@ function runScripts(source: RedisServer): Prepared {
   };
 }
 
+const everybody = 'user default on nopass ~* &* +@all';
+
 const askingLibrary =
   "#!lua name=version\nif redis.REDIS_VERSION:sub(1, 3) ~= '7.0' then error('tested with 7.0 only') end\nredis.register_function('f', function(keys, args) return 1 end)";
 
@@ -118,7 +120,22 @@ export const releaseCases: readonly RedisCase[] = [
   {
     name: 'a user without REPLCONF, since 7.0',
     verdict: 'continuous',
-    source: { acl: ['user default on nopass ~* &* +@all', 'user mover on >pw ~* +@all -replconf'] },
+    source: { acl: [everybody, 'user mover on >pw ~* +@all -replconf'] },
+    connection: { username: 'mover', password: new Secret('pw') },
+  },
+  {
+    name: 'a user who may use one database, and replicate',
+    verdict: 'continuous',
+    source: { program: 'valkey-9.1', acl: [everybody, 'user mover on >pw ~* +@all db=0'] },
+    target: () => ({ program: 'valkey-9.1' }),
+    connection: { username: 'mover', password: new Secret('pw') },
+  },
+  {
+    name: 'a user who may use one database, and not replicate',
+    verdict: 'blocked',
+    reasons: ['acl-psync', 'acl-scan'],
+    source: { program: 'valkey-9.1', acl: [everybody, 'user mover on >pw ~* +@all -psync -sync db=0'] },
+    target: () => ({ program: 'valkey-9.1' }),
     connection: { username: 'mover', password: new Secret('pw') },
   },
   {

@@ -68,6 +68,8 @@ interface AclGrant {
   readonly names: readonly string[];
   /** Whether the user is granted access to keys of any name. */
   readonly allKeys?: boolean;
+  /** Whether the user is granted access to every database (Valkey 9.1 and later); the fix then has no undo. */
+  readonly allDatabases?: boolean;
   /** The key patterns that the user had before; undefined if they are not known. */
   readonly keysBefore?: readonly string[] | undefined;
   /** Whether some of the commands may have been allowed before; the fix then has no undo. */
@@ -80,16 +82,28 @@ interface AclGrant {
 
 /** The fix that grants commands and keys to a user with ACL SETUSER. */
 export function aclGrantFix(request: AclGrant): FindingFix {
-  const { user, names, allKeys = false, keysBefore, isGuessed = false, aclFile, info, text } = request;
+  const {
+    user,
+    names,
+    allKeys = false,
+    allDatabases = false,
+    keysBefore,
+    isGuessed = false,
+    aclFile,
+    info,
+    text,
+  } = request;
   const save = aclFile === '' ? configRewriteCommands(info) : ['ACL SAVE'];
   const setUser = (sign: string, keys: readonly string[]) =>
     formatCommand('ACL', 'SETUSER', user, ...names.map((name) => `${sign}${name}`), ...keys);
   const keysToRestore = allKeys ? keysBefore && ['resetkeys', ...keysBefore] : [];
-  const canUndo = keysToRestore !== undefined && !isGuessed;
+  const canUndo = keysToRestore !== undefined && !isGuessed && !allDatabases;
   return {
-    sql: [setUser('+', allKeys ? ['~*'] : []), ...save],
-    ...(names.includes('info')
-      ? { notSimulated: 'what INFO returns after the change is not known' }
+    sql: [setUser('+', [...(allKeys ? ['~*'] : []), ...(allDatabases ? ['alldbs'] : [])]), ...save],
+    ...(names.includes('info') || allDatabases
+      ? {
+          notSimulated: `what ${allDatabases ? 'the other databases contain' : 'INFO returns after the change'} is not known`,
+        }
       : { effects: [{ kind: 'acl', commands: names, allKeys }] }),
     ...(canUndo ? { undo: [setUser('-', keysToRestore), ...save] } : {}),
     by: redisAdministrator,

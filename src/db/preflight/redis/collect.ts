@@ -383,6 +383,9 @@ function deniedResult(
   permission: string,
   message: string,
 ): Extract<QueryResult<never>, { kind: 'denied' }> {
+  if (/permissions to access database/i.test(message)) {
+    return { kind: 'denied', reason, grant: formatCommand('ACL', 'SETUSER', user, 'alldbs') };
+  }
   // NOPERM for a key: the user may run the command, but may not access the key. The key patterns that the user had are
   // not known here, so the result has no `revoke`.
   if (/permissions to access/i.test(message)) {

@@ -42,13 +42,18 @@ export const aclScanCheck = declareRedisCheck({
     const denied = permissions
       .filter(
         ({ name, permission }) =>
-          (isDenied(permission) && !isAboutKeys(denialOf(permission))) || name === refused.command,
+          (isDenied(permission) && !isAboutKeys(denialOf(permission)) && !isAboutDatabases(denialOf(permission))) ||
+          name === refused.command,
       )
       .map(({ name }) => name);
     const lacksKeys =
       refused.isAboutKeys ||
       permissions.some(({ permission }) => isDenied(permission) && isAboutKeys(denialOf(permission)));
-    if (denied.length === 0 && !lacksKeys) {
+    // Since Valkey 9.1 a user may be limited to some databases.
+    const lacksDatabases =
+      refused.isAboutDatabases ||
+      permissions.some(({ permission }) => isDenied(permission) && isAboutDatabases(denialOf(permission)));
+    if (denied.length === 0 && !lacksKeys && !lacksDatabases) {
       const unanswered = permissions.flatMap(({ permission }) => (permission.kind === 'known' ? [] : [permission]))[0];
       return unanswered === undefined
         ? passOutcome(`${facts.user} may run ${commands.join(', ').toUpperCase()}`)
@@ -57,14 +62,19 @@ export const aclScanCheck = declareRedisCheck({
     const notKnown = permissions.flatMap(({ name, permission }) =>
       permission.kind === 'known' || name === refused.command ? [] : [name],
     );
-    const missing = [...denied.map((name) => name.toUpperCase()), ...(lacksKeys ? ['some keys'] : [])];
+    const missing = [
+      ...denied.map((name) => name.toUpperCase()),
+      ...(lacksKeys ? ['some keys'] : []),
+      ...(lacksDatabases ? ['some databases'] : []),
+    ];
     return failOutcome(['scan'], `${facts.user} may not use: ${missing.join(', ')}`, {
-      required: `${commands.map((name) => `+${name}`).join(' ')} ~* for ${facts.user}`,
+      required: `${commands.map((name) => `+${name}`).join(' ')} ~*${lacksDatabases ? ' alldbs' : ''} for ${facts.user}`,
       detail: 'A scan is refused: `-NOPERM`. Replication does not need the commands of a scan.',
       fix: aclGrantFix({
         user: facts.user,
         names: commands.filter((name) => denied.includes(name) || notKnown.includes(name)),
         allKeys: lacksKeys,
+        allDatabases: lacksDatabases,
         keysBefore: valueOr(rules, undefined)?.keys,
         isGuessed: notKnown.length > 0,
         aclFile: valueOr(values.file, undefined)?.get('aclfile') ?? '',
@@ -79,14 +89,23 @@ export const aclScanCheck = declareRedisCheck({
 function refusalOfSample({ sample }: RedisSourceFacts): {
   readonly command?: string | undefined;
   readonly isAboutKeys: boolean;
+  readonly isAboutDatabases: boolean;
 } {
-  if (sample.kind !== 'denied') return { isAboutKeys: false };
+  if (sample.kind !== 'denied') return { isAboutKeys: false, isAboutDatabases: false };
   const [, command] = /'([a-z]+)' command/i.exec(sample.reason) ?? [];
-  return { command, isAboutKeys: isAboutKeys(sample.reason) };
+  return {
+    command,
+    isAboutKeys: isAboutKeys(sample.reason),
+    isAboutDatabases: isAboutDatabases(sample.reason),
+  };
 }
 
 function isAboutKeys(message: string): boolean {
-  return /permissions to access/i.test(message);
+  return /permissions to access/i.test(message) && !isAboutDatabases(message);
+}
+
+function isAboutDatabases(message: string): boolean {
+  return /permissions to access database/i.test(message);
 }
 
 function denialOf(permission: QueryResult<DryRunResult>): string {

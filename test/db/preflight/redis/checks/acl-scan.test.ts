@@ -51,6 +51,15 @@ checkCases(aclScanCheck, {
     blocks: ['scan'],
     fix: { sql: ['ACL SETUSER default ~*', 'CONFIG REWRITE'] },
   },
+  'may not read some databases': {
+    server: healthy({ info: { db3: 'keys=1,expires=0,avg_ttl=0' } }),
+    facts: {
+      sample: { kind: 'denied', reason: 'SCAN: SELECT 3 failed: NOPERM No permissions to access database', grant: '' },
+    },
+    status: 'fail',
+    blocks: ['scan'],
+    fix: { sql: ['ACL SETUSER default alldbs', 'CONFIG REWRITE'] },
+  },
   'by the rules of 6.x, not by those for keys': {
     server: healthy({
       more: {
