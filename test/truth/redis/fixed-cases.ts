@@ -53,7 +53,7 @@ function fullCache(source: RedisServer): Prepared {
 /** Less is left of maxmemory than the backlog of a first replica takes. */
 function nearlyFull(source: RedisServer): Prepared {
   source.cli('debug', 'populate', '2000', 'filler', '10000');
-  source.cli('config', 'set', 'maxmemory', String(usedMemory(source) + 900_000));
+  source.cli('config', 'set', 'maxmemory', String(usedMemory(source) + 600_000));
   return writeRepeatedly(source);
 }
 
