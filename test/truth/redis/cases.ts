@@ -161,6 +161,39 @@ export const redisCases: readonly RedisCase[] = [
     before: onlyShard,
   },
   {
+    name: 'a replica in a cluster of one shard',
+    verdict: 'continuous',
+    unproven: ['cluster-source'],
+    source: { config: ['cluster-enabled yes'] },
+    filled: [0],
+    before: replicaOfShard,
+  },
+  {
+    name: 'a cluster of Valkey 9 with as many databases as the target',
+    verdict: 'continuous',
+    source: { program: 'valkey-9.1', config: ['cluster-enabled yes', 'cluster-databases 16'] },
+    target: () => ({ program: 'valkey-9.1' }),
+    filled: [0],
+    before: onlyShard,
+  },
+  {
+    name: 'a cluster of Valkey 9 with more databases than the target',
+    verdict: 'continuous',
+    unproven: ['databases-count'],
+    source: { program: 'valkey-9.1', config: ['cluster-enabled yes', 'cluster-databases 32'] },
+    target: () => ({ program: 'valkey-9.1' }),
+    filled: [0],
+    before: async (source) => {
+      await onlyShard(source);
+      const { end } = onceFollowed(source, () => 'SELECT 20\r\nSET key:1 y\r\nDEL key:1\r\n');
+      return { primaries: [source], ...(end === undefined ? {} : { end }) };
+    },
+    differs: {
+      truth: 'scan',
+      why: 'which databases will be selected is not known beforehand; the report says what must not happen',
+    },
+  },
+  {
     name: 'a cluster of one shard that gives a slot away',
     verdict: 'blocked',
     reasons: ['cluster-source'],
@@ -185,9 +218,24 @@ export const redisCases: readonly RedisCase[] = [
   { name: 'a replica with its primary', verdict: 'continuous', before: (source) => follow(source, false) },
   {
     name: 'a replica of a replica that has lost its primary',
-    verdict: 'scan',
-    reasons: ['role-replica'],
+    verdict: 'continuous',
+    unproven: ['role-replica'],
     before: chain,
+    differs: {
+      truth: 'scan',
+      why: 'how often the primary pings is not known to a replica; the report says how to find out whether it is up',
+    },
+  },
+  {
+    name: 'a replica whose primary pings seldom',
+    verdict: 'continuous',
+    unproven: ['role-replica'],
+    before: async (source) => {
+      const prepared = await follow(source, false);
+      source.cli('config', 'set', 'repl-ping-replica-period', '1');
+      await eventually(() => source.cli('info', 'replication').includes('master_last_io_seconds_ago:4'), 'the silence');
+      return prepared;
+    },
   },
   {
     name: 'a replica that has lost its primary',
@@ -239,6 +287,34 @@ export const redisCases: readonly RedisCase[] = [
     filled: [0],
     source: { config: ['enable-debug-command yes'] },
     before: async (source) => nearlyFull(source),
+  },
+  {
+    name: 'a Sentinel monitors the source',
+    verdict: 'continuous',
+    unproven: ['sentinel'],
+    before: watchedBySentinel,
+  },
+  {
+    name: 'no connection is free for the application',
+    verdict: 'scan',
+    reasons: ['maxclients'],
+    filled: [0],
+    source: { config: ['maxclients 34'] },
+    before: async (source) => idle(source, 32),
+  },
+  {
+    name: 'no connection is free',
+    verdict: 'blocked',
+    reasons: ['maxclients'],
+    last: [['config', 'set', 'maxclients', '33']],
+    before: async (source) => idle(source, 32),
+  },
+  {
+    name: 'enough connections are free',
+    verdict: 'continuous',
+    filled: [0],
+    source: { config: ['maxclients 48'] },
+    before: async (source) => idle(source, 32),
   },
   { name: 'idle clients are sent away after a second', verdict: 'continuous', source: { config: ['timeout 1'] } },
   {
@@ -314,22 +390,20 @@ export const redisCases: readonly RedisCase[] = [
     },
   },
   {
-    name: 'no connection is free',
-    verdict: 'blocked',
-    reasons: ['maxclients'],
-    last: [['config', 'set', 'maxclients', '33']],
-    before: async (source) => occupy(source, 32),
-  },
-  {
-    name: 'a Sentinel monitors the source',
-    verdict: 'continuous',
-    unproven: ['sentinel'],
-    before: watchedBySentinel,
-  },
-  {
     name: 'BGSAVE fails, and copies need no disk',
     verdict: 'continuous',
     unproven: ['bgsave-broken'],
+    source: { config: ['repl-diskless-sync yes'] },
+    before: async (source) => {
+      source.cli('config', 'set', 'stop-writes-on-bgsave-error', 'no');
+      await breakSaving(source);
+      return {};
+    },
+  },
+  {
+    name: 'BGSAVE fails, copies need no disk, and a copy was requested',
+    verdict: 'continuous',
+    options: { probe: true },
     source: { config: ['repl-diskless-sync yes'] },
     before: async (source) => {
       source.cli('config', 'set', 'stop-writes-on-bgsave-error', 'no');
@@ -401,6 +475,21 @@ export const redisCases: readonly RedisCase[] = [
     source: { tls: true },
     connection: { ssl: 'disable' },
   },
+  {
+    name: 'a full source that is written to later',
+    verdict: 'continuous',
+    unproven: ['source-memory'],
+    filled: [0],
+    source: { config: ['enable-debug-command yes'] },
+    before: async (source) => {
+      limitMemory(source);
+      return onceFollowed(source, () => `SET k ${'x'.repeat(10_000)}\r\n`, Number.POSITIVE_INFINITY);
+    },
+    differs: {
+      truth: 'scan',
+      why: 'whether the source is written to during the migration is not known; the report says that it must not be',
+    },
+  },
   ...fromFar(outside).map((one) => ({ ...one, possible: outside !== undefined })),
 ];
 
@@ -441,6 +530,19 @@ async function onlyShard(source: RedisServer): Promise<Prepared> {
   return { primaries: [source] };
 }
 
+/** The shard has all slots, and its replica is the source. */
+async function replicaOfShard(source: RedisServer): Promise<Prepared> {
+  const shard = await startRedis({ config: ['cluster-enabled yes'] });
+  await onlyShard(shard);
+  const id = shard.cli('cluster', 'myid');
+  source.cli('cluster', 'meet', shard.host, String(shard.port));
+  await eventually(() => {
+    if (source.cli('cluster', 'nodes').includes(id)) source.cli('cluster', 'replicate', id);
+    return source.cli('info', 'replication').includes('master_link_status:up');
+  }, 'the link');
+  return { primaries: [shard], end: () => shard.stop() };
+}
+
 /** Some keys of the slot have gone to the other shard already. */
 async function emptiedShard(source: RedisServer): Promise<Prepared> {
   await onlyShard(source);
@@ -465,16 +567,6 @@ async function follow(source: RedisServer, isLost: boolean): Promise<Prepared> {
     await eventually(() => source.cli('info', 'replication').includes('master_link_status:down'), 'the break');
   }
   return { primaries: [isLost ? source : primary], end: () => primary.stop() };
-}
-
-/** Idle clients. */
-function occupy(source: RedisServer, count: number): Prepared {
-  const sockets = Array.from({ length: count }, () => connect(source.port, source.host).on('error', () => {}));
-  return {
-    async end() {
-      for (const socket of sockets) socket.destroy();
-    },
-  };
 }
 
 async function watchedBySentinel(source: RedisServer): Promise<Prepared> {
@@ -544,10 +636,46 @@ function say(source: RedisServer, command: (at: number) => string, lasting = Num
   };
 }
 
+/** The application says nothing until the target has connected. */
+export function onceFollowed(source: RedisServer, command: (at: number) => string, lasting = 3000): Prepared {
+  const watcher = connect(source.port, source.host);
+  let begun: Prepared | undefined;
+  const timer = setInterval(() => watcher.write('INFO replication\r\n'), 30);
+  watcher
+    .on('error', () => {})
+    .on('data', (reply) => {
+      if (begun !== undefined || !/slave0:/.test(reply.toString())) return;
+      clearInterval(timer);
+      begun = say(source, command, lasting);
+    });
+  return {
+    async end() {
+      clearInterval(timer);
+      watcher.destroy();
+      await begun?.end?.();
+    },
+  };
+}
+
+/** Clients that are connected and say nothing. */
+async function idle(source: RedisServer, count: number): Promise<Prepared> {
+  const clients = Array.from({ length: count }, () => connect(source.port, source.host).on('error', () => {}));
+  await eventually(() => source.cli('info', 'clients').includes(`connected_clients:${count + 1}`), 'the clients');
+  return {
+    async end() {
+      for (const client of clients) client.destroy();
+    },
+  };
+}
+
 /** Less is left of maxmemory than the backlog of a first replica takes, and one key is written over and over. */
 function nearlyFull(source: RedisServer): Prepared {
+  limitMemory(source);
+  return say(source, () => `SET k ${'x'.repeat(10_000)}\r\n`);
+}
+
+function limitMemory(source: RedisServer): void {
   source.cli('debug', 'populate', '2000', 'filler', '10000');
   const used = /^used_memory:(\d+)/m.exec(source.cli('info', 'memory'))?.[1];
   source.cli('config', 'set', 'maxmemory', String(Number(used) + 600_000));
-  return say(source, () => `SET k ${'x'.repeat(10_000)}\r\n`);
 }

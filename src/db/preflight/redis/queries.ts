@@ -178,6 +178,8 @@ export type ReplicationSetting =
   | 'repl-timeout';
 
 export const databaseLimitQuery = configQuery<'databases'>('databases');
+/** A cluster of Valkey 9 has its own number of databases. */
+export const clusterDatabasesQuery = configQuery<'cluster-databases'>('cluster-databases');
 export const protectedModeQuery = configQuery<'protected-mode'>('protected-mode');
 export const bindQuery = configQuery<'bind'>('bind');
 export const replicationQuery = configQuery<ReplicationSetting>('repl-*');
@@ -211,6 +213,7 @@ export const clusterReadsQuery = configQuery<'cluster-allow-reads-when-down'>('c
 /** All queries with CONFIG GET, used to find those that return a setting. */
 export const configQueries: readonly RedisQuery<ConfigValues<string>>[] = [
   databaseLimitQuery,
+  clusterDatabasesQuery,
   protectedModeQuery,
   bindQuery,
   replicationQuery,

@@ -56,7 +56,8 @@ export const maxclientsCheck = declareRedisCheck({
     };
     // The connection of the preflight is one of those that are used, and ends.
     const free = limit - (used - 1);
-    return free < neededConnections ? failOutcome(redisMethods, observed, details) : warnOutcome(observed, details);
+    if (free >= neededConnections) return warnOutcome(observed, details);
+    return failOutcome(free < 2 ? redisMethods : ['continuous'], observed, details);
   },
 });
 

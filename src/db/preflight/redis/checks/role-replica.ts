@@ -1,6 +1,6 @@
 import { infoNumber, type RedisInfo } from '../../../../redis/info.ts';
 import { isAtLeast, parseServerVersion } from '../../../../redis/version.ts';
-import { type CheckOutcome, failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
+import { type CheckOutcome, failOutcome, passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
 import { markOptional, type QueryResult, valueOr } from '../../query.ts';
 import {
   configSetFix,

@@ -15,6 +15,15 @@ checkCases(maxclientsCheck, {
   'room for all connections of a migration but one': {
     server: healthy({ info: { connected_clients: '9999' } }),
     status: 'fail',
+    blocks: ['continuous'],
+    fix: {
+      sql: ['CONFIG SET maxclients 20000', 'CONFIG REWRITE'],
+      undo: ['CONFIG SET maxclients 10000', 'CONFIG REWRITE'],
+    },
+  },
+  'room for the preflight alone': {
+    server: healthy({ info: { connected_clients: '10000' } }),
+    status: 'fail',
     blocks: both,
     fix: {
       sql: ['CONFIG SET maxclients 20000', 'CONFIG REWRITE'],
