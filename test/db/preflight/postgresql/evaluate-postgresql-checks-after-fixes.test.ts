@@ -70,6 +70,8 @@ const table: UnsafeIdentity = {
   olderThanCounters: false,
   parent: undefined,
   perhaps: [],
+  rows: 0,
+  indexed: false,
 };
 const constraint = { name: 'c', owner: 'public.t', ofDomain: false, definition: 'CHECK ((a > 0))', inArrays: false };
 const plain = role({ superuser: false, replication: false, bypassRls: false });

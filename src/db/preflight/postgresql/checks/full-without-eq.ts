@@ -1,4 +1,4 @@
-import { countOf } from '../../../../base/text.ts';
+import { countOf, formatDuration } from '../../../../base/text.ts';
 import { type CheckOutcome, failOutcome, passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
 import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
 import { suggestQueriesForSimilarRows } from '../owner-queries.ts';
@@ -9,11 +9,18 @@ import {
   type MissedColumn,
   missedColumnsQuery,
   missedOnTarget,
+  readsWholeTable,
   type UnsafeIdentity,
   unsafeIdentitiesQuery,
 } from '../queries/replica-identities.ts';
 import { sourceVersionNumber } from '../source-facts.ts';
-import { groupIncomparable, type IncomparableColumns, identityFix } from './replica-identity.ts';
+import {
+  type CountersStart,
+  countersStartQuery,
+  groupIncomparable,
+  type IncomparableColumns,
+  identityFix,
+} from './replica-identity.ts';
 
 export const fullWithoutEqCheck = declareDatabaseCheck({
   id: 'full-without-eq',
@@ -25,8 +32,9 @@ export const fullWithoutEqCheck = declareDatabaseCheck({
     unequalColumns: incomparableColumnsQuery,
     missedColumns: missedColumnsQuery,
     looseColumns: looselyEqualColumnsQuery,
+    counters: countersStartQuery,
   },
-  evaluate({ identities, unequalColumns, missedColumns, looseColumns }, database, facts, options) {
+  evaluate({ identities, unequalColumns, missedColumns, looseColumns, counters }, database, facts, options) {
     const unequal = groupIncomparable(unequalColumns);
     const full = identities.filter(({ identity, unlogged }) => identity === 'f' && !unlogged);
     const found = full.filter(({ keyed, name }) => !keyed && unequal.has(name));
@@ -38,7 +46,15 @@ export const fullWithoutEqCheck = declareDatabaseCheck({
     const loose = looseColumns.filter(({ table }) =>
       full.some((one) => one.name === table && !one.keyed && one.usableIndex === undefined),
     );
-    if (found.length === 0 && loose.length > 0) return similarRows(loose, database);
+    const slow = full.flatMap((table) => (readsWholeTable(table, options) ? searchedFor(table, counters) : []));
+    const tooSlow = slow.filter(({ seconds }) => seconds >= day);
+    if (found.length === 0 && tooSlow.length > 0)
+      return failOutcome(['continuous'], ...slowSearch(tooSlow, database, counters));
+    const open = [
+      ...(loose.length === 0 ? [] : [similarRows(loose, database)]),
+      ...(slow.length === 0 ? [] : [mayFallBehind(slow, database, counters)]),
+    ];
+    if (found.length === 0 && open.length > 0) return bothUnknown(open);
     if (found.length === 0) return passOutcome(full.length === 0 ? 'no such table' : countOf(full.length, 'table'));
     return failOutcome(['continuous'], countOf(found.length, 'table'), {
       required: 'a primary key, or only columns whose types have an equality operator',
@@ -48,6 +64,70 @@ export const fullWithoutEqCheck = declareDatabaseCheck({
     });
   },
 });
+
+const day = 86_400;
+
+/** Seconds in which a fast target compares a row with the one that was changed; 1.6e-7 were measured. */
+const secondsPerRow = 1e-7;
+
+/** Seconds of each day from which on the target may be behind when the changes come at the same time. */
+const noticed = 3600;
+
+interface SlowTable {
+  readonly table: UnsafeIdentity;
+  /** In which the target searches for the changed rows of a day. */
+  readonly seconds: number;
+}
+
+/** On average half of the rows are read until the one that was changed is found. Younger counters count as a day. */
+function searchedFor(table: UnsafeIdentity, { seconds: counted }: CountersStart): readonly SlowTable[] {
+  const changes = (table.writes ?? 0) / Math.max(1, (counted ?? day) / day);
+  const seconds = changes * (table.rows / 2) * secondsPerRow;
+  return seconds < noticed ? [] : [{ table, seconds }];
+}
+
+function slowSearch(tables: readonly SlowTable[], database: string, { since }: CountersStart) {
+  const ordered = tables.toSorted((a, b) => b.seconds - a.seconds);
+  const named = ordered.map(
+    ({ table: { name, rows, writes }, seconds }) =>
+      `${name} (${rows.toLocaleString('en')} rows, ${(writes ?? 0).toLocaleString('en')} changes: ${formatDuration(seconds * 1000)} of each day)`,
+  );
+  const more = {
+    headline: 'The target searches the whole table for each changed row',
+    required: 'a primary key in tables whose rows are often changed',
+    detail: `For each UPDATE and DELETE of a row the target compares the rows of the table one after the other, because no index identifies them. With as many changes as since the statistics were reset${since === '' ? '' : ` (${since})`} this takes the listed time, in which it applies nothing else: it falls behind, and the source keeps its WAL. One statement that changes many rows has the same effect.${unlistedNote(ordered)}`,
+    objects: limitObjects(named),
+    fix: {
+      database,
+      by: 'the owner of the tables, or a superuser',
+      text: 'Add a primary key, or a unique index on NOT NULL columns with REPLICA IDENTITY USING INDEX. A target of PostgreSQL 16 or newer also uses another btree index that is not partial.',
+    },
+  };
+  return [`${countOf(tables.length, 'table')} without an index for changed rows`, more] as const;
+}
+
+function mayFallBehind(slow: readonly SlowTable[], database: string, counters: CountersStart): CheckOutcome {
+  const [observed, more] = slowSearch(slow, database, counters);
+  return {
+    ...unknownOutcome(observed),
+    ...more,
+    premise: 'the target keeps up with the changes of tables that it searches row by row',
+    settledBy: 'a primary key, or --accept full-without-eq',
+  };
+}
+
+/** One of them, or both as one. */
+function bothUnknown(outcomes: readonly CheckOutcome[]): CheckOutcome {
+  const [first, second] = outcomes as readonly [CheckOutcome, CheckOutcome?];
+  if (second === undefined) return first;
+  return {
+    ...first,
+    observed: `${first.observed}, and ${second.observed}`,
+    premise: `${first.premise}, and ${second.premise}`,
+    detail: `${first.detail} ${second.detail}`,
+    objects: [...(first.objects ?? []), ...(second.objects ?? [])],
+  };
+}
 
 /** Without a unique index two rows can be equal in all columns, and the target takes the first one that it finds. */
 function similarRows(loose: readonly LooselyEqualColumn[], database: string): CheckOutcome {

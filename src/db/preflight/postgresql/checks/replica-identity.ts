@@ -35,7 +35,7 @@ export type CountersStart = ValueOf<typeof countersStartQuery>;
  * two counters is used. The file PG_VERSION of a database is written when the database is created. Before PostgreSQL 15
  * the counters of a database began with its first session.
  */
-const countersStartQuery = rowQuery({
+export const countersStartQuery = rowQuery({
   id: 'write-counters',
   scope: 'database',
   when: featureCondition('relations', 'columns'),

@@ -51,6 +51,10 @@ export interface UnsafeIdentity {
   readonly parent: { readonly name: string; readonly deletes: number } | undefined;
   /** Statements that may change rows of the table although none of its own rows was changed. */
   readonly perhaps: readonly PossibleWrite[];
+  /** Number of rows, as estimated by the server. */
+  readonly rows: number;
+  /** Whether a target that uses indexes for REPLICA IDENTITY FULL finds rows by a btree index. */
+  readonly indexed: boolean;
 }
 
 /**
@@ -97,6 +101,18 @@ export const unsafeIdentitiesQuery = rowsQuery<UnsafeIdentity>({
         WHEN c.oid IN ${lockedRelationsSql} THEN NULL
         WHEN pg_relation_size(c.oid) > 0 THEN 'o'
       END`,
+      `CASE
+        WHEN EXISTS (
+          SELECT FROM pg_index y
+          JOIN pg_class b ON b.oid = y.indexrelid
+          JOIN pg_am t ON t.oid = b.relam
+          WHERE y.indrelid = c.oid
+            AND t.amname = 'btree'
+            AND y.indisvalid
+            AND y.indpred IS NULL
+            AND ${beginsWithSent(version, 'y')}
+        ) THEN 'b'
+      END`,
       "CASE WHEN f.older THEN 'o' END",
       "CASE WHEN f.moved THEN 'm' END",
       "CASE WHEN f.chained THEN 'c' END",
@@ -135,6 +151,7 @@ export const unsafeIdentitiesQuery = rowsQuery<UnsafeIdentity>({
           WHEN current_setting('track_counts') = 'on'
             THEN pg_stat_get_tuples_updated(c.oid) + pg_stat_get_tuples_deleted(c.oid)
         END AS writes,
+        greatest(c.reltuples, pg_stat_get_live_tuples(c.oid), 0)::bigint AS live_rows,
         CASE WHEN f.deleted > 0 THEN f.parent END AS parent,
         f.deleted AS parent_deletes
       FROM pg_class c
@@ -163,6 +180,8 @@ export const unsafeIdentitiesQuery = rowsQuery<UnsafeIdentity>({
       olderThanCounters: flags.includes('o', 1),
       parent: decodeParent(row),
       perhaps: possibleWrites.filter(([flag]) => flags.includes(flag, 1)).map(([, write]) => write),
+      rows: decodeNumber(row, 'live_rows'),
+      indexed: flags.includes('b', 1),
     };
   },
 });
@@ -532,6 +551,12 @@ export const missedColumnsQuery = rowsQuery<MissedColumn>({
 
 /** The releases that use such an index for REPLICA IDENTITY FULL: a btree index since 16, a hash index since 17. */
 const usedSince = { generated: 160_000, null: 170_000 } as const;
+
+/** Whether the target reads half of the table, on average, for each changed row of a table with REPLICA IDENTITY FULL. */
+export function readsWholeTable({ keyed, indexed }: UnsafeIdentity, options: PreflightOptions): boolean {
+  const target = targetVersionNumber(options);
+  return !keyed && !(indexed && (target === undefined || target >= usedSince.generated));
+}
 
 /** Without the indexes that targets of an older release do not use. */
 export function missedOnTarget(missed: readonly MissedColumn[], options: PreflightOptions): readonly MissedColumn[] {

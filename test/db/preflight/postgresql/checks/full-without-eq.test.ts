@@ -5,7 +5,7 @@ import type {
   UnsafeIdentity,
 } from '../../../../../src/db/preflight/postgresql/queries/replica-identities.ts';
 import { ready, startPostgres } from '../../../../fixtures/postgres.ts';
-import { expectText } from '../expect-text.ts';
+import { expectOutcomeText, expectText } from '../expect-text.ts';
 import { connected, preflightOptions, short, sourceFacts } from '../facts.ts';
 import { found, preflightServer } from '../preflight.ts';
 
@@ -24,9 +24,13 @@ function identityOf(more: Partial<UnsafeIdentity> = {}): UnsafeIdentity {
     olderThanCounters: false,
     parent: undefined,
     perhaps: [],
+    rows: 0,
+    indexed: false,
     ...more,
   };
 }
+
+const counters = { seconds: 10 * 86_400, since: '2026-11-01 08:00:00', start: 0, sinceCreation: false };
 
 const doc: IncomparableColumn = { table: 'public.t', column: 'doc json' };
 
@@ -35,10 +39,16 @@ function evaluate(
   version = 170_010,
   unequalColumns: readonly IncomparableColumn[] = [],
   looseColumns: readonly IncomparableColumn[] = [],
+  targetVersion?: string,
 ) {
   const where = sourceFacts({ connection: connected({ version }) });
-  const facts = { identities: tables, unequalColumns, missedColumns: [], looseColumns };
-  return fullWithoutEqCheck.evaluate(facts, 'd1', where, preflightOptions());
+  const facts = { identities: tables, unequalColumns, missedColumns: [], looseColumns, counters };
+  return fullWithoutEqCheck.evaluate(
+    facts,
+    'd1',
+    where,
+    preflightOptions(targetVersion === undefined ? {} : { targetVersion }),
+  );
 }
 
 test.each([
@@ -66,6 +76,36 @@ test.each([
   if (verdict !== 'pass') expectText(outcome.detail);
 });
 
+const large = { identity: 'f', rows: 2_000_000, writes: 1_000_000 };
+
+test.each([
+  { what: 'few changes', is: { writes: 100_000 }, verdict: 'pass' },
+  { what: 'many changes', is: {}, verdict: 'unknown' },
+  { what: 'more changes than fit into a day', is: { writes: 10_000_000 }, verdict: 'fail continuous' },
+  { what: 'few rows', is: { rows: 50_000 }, verdict: 'pass' },
+  { what: 'a key', is: { keyed: true }, verdict: 'pass' },
+  { what: 'an index', is: { indexed: true }, verdict: 'pass' },
+  { what: 'an index that the target does not use', is: { indexed: true }, target: '15', verdict: 'unknown' },
+  { what: 'another replica identity', is: { identity: 'd' }, verdict: 'pass' },
+])('a large table with REPLICA IDENTITY FULL and $what: $verdict', ({ is, target, verdict }) => {
+  const outcome = evaluate([identityOf({ ...large, ...is })], 170_010, [], [], target);
+  expect(short(outcome)).toBe(verdict);
+  if (verdict === 'unknown' && target === undefined) expectOutcomeText(outcome);
+});
+
+test('changes count as those of a day when the counters are younger', () => {
+  const facts = { unequalColumns: [], missedColumns: [], looseColumns: [] };
+  const young = { ...counters, seconds: 60 };
+  const values = { ...facts, identities: [identityOf({ ...large, writes: 30_000 })], counters: young };
+  expect(short(fullWithoutEqCheck.evaluate(values, 'd1', sourceFacts(), preflightOptions()))).toBe('pass');
+});
+
+test('rows that may be confused, and a large table', () => {
+  const outcome = evaluate([identityOf(large)], 170_010, [], [{ table: 'public.t', column: 'n numeric' }]);
+  expect(short(outcome)).toBe('unknown');
+  expectOutcomeText(outcome);
+});
+
 test.each([
   { target: '15', verdict: 'pass' },
   { target: '16', verdict: 'fail continuous' },
@@ -74,7 +114,13 @@ test.each([
   const missedColumns = [
     { table: 'public.t', column: 'g', index: 'public.t_ag', why: 'generated' as const, rows: 'violate' as const },
   ];
-  const facts = { identities: [identityOf({ identity: 'f' })], unequalColumns: [], missedColumns, looseColumns: [] };
+  const facts = {
+    identities: [identityOf({ identity: 'f' })],
+    unequalColumns: [],
+    missedColumns,
+    looseColumns: [],
+    counters,
+  };
   const options = preflightOptions(target === undefined ? {} : { targetVersion: target });
   const outcome = fullWithoutEqCheck.evaluate(facts, 'd1', sourceFacts(), options);
   expect(short(outcome)).toBe(verdict);

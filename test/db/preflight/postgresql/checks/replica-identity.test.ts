@@ -31,6 +31,8 @@ function identityOf(more: Partial<UnsafeIdentity> = {}): UnsafeIdentity {
     olderThanCounters: false,
     parent: undefined,
     perhaps: [],
+    rows: 0,
+    indexed: false,
     ...more,
   };
 }

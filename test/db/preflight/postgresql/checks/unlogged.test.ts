@@ -80,6 +80,8 @@ test('an unlogged table is made logged after those that it refers to, and given 
         olderThanCounters: false,
         parent: undefined,
         perhaps: [],
+        rows: 0,
+        indexed: false,
       },
     ],
   };
@@ -117,6 +119,8 @@ test('a table that can have no usable identity stays unlogged, and so does what 
     olderThanCounters: false,
     parent: undefined,
     perhaps: [],
+    rows: 0,
+    indexed: false,
   };
   const values = {
     ...relations({ unlogged: ['public.a', 'public.b', 'public.c', 'public.d', 'public.e'] }),
