@@ -216,6 +216,15 @@ export const targetCases: readonly PostgresCase[] = [
     target: { max_active_replication_origins: 0 },
   },
   {
+    name: 'a target whose locks are too few for the tables of a subscription',
+    verdict: 'dump',
+    reasons: ['target-workers'],
+    target: { max_locks_per_transaction: 10, max_connections: 20 },
+    setup: [
+      "DO $$ BEGIN FOR i IN 1..2500 LOOP EXECUTE format('CREATE TABLE t%s (id int PRIMARY KEY)', i); END LOOP; END $$",
+    ],
+  },
+  {
     name: 'an extension that the target prescribes another schema for (pg_cron 1.4 in public, 1.6)',
     verdict: 'blocked',
     reasons: ['extensions'],

@@ -1,14 +1,9 @@
 import { countOf } from '../../../../base/text.ts';
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { declareServerCheck } from '../check.ts';
-import { numericSetting, type ServerSettings, settingsQuery } from '../queries/settings.ts';
+import { lockRoomOf } from '../lock-room.ts';
+import { numericSetting, settingsQuery } from '../queries/settings.ts';
 import { alterSystemFix } from '../settings.ts';
-
-/** Number of additional locks that fit into the unused shared memory outside the lock table. */
-const spare = 1000;
-
-/** Number of additional locks that fit into the last huge page, which is seldom full. */
-const spareOfHugePages = 8000;
 
 export const dumpLocksCheck = declareServerCheck({
   id: 'dump-locks',
@@ -17,15 +12,15 @@ export const dumpLocksCheck = declareServerCheck({
   severity: { continuous: 'blocker', dump: 'blocker' },
   queries: { settings: settingsQuery },
   evaluate({ settings }, { copy }) {
-    const processes = lockSlotsOf(settings);
-    const perProcess = numericSetting(settings, 'max_locks_per_transaction', 64);
-    const room = processes * perProcess;
+    const { processes, perProcess, room, limit } = lockRoomOf(
+      (name) => (settings.has(name) ? numericSetting(settings, name) : undefined),
+      settings.get('huge_pages')?.value === 'on',
+    );
     const full = [...(copy?.perDatabase ?? [])].filter(([, { locks }]) => locks.all > room);
     const observed = `${countOf(room, 'lock')} available`;
     const [most] = full.toSorted(([, a], [, b]) => b.locks.all - a.locks.all);
     if (most === undefined) return passOutcome(observed);
     const [database, { tables, locks }] = most;
-    const limit = room * 1.1 + spare + (settings.get('huge_pages')?.value === 'on' ? spareOfHugePages : 0);
     const needed = Math.ceil((locks.all * 1.5) / processes);
     const more = {
       required: `max_locks_per_transaction at least ${needed}`,
@@ -43,17 +38,3 @@ export const dumpLocksCheck = declareServerCheck({
 
 /** A continuous migration dumps the schema, and replication copies the rows. */
 const bothMethods = ['continuous', 'dump'] as const;
-
-/**
- * The number of processes for which the server allocates locks. Before PostgreSQL 12, WAL senders counted as
- * connections; since PostgreSQL 18, autovacuum workers have slots of their own.
- */
-function lockSlotsOf(settings: ServerSettings): number {
-  const workers = numericSetting(
-    settings,
-    'autovacuum_worker_slots',
-    numericSetting(settings, 'autovacuum_max_workers', 3),
-  );
-  const others = ['max_connections', 'max_prepared_transactions', 'max_worker_processes', 'max_wal_senders'] as const;
-  return workers + 1 + others.reduce((sum, name) => sum + numericSetting(settings, name), 0);
-}

@@ -1,17 +1,20 @@
 import { countOf } from '../../../../base/text.ts';
 import { neededForSubscriptions } from '../../../../postgresql/subscription-workers.ts';
-import { type CheckOutcome, failOutcome, passOutcome, skipOutcome } from '../../finding.ts';
+import { type CheckOutcome, failOutcome, passOutcome, skipOutcome, unknownOutcome } from '../../finding.ts';
 import { declareServerCheck } from '../check.ts';
+import { lockRoomOf } from '../lock-room.ts';
+import type { PostgresqlFacts } from '../source-facts.ts';
 
 export const targetWorkersCheck = declareServerCheck({
   id: 'target-workers',
-  title: 'the target has enough workers for the subscriptions',
+  title: 'the target has enough workers and locks for the subscriptions',
   headline: 'The target has too few workers for the subscriptions',
   severity: { continuous: 'blocker' },
   queries: {},
-  evaluate(_values, { databases }, { target }): CheckOutcome {
+  evaluate(_values, facts, { target }): CheckOutcome {
+    const { databases } = facts;
     const read = target?.postgresql;
-    if (read === undefined) return skipOutcome('the target was not read');
+    if (read === undefined) return lockOutcome(facts, undefined) ?? skipOutcome('the target was not read');
     const { settings, subscriptions } = read;
     if (!settings.has('max_logical_replication_workers')) return skipOutcome('the target does not show its settings');
     const limit = (name: string) => Number(settings.get(name) ?? Number.POSITIVE_INFINITY);
@@ -30,7 +33,8 @@ export const targetWorkersCheck = declareServerCheck({
       [origins, workers < needed.workers ? 0 : needed.origins],
     ] as const;
     const low = required.filter(([name, least]) => limit(name) < least);
-    if (low.length === 0) return passOutcome(String(workers), { required: String(needed.workers) });
+    if (low.length === 0)
+      return lockOutcome(facts, settings) ?? passOutcome(String(workers), { required: String(needed.workers) });
     return failOutcome(['continuous'], low.map(([name]) => `${name} = ${limit(name)}`).join(', '), {
       required: low.map(([name, least]) => `${name} = ${least}`).join(', '),
       detail: `The migration creates a subscription for each of ${countOf(databases.length, 'database')}, and ${countOf(subscriptions, 'subscription is', 'subscriptions are')} enabled on the target. Each needs an apply worker, and their tables are copied by further workers; every worker needs a background process and a replication origin. A subscription without a worker waits without an error.`,
@@ -41,3 +45,37 @@ export const targetWorkersCheck = declareServerCheck({
     });
   },
 });
+
+/** CREATE SUBSCRIPTION locks every table of the publication in one transaction. */
+function lockOutcome(
+  { copy }: PostgresqlFacts,
+  settings: ReadonlyMap<string, string> | undefined,
+): CheckOutcome | undefined {
+  const { processes, room, limit } = lockRoomOf((name) => {
+    const value = settings?.get(name);
+    return value === undefined ? undefined : Number(value);
+  });
+  const beyond = [...(copy?.perDatabase ?? [])].filter(([, { tables }]) => tables > limit);
+  const [most] = beyond.toSorted(([, a], [, b]) => b.tables - a.tables);
+  if (most === undefined) return undefined;
+  const [database, { tables }] = most;
+  const needed = Math.ceil((tables * 1.5) / processes);
+  const observed = settings === undefined ? `${countOf(tables, 'table')} in ${database}` : `${room} locks available`;
+  const more = {
+    headline: 'The target may have too few locks for a subscription',
+    required: `max_locks_per_transaction at least ${needed} on the target`,
+    detail: `CREATE SUBSCRIPTION locks every table in one transaction: ${tables} in ${database}. ${settings === undefined ? 'A target with the settings of initdb has' : 'The target has'} room for ${room} locks: "out of shared memory".`,
+    only: beyond.map(([name]) => name),
+    fix: {
+      by: 'the administrator of the target',
+      text: `Set max_locks_per_transaction to ${needed} or more on the target and restart it.`,
+    },
+  };
+  if (settings !== undefined) return failOutcome(['continuous'], observed, more);
+  return {
+    ...unknownOutcome(observed),
+    ...more,
+    premise: `the target can lock ${tables} tables in one transaction`,
+    settledBy: '--target, or --accept target-workers',
+  };
+}

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { targetWorkersCheck } from '../../../../../src/db/preflight/postgresql/checks/target-workers.ts';
+import { expectOutcomeText } from '../expect-text.ts';
 import { postgresqlTarget, preflightOptions, short, sourceFacts } from '../facts.ts';
 
 const defaults = {
@@ -45,4 +46,29 @@ test.each([
 test.each([undefined, postgresqlTarget()])('a target whose settings are not known is skipped', (postgresql) => {
   const target = { host: 'staging', port: 5432, postgresql };
   expect(targetWorkersCheck.evaluate({}, sourceFacts(), preflightOptions({ target })).status).toBe('skip');
+});
+
+test.each([
+  { what: 'a target that was not read', tables: 9000, settings: undefined, verdict: 'skip' },
+  { what: 'a target that was not read', tables: 14_000, settings: undefined, verdict: 'unknown' },
+  { what: 'a target with the settings of initdb', tables: 14_000, settings: {}, verdict: 'fail continuous' },
+  {
+    what: 'a target with more locks',
+    tables: 14_000,
+    settings: { max_locks_per_transaction: '256' },
+    verdict: 'pass',
+  },
+])('$tables tables and $what: $verdict', ({ tables, settings, verdict }) => {
+  const perDatabase = new Map([
+    ['d1', { bytes: 0, tables, largest: undefined, locks: { schema: tables, all: tables } }],
+    ['d2', { bytes: 0, tables: 10, largest: undefined, locks: { schema: 10, all: 10 } }],
+  ]);
+  const facts = sourceFacts({ copy: { bytes: 0, tables, largest: undefined, perDatabase, unseen: [] } });
+  const postgresql =
+    settings && postgresqlTarget({ settings: new Map(Object.entries({ ...defaults, ...settings })), subscriptions: 0 });
+  const target = { host: 'staging', port: 5432, postgresql };
+  const outcome = targetWorkersCheck.evaluate({}, facts, preflightOptions({ target }));
+  expect(short(outcome)).toBe(verdict);
+  if (tables > 9000 && verdict !== 'pass') expectOutcomeText(outcome);
+  if (verdict === 'fail continuous') expect(outcome.only).toEqual(['d1']);
 });
