@@ -28,10 +28,17 @@ export const newerReleaseCases: readonly PostgresCase[] = [
     setup: ["CREATE FUNCTION slow() RETURNS int LANGUAGE sql SET force_parallel_mode = 'off' AS 'SELECT 1'"],
   },
   {
+    name: 'a newer release: a function with a value of a setting that it does not know',
+    verdict: 'blocked',
+    reasons: ['removed-types'],
+    from: 13,
+    setup: ["CREATE FUNCTION f() RETURNS int LANGUAGE sql SET password_encryption = 'on' AS 'SELECT 1'"],
+  },
+  {
     name: 'a function with settings that a target takes, and may not have',
     verdict: 'continuous',
     setup: [
-      "SET check_function_bodies = off; CREATE FUNCTION f() RETURNS int LANGUAGE sql SET default_tablespace = 'fast' SET default_text_search_config = 'nowhere.mine' SET jit = 'off' AS 'SELECT 1'",
+      "SET check_function_bodies = off; CREATE FUNCTION f() RETURNS int LANGUAGE sql SET default_tablespace = 'fast' SET default_text_search_config = 'nowhere.mine' SET jit = 'off' SET password_encryption = 'md5' AS 'SELECT 1'",
     ],
   },
   {

@@ -428,6 +428,24 @@ const unlucky: readonly PostgresCase[] = [
     setup: ['CREATE VIEW v AS SELECT 1 AS a', 'CREATE OR REPLACE VIEW v AS SELECT a FROM v'],
   },
   {
+    name: 'a view with CYCLE and marks that are texts',
+    verdict: 'blocked',
+    reasons: ['removed-types'],
+    setup: [
+      "CREATE VIEW v AS WITH RECURSIVE t(n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM t WHERE n < 5) CYCLE n SET looped TO 'Y' DEFAULT 'N' USING path SELECT n, looped FROM t",
+    ],
+  },
+  {
+    name: 'views with CYCLE and marks that are boolean values and numbers',
+    verdict: 'continuous',
+    setup: [
+      'CREATE VIEW v AS WITH RECURSIVE t(n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM t WHERE n < 5) CYCLE n SET looped USING path SELECT n, looped FROM t',
+      'CREATE VIEW w AS WITH RECURSIVE t(n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM t WHERE n < 5) CYCLE n SET looped TO false DEFAULT true USING path SELECT n, looped FROM t',
+      'CREATE VIEW x AS WITH RECURSIVE t(n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM t WHERE n < 5) CYCLE n SET looped TO 1 DEFAULT 0 USING path SELECT n, looped FROM t',
+      'CREATE VIEW y AS WITH RECURSIVE t(n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM t WHERE n < 5) CYCLE n SET looped TO 1.5 DEFAULT 0 USING path SELECT n, looped FROM t',
+    ],
+  },
+  {
     name: 'views that select from each other',
     verdict: 'continuous',
     setup: [

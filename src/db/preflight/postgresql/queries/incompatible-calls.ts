@@ -90,9 +90,10 @@ export const incompatibleCallsQuery: PostgresqlQuery<readonly IncompatibleObject
     );
     const materialized = version < 120_000 ? '' : 'MATERIALIZED';
     const changed = parts.length === 0 ? [] : [`SELECT o.*, NULL AS says FROM (${parts.join(' UNION ALL ')}) o`];
+    const cycles = version < 140_000 ? [] : [cycleMarks];
     return `
       WITH m AS ${materialized} (${castFunctions}), o AS ${materialized} (${dumpedTreesSql(version)})
-      ${[...changed, missingCasts, domainLoops, lostDefaults].join(' UNION ALL ')}
+      ${[...changed, ...cycles, missingCasts, domainLoops, lostDefaults].join(' UNION ALL ')}
       ORDER BY 1, 2
     `;
   },
@@ -133,6 +134,21 @@ const missingCasts = `
   LEFT JOIN pg_constraint c ON o.catalog = '${catalogOids.pg_constraint}' AND c.oid = o.oid
   WHERE (m.is_gone OR o.catalog = '${catalogOids.pg_type}' OR (c.contypid <> '0' AND c.convalidated))
     AND o.tree ~ concat(':funcid ', m.oid, ' :funcresulttype [0-9]+ :funcretset [a-z]+ :funcvariadic [a-z]+ :funcformat [12] ')
+`;
+
+/**
+ * The marks of CYCLE are written with their types, as in 'Y'::text, which the grammar refuses there. Only boolean,
+ * integer and numeric constants have none.
+ */
+const cycleMarks = `
+  SELECT DISTINCT
+    o.object,
+    'marks of CYCLE that are boolean values or numbers' AS needs,
+    0 AS since,
+    'syntax error at or near "::"' AS says
+  FROM o
+  WHERE o.tree LIKE '%{CTECYCLECLAUSE %'
+    AND o.tree ~ ':cycle_mark_(value|default) [{]CONST :consttype (?!(${typeOids.bool}|${typeOids.int4}|${typeOids.numeric}) )'
 `;
 
 /** A sequence that belongs to a table cannot be created before it, and the table not before its domain. */
@@ -405,6 +421,11 @@ const removedSettings: readonly { readonly since: number; readonly settings: str
   { since: 11, settings: 'replacement_sort_tuples=.*' },
   { since: 12, settings: 'default_with_oids=(on|true|yes|1)', says: 'tables declared WITH OIDS are not supported' },
   { since: 14, settings: '(operator_precedence_warning|vacuum_cleanup_index_scale_factor)=.*' },
+  {
+    since: 14,
+    settings: 'password_encryption=(on|true|yes|1)',
+    says: 'invalid value for parameter "password_encryption"',
+  },
   { since: 16, settings: 'force_parallel_mode=.*' },
 ];
 
