@@ -46,7 +46,10 @@ export const targetWorkersCheck = declareServerCheck({
   },
 });
 
-/** CREATE SUBSCRIPTION locks every table of the publication in one transaction. */
+/**
+ * CREATE SUBSCRIPTION locks every table of the publication in one transaction. A restore in one transaction locks every
+ * relation, and indexes too.
+ */
 function lockOutcome(
   { copy }: PostgresqlFacts,
   settings: ReadonlyMap<string, string> | undefined,
@@ -55,27 +58,31 @@ function lockOutcome(
     const value = settings?.get(name);
     return value === undefined ? undefined : Number(value);
   });
-  const beyond = [...(copy?.perDatabase ?? [])].filter(([, { tables }]) => tables > limit);
-  const [most] = beyond.toSorted(([, a], [, b]) => b.tables - a.tables);
+  const counted = [...(copy?.perDatabase ?? [])].map(([name, { tables, locks }]) => {
+    return { name, tables, relations: Math.max(tables, locks.created ?? 0) };
+  });
+  const refused = settings === undefined ? [] : counted.filter(({ tables }) => tables > limit);
+  const beyond = refused.length > 0 ? refused : counted.filter(({ relations }) => relations > limit);
+  const [most] = beyond.toSorted((a, b) => b.relations - a.relations);
   if (most === undefined) return undefined;
-  const [database, { tables }] = most;
-  const needed = Math.ceil((tables * 1.5) / processes);
-  const observed = settings === undefined ? `${countOf(tables, 'table')} in ${database}` : `${room} locks available`;
+  const needed = Math.ceil((most.relations * 1.5) / processes);
+  const observed =
+    settings === undefined ? `${countOf(most.relations, 'relation')} in ${most.name}` : `${room} locks available`;
   const more = {
-    headline: 'The target may have too few locks for a subscription',
+    headline: 'The target may have too few locks for the schema',
     required: `max_locks_per_transaction at least ${needed} on the target`,
-    detail: `CREATE SUBSCRIPTION locks every table in one transaction: ${tables} in ${database}. ${settings === undefined ? 'A target with the settings of initdb has' : 'The target has'} room for ${room} locks: "out of shared memory".`,
-    only: beyond.map(([name]) => name),
+    detail: `CREATE SUBSCRIPTION locks every table in one transaction: ${most.tables} in ${most.name}; a restore in one transaction locks ${most.relations} relations, with their indexes. ${settings === undefined ? 'A target with the settings of initdb has' : 'The target has'} room for ${room} locks: "out of shared memory".`,
+    only: beyond.map(({ name }) => name),
     fix: {
       by: 'the administrator of the target',
       text: `Set max_locks_per_transaction to ${needed} or more on the target and restart it.`,
     },
   };
-  if (settings !== undefined) return failOutcome(['continuous'], observed, more);
+  if (refused.length > 0) return failOutcome(['continuous'], observed, more);
   return {
     ...unknownOutcome(observed),
     ...more,
-    premise: `the target can lock ${tables} tables in one transaction`,
+    premise: `the target has the locks for ${most.relations} relations, or restores the schema in several transactions`,
     settledBy: '--target, or --accept target-workers',
   };
 }

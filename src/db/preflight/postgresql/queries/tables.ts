@@ -33,6 +33,8 @@ export interface DumpLocks {
   readonly schema: number;
   /** In a dump with rows, which reads the sequences too. */
   readonly all: number;
+  /** Relations that a restore creates, with indexes; undefined if not counted. */
+  readonly created?: number | undefined;
 }
 
 /**
@@ -130,26 +132,30 @@ export const dumpLocksQuery: PostgresqlQuery<DumpLocks | undefined> = {
     return `
       SELECT
         count(*) FILTER (WHERE c.is_read) AS schema,
-        count(*) AS whole
+        count(*) FILTER (WHERE c.is_read${version < 180_000 ? " OR c.relkind = 'S'" : ''}) AS whole,
+        count(*) AS created
       FROM (
         SELECT
           c.relkind,
-          c.relkind IN (${kinds.join(', ')}) OR c.oid IN (
+          c.relkind IN (${kinds.join(', ')}) OR (c.relkind IN ('v', 'm', 'f', 'S') AND c.oid IN (
             SELECT d.refobjid
             FROM pg_depend d
             WHERE d.refclassid = '${pg_class}'
               AND d.classid IN ('${pg_rewrite}', '${pg_policy}', '${pg_proc}')
               AND d.deptype <> 'i'
-          ) AS is_read
+          )) AS is_read
         FROM pg_class c
         WHERE c.oid >= '${firstNormalOid}'
-          AND c.relkind IN ('r', 'p', 'v', 'm', 'f', 'S')
+          AND c.relkind IN ('r', 'p', 'v', 'm', 'f', 'S', 'i', 'I', 't')
           AND c.relpersistence <> 't'
       ) c
-      WHERE c.is_read${version < 180_000 ? " OR c.relkind = 'S'" : ''}
     `;
   },
-  decode: ([row = {}]) => ({ schema: decodeNumber(row, 'schema'), all: decodeNumber(row, 'whole') }),
+  decode: ([row = {}]) => ({
+    schema: decodeNumber(row, 'schema'),
+    all: decodeNumber(row, 'whole'),
+    created: decodeNumber(row, 'created'),
+  }),
   absent: undefined,
 };
 
