@@ -294,6 +294,7 @@ const classes = {
   unicode: { by: 'release', text: 'Unicode normalization' },
   number: { by: 'release', text: 'power and transcendental functions' },
   word: { by: 'release', text: 'reserved words' },
+  range: { by: 'release', text: 'regular expressions with a range that begins with \\w' },
   extension: { by: 'release', text: 'functions of the extension' },
   // The version of an extension that is not part of PostgreSQL does not follow from the release.
   module: { by: 'library', text: 'functions of the extension' },
@@ -491,6 +492,7 @@ function classify(tokens: readonly SqlToken[], add: (one: ResultClass, name: str
     const next = tokens[at + 1];
     if (token.kind === 'string') {
       if ((matches || /\blike_regex\b/.test(token.text)) && characterClass.test(token.text)) add('pattern', '');
+      if (matches && wordRange.test(token.text)) add('range', '');
       continue;
     }
     if (token.kind === 'symbol') {
@@ -519,6 +521,9 @@ function isMatch(token: SqlToken, next: SqlToken | undefined): boolean {
 
 /** Letters, words and punctuation of all scripts; digits and spaces are the same everywhere. */
 const characterClass = /\\[wWmMyY]|\[:(?:\^?alpha|alnum|upper|lower|graph|print|punct|word|[<>]):\]/;
+
+/** As in `[\w-_]`: PostgreSQL 14 and newer refuse it. Before, it was a range from the underscore. */
+const wordRange = /(?<!\\)\[(?:\\.|[^\]\\])*\\w-[_a-z{|}~\u0080-\uffff]/;
 
 /** UTC, or an offset from it, which no rule changes. */
 function isFixedZone(token: SqlToken | undefined): boolean {

@@ -232,6 +232,26 @@ const unprovenCases: readonly PostgresCase[] = [
     ],
   },
   {
+    name: 'another release: a range that begins with \\w, in the regular expression of a CHECK',
+    verdict: 'continuous',
+    unproven: ['checked-again'],
+    from: 13,
+    setup: [
+      "CREATE TABLE t (id int PRIMARY KEY, a text CHECK (a ~ '^[\\w-_.]+$'))",
+      "INSERT INTO t VALUES (1, 'a_b'), (2, 'c.d')",
+    ],
+    differs: unevaluatedExpression,
+  },
+  {
+    name: 'another release: \\w and a hyphen, in the regular expression of a CHECK',
+    verdict: 'continuous',
+    from: 13,
+    setup: [
+      "CREATE TABLE t (id int PRIMARY KEY, a text CHECK (a ~ '^[-\\w.]+ \\w-[0-9a-z-]+ [\\w-]*$'))",
+      "INSERT INTO t VALUES (1, 'a-b c-d '), (2, '- e-1 f-')",
+    ],
+  },
+  {
     name: 'another release: reserved words and normalized texts in generated columns',
     verdict: 'continuous',
     unproven: ['computed-again'],
