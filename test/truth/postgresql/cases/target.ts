@@ -271,6 +271,25 @@ export const targetCases: readonly PostgresCase[] = [
     before: withExtensions(['jobs', '1.4'], ['jobs', '1.6', 'schema = public']),
   },
   {
+    name: 'an extension that maintains partitions',
+    verdict: 'continuous',
+    unproven: ['ddl-activity'],
+    from: 18,
+    to: 18,
+    target: {},
+    before: withPartitions,
+    setup: [
+      'CREATE TABLE p (id int PRIMARY KEY) PARTITION BY RANGE (id)',
+      'CREATE TABLE p1 PARTITION OF p FOR VALUES FROM (0) TO (100)',
+      'INSERT INTO p VALUES (1)',
+    ],
+    app: ['CREATE TABLE p2 PARTITION OF p FOR VALUES FROM (100) TO (200)', 'INSERT INTO p VALUES (101)'],
+    differs: {
+      truth: 'dump',
+      why: 'whether a function that creates or changes tables runs during the migration is not known; the report names it',
+    },
+  },
+  {
     name: 'an extension that needs another one in the version of the target',
     verdict: 'blocked',
     reasons: ['extensions'],
@@ -313,18 +332,35 @@ function withExtensions(own: ExtensionFiles, other: ExtensionFiles) {
   };
 }
 
-async function provide(server: Postgres, [name, version, ...control]: ExtensionFiles): Promise<void> {
+/** As pg_partman has it, with one partitioned table. */
+async function withPartitions(source: Postgres, target: Postgres): Promise<Prepared> {
+  const script = [
+    'CREATE TABLE part_config (parent_table text PRIMARY KEY)',
+    "SELECT pg_extension_config_dump('part_config', '')",
+  ];
+  for (const server of [source, target]) await provide(server, ['pg_partman', '5.1'], script);
+  await source.query('CREATE EXTENSION pg_partman WITH SCHEMA public', 'd1');
+  await source.query("INSERT INTO part_config VALUES ('public.p')", 'd1');
+  return {};
+}
+
+const cronScript = [
+  'CREATE SCHEMA cron',
+  'CREATE TABLE cron.job (id serial PRIMARY KEY, command text NOT NULL)',
+  "SELECT pg_extension_config_dump('cron.job', '')",
+  "SELECT pg_extension_config_dump('cron.job_id_seq', '')",
+];
+
+async function provide(
+  server: Postgres,
+  [name, version, ...control]: ExtensionFiles,
+  script: readonly string[] = cronScript,
+): Promise<void> {
   const folder = join(server.data, 'extension');
   mkdirSync(folder, { recursive: true });
   chmodSync(folder, 0o755);
   const lines = [`default_version = '${version}'`, 'relocatable = false', ...control];
   writeFileSync(join(folder, `${name}.control`), `${lines.join('\n')}\n`);
-  const script = [
-    'CREATE SCHEMA cron',
-    'CREATE TABLE cron.job (id serial PRIMARY KEY, command text NOT NULL)',
-    "SELECT pg_extension_config_dump('cron.job', '')",
-    "SELECT pg_extension_config_dump('cron.job_id_seq', '')",
-  ];
   writeFileSync(
     join(folder, `${name}--${version}.sql`),
     script

@@ -1,5 +1,6 @@
 import { countOf } from '../../../../base/text.ts';
 import { firstNormalOid } from '../../../../postgresql/catalog-oids.ts';
+import { decodeText } from '../../../../postgresql/rows.ts';
 import {
   type CheckOutcome,
   infoOutcome,
@@ -10,6 +11,7 @@ import {
 } from '../../finding.ts';
 import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
 import { type BodyDdl, bodyDdlQuery } from '../queries/body-ddl.ts';
+import { lockedRelationsSql } from '../queries/catalog-predicates.ts';
 import { extensionsQuery } from '../queries/cluster.ts';
 import { featureCondition, featuresQuery } from '../queries/database-overview.ts';
 import { column, rowsQuery } from '../query.ts';
@@ -32,6 +34,31 @@ const changedTablesQuery = rowsQuery({
   row: column.text('name'),
 });
 
+/** Whether pg_partman has partitioned tables: its maintenance creates partitions, and drops old ones. */
+const maintainedPartitionsQuery = rowsQuery<BodyDdl>({
+  id: 'maintained-partitions',
+  scope: 'database',
+  when: featureCondition('extensions'),
+  sql: () => `
+    SELECT e.extname AS name
+    FROM pg_extension e
+    CROSS JOIN LATERAL unnest(e.extconfig) t (oid)
+    JOIN pg_class c ON c.oid = t.oid
+    WHERE e.extname = 'pg_partman'
+      AND c.relname = 'part_config'
+      AND CASE
+        WHEN c.relpages > 0 THEN true
+        WHEN c.oid IN ${lockedRelationsSql} THEN false
+        ELSE pg_relation_size(c.oid) > 0
+      END
+  `,
+  row: (row) => ({
+    by: `the maintenance of ${decodeText(row, 'name')}`,
+    statements: ['CREATE TABLE', 'DROP TABLE'],
+    partition: true,
+  }),
+});
+
 export const ddlActivityCheck = declareDatabaseCheck({
   id: 'ddl-activity',
   title: 'no table was created or altered in the last 24 hours, and no function creates or alters any',
@@ -42,12 +69,14 @@ export const ddlActivityCheck = declareDatabaseCheck({
     overview: featuresQuery,
     recentDdl: changedTablesQuery,
     bodies: bodyDdlQuery,
+    maintained: maintainedPartitionsQuery,
   },
-  evaluate({ extensions, overview, recentDdl, bodies }, _database, _ground, { method }) {
+  evaluate({ extensions, overview, recentDdl, bodies, maintained }, _database, _ground, { method }) {
     const makers = extensions.map(({ name }) => name).filter((name) => tableCreatingExtensions.has(name));
     const changed =
       recentDdl.length === 0 ? [] : [`${countOf(recentDdl.length, 'table')} created or altered in the last 24 hours`];
-    if (bodies.length > 0) return runByFunctions(bodies, recentDdl, changed);
+    const making = [...maintained, ...bodies];
+    if (making.length > 0) return runByFunctions(making, recentDdl, changed);
     // An extension that can create tables changes nothing by being there.
     if (changed.length === 0)
       return overview.present.has('commit-times')

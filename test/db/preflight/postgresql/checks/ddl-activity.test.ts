@@ -9,7 +9,7 @@ const overview = (present: readonly 'commit-times'[] = ['commit-times']) => ({
   ...{ bytes: 1, tables: 1, relations: 1, sequences: 0 },
   present: new Set(present),
 });
-const quiet = { extensions: [], overview: overview(), recentDdl: [], bodies: [] };
+const quiet = { extensions: [], overview: overview(), recentDdl: [], bodies: [], maintained: [] };
 const maker = { by: 'public.f()', statements: ['CREATE TABLE'], partition: false };
 
 testDatabaseCases([
@@ -26,6 +26,15 @@ testDatabaseCases([
       extensions: [{ name: 'pg_partman', version: '5', schema: 'public', hasUserRows: false }],
     }),
     verdict: 'pass',
+  },
+  {
+    what: 'an extension that maintains partitions',
+    ...forBothMethods(ddlActivityCheck, {
+      ...quiet,
+      overview: overview([]),
+      maintained: [{ by: 'the maintenance of pg_partman', statements: ['CREATE TABLE'], partition: true }],
+    }),
+    verdict: 'unknown',
   },
   {
     what: 'an extension that makes none',

@@ -336,6 +336,14 @@ const databases: Readonly<Record<string, readonly Database[]>> = {
       "CREATE FUNCTION f() RETURNS int LANGUAGE sql AS 'SELECT json_scalar(1, 2)'",
     ],
   ],
+  'maintained-partitions': [
+    [
+      'CREATE EXTENSION hstore',
+      'CREATE TABLE part_config (a int)',
+      'INSERT INTO part_config VALUES (1)',
+      "UPDATE pg_extension SET extname = 'pg_partman', extconfig = ARRAY['part_config'::regclass::oid] WHERE extname = 'hstore'",
+    ],
+  ],
   'incompatible-calls': [
     ['CREATE DOMAIN a AS int DEFAULT 1', 'CREATE DOMAIN b AS a', 'ALTER DOMAIN b DROP DEFAULT'],
     { before: 18, statements: ['CREATE VIEW v AS SELECT * FROM pg_stat_get_wal()'] },
