@@ -53,7 +53,7 @@ export interface UnsafeIdentity {
   readonly perhaps: readonly PossibleWrite[];
   /** Number of rows, as estimated by the server. */
   readonly rows: number;
-  /** Whether a target that uses indexes for REPLICA IDENTITY FULL finds rows by a btree index. */
+  /** Whether a target that uses indexes for REPLICA IDENTITY FULL finds rows by a btree index; true with few rows. */
   readonly indexed: boolean;
 }
 
@@ -102,6 +102,7 @@ export const unsafeIdentitiesQuery = rowsQuery<UnsafeIdentity>({
         WHEN pg_relation_size(c.oid) > 0 THEN 'o'
       END`,
       `CASE
+        WHEN ${liveRows} < ${fewRows} THEN 'b'
         WHEN EXISTS (
           SELECT FROM pg_index y
           JOIN pg_class b ON b.oid = y.indexrelid
@@ -151,7 +152,7 @@ export const unsafeIdentitiesQuery = rowsQuery<UnsafeIdentity>({
           WHEN current_setting('track_counts') = 'on'
             THEN pg_stat_get_tuples_updated(c.oid) + pg_stat_get_tuples_deleted(c.oid)
         END AS writes,
-        greatest(c.reltuples, pg_stat_get_live_tuples(c.oid), 0)::bigint AS live_rows,
+        ${liveRows}::bigint AS live_rows,
         CASE WHEN f.deleted > 0 THEN f.parent END AS parent,
         f.deleted AS parent_deletes
       FROM pg_class c
@@ -185,6 +186,12 @@ export const unsafeIdentitiesQuery = rowsQuery<UnsafeIdentity>({
     };
   },
 });
+
+/** Estimated number of rows of the table `c`. */
+const liveRows = 'greatest(c.reltuples, pg_stat_get_live_tuples(c.oid), 0)';
+
+/** Up to so many rows are searched without an index as fast as with one. */
+const fewRows = 1000;
 
 /**
  * WITH clause: the tables of which a parent, a child or another child of the same root had changed rows (`kin`). The
