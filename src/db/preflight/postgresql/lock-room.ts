@@ -5,7 +5,7 @@ const spare = 1000;
 const spareOfHugePages = 8000;
 
 /** How many locks of relations fit into the shared memory of a server. */
-export interface LockRoom {
+interface LockRoom {
   /** The processes for which the server allocates locks. */
   readonly processes: number;
   /** Of each process. */
@@ -40,4 +40,4 @@ export function lockRoomOf(setting: (name: LockSetting) => number | undefined, h
   return { processes, perProcess, room, limit: room * 1.1 + spare + (hugePages ? spareOfHugePages : 0) };
 }
 
-export type LockSetting = keyof typeof defaults | 'autovacuum_worker_slots';
+type LockSetting = keyof typeof defaults | 'autovacuum_worker_slots';
