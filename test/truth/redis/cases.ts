@@ -483,7 +483,8 @@ export const redisCases: readonly RedisCase[] = [
     source: { config: ['enable-debug-command yes'] },
     before: async (source) => {
       limitMemory(source);
-      return onceFollowed(source, () => `SET k ${'x'.repeat(10_000)}\r\n`, Number.POSITIVE_INFINITY);
+      const later = onceFollowed(source, () => `SET k ${'x'.repeat(10_000)}\r\n`, Number.POSITIVE_INFINITY);
+      return { ...later, primaries: [source] };
     },
     differs: {
       truth: 'scan',
@@ -671,7 +672,7 @@ async function idle(source: RedisServer, count: number): Promise<Prepared> {
 /** Less is left of maxmemory than the backlog of a first replica takes, and one key is written over and over. */
 function nearlyFull(source: RedisServer): Prepared {
   limitMemory(source);
-  return say(source, () => `SET k ${'x'.repeat(10_000)}\r\n`);
+  return { ...say(source, () => `SET k ${'x'.repeat(10_000)}\r\n`), primaries: [source] };
 }
 
 function limitMemory(source: RedisServer): void {

@@ -50,11 +50,11 @@ function fullCache(source: RedisServer): Prepared {
   return writeRepeatedly(source, 20);
 }
 
-/** Less is left of maxmemory than the backlog of a first replica takes. */
+/** Less is left of maxmemory than the backlog of a first replica takes; further keys would take it at once. */
 function nearlyFull(source: RedisServer): Prepared {
   source.cli('debug', 'populate', '2000', 'filler', '10000');
   source.cli('config', 'set', 'maxmemory', String(usedMemory(source) + 600_000));
-  return writeRepeatedly(source);
+  return { ...writeRepeatedly(source), primaries: [source] };
 }
 
 function usedMemory(source: RedisServer): number {
