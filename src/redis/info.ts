@@ -20,6 +20,7 @@ export type InfoField =
   // Clients
   | 'connected_clients'
   | 'maxclients'
+  | 'cluster_connections'
   | 'pubsub_channels'
   | 'pubsub_patterns'
   // Memory
@@ -53,7 +54,6 @@ export type InfoField =
   | 'expired_keys'
   | 'latest_fork_usec'
   | 'sync_full'
-  | 'total_forks'
   | 'client_output_buffer_limit_disconnections'
   | 'total_commands_processed'
   | 'total_net_input_bytes'

@@ -370,7 +370,7 @@ export const redisCases: readonly RedisCase[] = [
     name: 'BGSAVE fails, and copies go over the disk',
     verdict: 'scan',
     reasons: ['bgsave-broken'],
-    source: { config: ['repl-diskless-sync no', 'save 3600 1000'] },
+    source: { config: ['repl-diskless-sync no', 'save 1 1'] },
     before: async (source) => {
       source.cli('config', 'set', 'stop-writes-on-bgsave-error', 'no');
       await breakSaving(source);
@@ -576,12 +576,12 @@ async function watchedBySentinel(source: RedisServer): Promise<Prepared> {
   writeFileSync(conf, `port ${await freePort()}\ndir ${source.folder}\n${monitor}\n`);
   const sentinel = spawn(redisProgram(), [conf, '--sentinel'], { stdio: 'ignore' });
   const listeners = () => source.cli('pubsub', 'numsub', '__sentinel__:hello').split('\n')[1];
-  await eventually(() => listeners() === '1', 'a Sentinel');
-  return {
-    async end() {
-      sentinel.kill('SIGKILL');
-    },
-  };
+  const end = async () => void sentinel.kill('SIGKILL');
+  await eventually(() => listeners() === '1', 'a Sentinel').catch(async (error: unknown) => {
+    await end();
+    throw error;
+  });
+  return { end };
 }
 
 /** The top is gone long enough to be missed, and not so long that the links below have ended. */

@@ -158,7 +158,7 @@ export const sentinelReason = 'the server is a Sentinel (see role-replica)';
  */
 export function sendsErrorsToReplicas(info: RedisInfo | undefined): boolean {
   const version = info === undefined ? undefined : parseServerVersion(info);
-  return version !== undefined && !isServerAtLeast(version, 7, 0);
+  return version?.product === 'redis' && !isServerAtLeast(version, 7, 0);
 }
 
 export const errorsToReplicas =

@@ -52,14 +52,12 @@ export function computeActivity(before: RedisInfo, after: RedisInfo, seconds: nu
   const changes = perSecond('rdb_changes_since_last_save') ?? 0;
   const isMostlyWrites =
     changes > 0 && changes >= (perSecond('total_commands_processed', own.commands) ?? Number.POSITIVE_INFINITY) / 2;
-  const [evicted, expired] = [perSecond('evicted_keys') ?? 0, perSecond('expired_keys') ?? 0];
-  const others = changes - evicted - expired;
   return {
     writes,
     source: stream !== undefined ? 'stream' : isMostlyWrites ? 'writes' : 'network',
-    evicted,
-    expired,
-    ...(others > 0 ? { changes: others } : {}),
+    evicted: perSecond('evicted_keys') ?? 0,
+    expired: perSecond('expired_keys') ?? 0,
+    ...(changes > 0 ? { changes } : {}),
   };
 }
 
@@ -392,11 +390,15 @@ function deniedResult(
     return { kind: 'denied', reason, grant: formatCommand('ACL', 'SETUSER', user, '~*') };
   }
   const rules = deniedRules(permission, message);
+  // Before 7.0 a subcommand can be granted, and not taken away; the message of a newer server names it.
+  const canRevoke = rules.every((rule) => !rule.includes('|') || message.includes(`'${rule.slice(1)}'`));
   return {
     kind: 'denied',
     reason,
     grant: formatCommand('ACL', 'SETUSER', user, ...rules),
-    revoke: formatCommand('ACL', 'SETUSER', user, ...rules.map((rule) => rule.replace('+', '-'))),
+    ...(canRevoke
+      ? { revoke: formatCommand('ACL', 'SETUSER', user, ...rules.map((rule) => rule.replace('+', '-'))) }
+      : {}),
   };
 }
 

@@ -107,18 +107,24 @@ export async function probePsync(source: RedisEndpoint, options: PsyncProbeOptio
     try {
       await authenticateRedis(socket, source, options);
       // REPLCONF, the first command of a replica, allows the source to send the copy without a file.
-      await requestLine(socket, ['REPLCONF', 'capa', 'eof', 'capa', 'psync2'], options);
+      const greeting = await requestLine(socket, ['REPLCONF', 'capa', 'eof', 'capa', 'psync2'], options);
+      const replconf = greeting.startsWith('-') ? { replconf: redactServerMessage(greeting.slice(1), source) } : {};
       const reply = await requestLine(socket, ['PSYNC', '?', '-1'], options);
       if (reply.startsWith('-')) {
         const message = redactServerMessage(reply.slice(1), source);
         // For a copy through a file the source forks before it replies to PSYNC.
         if (/\bBGSAVE failed\b/.test(message)) {
-          return { kind: 'accepted', reply: 'a copy was attempted', copy: { kind: 'failed', reason: message } };
+          return {
+            kind: 'accepted',
+            reply: 'a copy was attempted',
+            copy: { kind: 'failed', reason: message },
+            ...replconf,
+          };
         }
         return { kind: 'refused', code: parseErrorCode(message), message };
       }
       const copy = await awaitCopy(socket, reply, source, options);
-      return { kind: 'accepted', reply: reply === '' ? 'the copy was started' : reply, copy };
+      return { kind: 'accepted', reply: reply === '' ? 'the copy was started' : reply, copy, ...replconf };
     } finally {
       socket.destroy();
     }
@@ -314,7 +320,13 @@ export interface ActivityRate {
 }
 
 export type PsyncResult =
-  | { readonly kind: 'accepted'; readonly reply: string; readonly copy: CopyStart }
+  | {
+      readonly kind: 'accepted';
+      readonly reply: string;
+      readonly copy: CopyStart;
+      /** The error in the reply to REPLCONF; absent if there was none. */
+      readonly replconf?: string;
+    }
   | { readonly kind: 'refused'; readonly code: string; readonly message: string };
 
 /** Whether the copy began after PSYNC was accepted; the source may fail to fork or to write the RDB file. */

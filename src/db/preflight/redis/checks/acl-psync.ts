@@ -51,7 +51,7 @@ export const aclPsyncCheck = declareRedisCheck({
         info: knownInfo ?? emptyInfo,
         text: 'Grant the user the replication commands, or use another user.',
       });
-    const others = isDenied(replconfPermission) ? ['replconf'] : [];
+    const others = isDenied(probedReplconf(facts) ?? replconfPermission) ? ['replconf'] : [];
     if (isDenied(psync)) {
       const fix = grantFix(['psync', ...others, ...pingIfDenied(facts)]);
       const syncPermission = commandPermission('sync', sync, rules);
@@ -129,6 +129,12 @@ function denialOf(psync: QueryResult<DryRunResult>): string {
 /** Only rules that are missing are granted, so that the undo script restores the previous rules. */
 function pingIfDenied({ connection }: RedisSourceFacts): readonly string[] {
   return connection.kind === 'connected' && connection.notice?.code === 'NOPERM' ? ['ping'] : [];
+}
+
+function probedReplconf({ probe }: RedisSourceFacts): QueryResult<DryRunResult> | undefined {
+  if (probe?.kind !== 'accepted') return undefined;
+  const refusal = /^NOPERM (.*)/.exec(probe.replconf ?? '')?.[1];
+  return { kind: 'known', value: { allowed: refusal === undefined, reply: refusal ?? 'OK' } };
 }
 
 function probedPermission({ probe }: RedisSourceFacts): QueryResult<DryRunResult> | undefined {

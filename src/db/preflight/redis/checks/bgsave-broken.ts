@@ -1,5 +1,5 @@
 import { formatBytes } from '../../../../base/text.ts';
-import type { RedisInfo } from '../../../../redis/info.ts';
+import { infoNumber, type RedisInfo } from '../../../../redis/info.ts';
 import { parseServerVersion } from '../../../../redis/version.ts';
 import {
   type CheckOutcome,
@@ -10,7 +10,7 @@ import {
   warnOutcome,
 } from '../../finding.ts';
 import { markOptional, type QueryResult, valueOr } from '../../query.ts';
-import { configSetFix, declareRedisCheck, redisAdministrator } from '../check.ts';
+import { configSetFix, declareRedisCheck } from '../check.ts';
 import { type ConfigValues, dirQuery, infoQuery, replicationQuery, savePointsQuery } from '../queries.ts';
 import { disklessReplication, estimateRedisCopy } from '../source.ts';
 
@@ -38,45 +38,43 @@ export const bgsaveBrokenCheck = declareRedisCheck({
         ...unknownOutcome(copy.reason, { text: 'Run the preflight again with --probe when the load is low.' }),
         settledBy: '--probe',
       };
-    if (status !== 'err' || copy?.kind === 'started') {
-      if (!isDiskless && copy === undefined && isFolderGone(info, folder)) {
-        return folderGone(disklessFix(setting, info, diskAdvice));
+    if (!isDiskless && copy === undefined && isFolderGone(info, folder)) {
+      return folderGone(disklessFix(setting, info, diskAdvice));
+    }
+    if (status === 'err' && copy === undefined) {
+      const directory = valueOr(folder, undefined)?.get('dir');
+      const observed = `rdb_last_bgsave_status:err${directory === undefined ? '' : `, dir ${directory}`}`;
+      const readLog = `Find the reason in the server log: a full disk, a data folder that is missing or not writable${directory === undefined ? '' : ` (${directory})`}, or a failed fork.`;
+      if (isDiskless) {
+        return notKnown(observed, {
+          detail: `repl-diskless-sync is ${setting ?? 'yes by default'}, so the copy for the target needs no disk. If the fork failed, it fails again.`,
+          fix: { text: `${readLog} ${tryAgain}` },
+        });
       }
-      const isUntried = !isDiskless && copy === undefined && info.get('rdb_last_bgsave_time_sec') === '-1';
-      if (isUntried && shortage === undefined) return notTried();
-      return shortage === undefined
-        ? passOutcome(copy === undefined ? status : 'a copy began')
-        : warnOutcome(shortage, {
-            headline: 'The disk of the source is too small for a copy of the data',
-            required: 'disk space for a copy of the data, or repl-diskless-sync yes',
-            detail:
-              'The copy for the target is written to a file first: `Write error saving DB on disk: No space left on device`.',
-            fix: disklessFix(setting, info, 'Free space in the data folder of the server, or copy without the disk.'),
-          });
-    }
-    const directory = valueOr(folder, undefined)?.get('dir');
-    const observed = `rdb_last_bgsave_status:err${directory === undefined ? '' : `, dir ${directory}`}`;
-    const readLog = `Find the reason in the server log: a full disk, a data folder that is missing or not writable${directory === undefined ? '' : ` (${directory})`}, or a failed fork.`;
-    // A fork that failed is not counted (Redis 6.2 and newer).
-    if (info.get('total_forks') === '0') return forkFailed(observed);
-    if (isDiskless) {
-      return notKnown(observed, {
-        detail: `repl-diskless-sync is ${setting ?? 'yes by default'}, so the copy for the target needs no disk. If the fork failed, it fails again.`,
-        fix: { text: `${readLog} ${tryAgain}` },
+      if (!isRepeated(info, valueOr(savePoints, undefined)?.get('save'))) {
+        return notKnown(`${observed}, not repeated by a save point`, {
+          detail:
+            'The copy for the target is written to a file first. Whether BGSAVE would succeed by now is not known.',
+          fix: disklessFix(setting, info, `${readLog} ${tryAgain} Or copy without the disk.`),
+        });
+      }
+      return failOutcome(['continuous'], observed, {
+        required: 'ok, or repl-diskless-sync yes',
+        detail: `repl-diskless-sync is ${setting ?? 'no by default'}: the source logs \`SYNC failed. BGSAVE child returned an error\`, and the target retries without end.`,
+        fix: disklessFix(setting, info, `${readLog} Or copy without the disk.`),
       });
     }
-    // With save points a BGSAVE that failed is repeated every 5 s; without them the failure may be old.
-    if (valueOr(savePoints, undefined)?.get('save') === '') {
-      return notKnown(`${observed}, no save points`, {
-        detail: 'The copy for the target is written to a file first. No save point has repeated the BGSAVE since.',
-        fix: disklessFix(setting, info, `${readLog} ${tryAgain} Or copy without the disk.`),
-      });
-    }
-    return failOutcome(['continuous'], observed, {
-      required: 'ok, or repl-diskless-sync yes',
-      detail: `repl-diskless-sync is ${setting ?? 'no by default'}: the source logs \`SYNC failed. BGSAVE child returned an error\`, and the target retries without end.`,
-      fix: disklessFix(setting, info, `${readLog} Or copy without the disk.`),
-    });
+    const isUntried = !isDiskless && copy === undefined && info.get('rdb_last_bgsave_time_sec') === '-1';
+    if (isUntried && shortage === undefined) return notTried();
+    return shortage === undefined
+      ? passOutcome(copy === undefined ? status : 'a copy began')
+      : warnOutcome(shortage, {
+          headline: 'The disk of the source is too small for a copy of the data',
+          required: 'disk space for a copy of the data, or repl-diskless-sync yes',
+          detail:
+            'The copy for the target is written to a file first: `Write error saving DB on disk: No space left on device`.',
+          fix: disklessFix(setting, info, 'Free space in the data folder of the server, or copy without the disk.'),
+        });
   },
 });
 
@@ -116,16 +114,17 @@ function isFolderGone(info: RedisInfo, folder: QueryResult<ConfigValues<'dir'>>)
   return (product === 'redis' || product === 'valkey') && valueOr(folder, undefined)?.get('dir') === '';
 }
 
-function forkFailed(observed: string): CheckOutcome {
-  return failOutcome(['continuous'], `${observed}, no fork succeeded`, {
-    headline: 'The source cannot fork',
-    required: 'a fork, with or without repl-diskless-sync',
-    detail: `The copy for the target needs one, too: \`Can't save in background: fork: Cannot allocate memory\`. The target retries without end.`,
-    fix: {
-      by: redisAdministrator,
-      text: 'Allow overcommit (sysctl vm.overcommit_memory=1), free memory or raise the limit of processes, and run BGSAVE.',
-    },
-  });
+/**
+ * Whether a save point repeats the BGSAVE, every 5 s: enough keys were changed, long enough since the last one that
+ * succeeded. Without one the failure may be old.
+ */
+function isRepeated(info: RedisInfo, savePoints: string | undefined): boolean {
+  const changes = infoNumber(info, 'rdb_changes_since_last_save') ?? 0;
+  const now = (infoNumber(info, 'server_time_usec') ?? Number.POSITIVE_INFINITY) / 1e6;
+  const elapsed = now - (infoNumber(info, 'rdb_last_save_time') ?? 0);
+  return [...(savePoints ?? '').matchAll(/(\d+) (\d+)/g)].some(
+    ([, seconds, count]) => changes >= Number(count) && elapsed > Number(seconds),
+  );
 }
 
 const tryAgain =

@@ -1,6 +1,6 @@
 import { formatCount } from '../../../../base/text.ts';
 import { infoNumber, parseKeyspace } from '../../../../redis/info.ts';
-import { passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
+import { passOutcome, skipOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
 import { declareRedisCheck, redisAdministrator } from '../check.ts';
 import { infoQuery } from '../queries.ts';
 
@@ -14,7 +14,7 @@ export const clockCheck = declareRedisCheck({
   severity: { continuous: 'blocker' },
   queries: { info: infoQuery },
   evaluate({ info }, { clockOffset }) {
-    if (clockOffset === undefined) return passOutcome('the server does not report its time');
+    if (clockOffset === undefined) return skipOutcome('the server does not report its time');
     const seconds = Math.round(clockOffset / 1000);
     if (Math.abs(seconds) <= tolerance) return passOutcome(`a difference of at most ${tolerance} s`);
     const observed = `${formatCount(Math.abs(seconds))} s ${seconds < 0 ? 'behind' : 'ahead of'} this machine`;

@@ -83,7 +83,7 @@ function replicaOfSingleShard(): CheckOutcome {
     settledBy: 'the primary of the shard as --source, or --accept cluster-source',
     required: 'a server without cluster mode, or the primary of the only shard',
     detail:
-      'Replication from this node works, and it has every key. Keys of a slot that moves to another shard are deleted here and on the target.',
+      'Replication from this node works, and it has every key; a scan must read the primary, because a replica answers with MOVED. Keys of a slot that moves to another shard are deleted here and on the target.',
   };
 }
 

@@ -38,8 +38,10 @@ export const databasesCountCheck = declareRedisCheck({
       });
     }
     if (settings.kind !== 'known') return outcomeWithoutValue(settings);
-    const ofCluster =
-      info.get('cluster_enabled') === '1' ? valueOr(cluster, undefined)?.get('cluster-databases') : undefined;
+    const isCluster = info.get('cluster_enabled') === '1';
+    const ofCluster = isCluster ? valueOr(cluster, undefined)?.get('cluster-databases') : undefined;
+    if (isCluster && cluster.kind === 'known' && ofCluster === undefined)
+      return passOutcome('a cluster, with one database');
     const setting = ofCluster === undefined ? 'databases' : 'cluster-databases';
     const configured = Number(ofCluster ?? settings.value.get('databases') ?? managedDatabaseCount);
     if (configured <= count) return passOutcome(`${setting} ${configured}`);

@@ -42,7 +42,10 @@ export const functionsStreamsEtcCheck = declareRedisCheck({
         detail:
           'A server runs the code of each library when it loads a copy. If the code raises an error there, for example because it asks for REDIS_VERSION, the target ends with "Failed creating the library", and ends again after each start.',
         fix: {
-          text: 'Take FUNCTION DUMP on the source, and run FUNCTION RESTORE on an empty server of the release of the target. If it succeeds, use --accept functions-etc; a library that fails can be deleted until the cut-over (FUNCTION DELETE).',
+          text:
+            functions.kind === 'missing'
+              ? 'Remove the rename-command line for FUNCTION from redis.conf and restart the server, or load the libraries from their source on an empty server of the release of the target.'
+              : 'Take FUNCTION DUMP on the source, and run FUNCTION RESTORE on an empty server of the release of the target. If it succeeds, use --accept functions-etc; a library that fails can be deleted until the cut-over (FUNCTION DELETE).',
         },
       };
     }

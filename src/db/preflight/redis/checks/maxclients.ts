@@ -1,5 +1,5 @@
 import { clientErrorCodes } from '../../../../platform/network-errors.ts';
-import { infoNumber } from '../../../../redis/info.ts';
+import { infoNumber, type RedisInfo } from '../../../../redis/info.ts';
 import { failOutcome, passOutcome, skipOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
 import { markOptional, valueOr } from '../../query.ts';
 import { configSetFix, declareRedisCheck, outcomeWithoutValue, redisAdministrator, redisMethods } from '../check.ts';
@@ -31,7 +31,7 @@ export const maxclientsCheck = declareRedisCheck({
     }
     if (connection.kind === 'refused') return skipOutcome(`no session with the server: ${connection.message}`);
     if (info.kind !== 'known') return outcomeWithoutValue(info);
-    const used = infoNumber(info.value, 'connected_clients');
+    const used = usedConnections(info.value);
     const setting = valueOr(settings, undefined)?.get('maxclients');
     const limit = infoNumber(info.value, 'maxclients') ?? (setting === undefined ? undefined : Number(setting));
     if (used === undefined) return unknownOutcome('the server does not report connected_clients');
@@ -60,6 +60,13 @@ export const maxclientsCheck = declareRedisCheck({
     return failOutcome(free < 2 ? redisMethods : ['continuous'], observed, details);
   },
 });
+
+/** connected_clients leaves out replicas and the links of a cluster, which count too. */
+function usedConnections(info: RedisInfo): number | undefined {
+  const clients = infoNumber(info, 'connected_clients');
+  if (clients === undefined) return undefined;
+  return clients + (infoNumber(info, 'connected_slaves') ?? 0) + (infoNumber(info, 'cluster_connections') ?? 0);
+}
 
 /**
  * Connections that a migration needs: the link of the replica, a second one while it reconnects, and the connection of

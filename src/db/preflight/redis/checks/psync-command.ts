@@ -31,13 +31,10 @@ export const psyncCommandCheck = declareRedisCheck({
     const names = valueOr(commands, undefined);
     if (names !== undefined && !names.has('ping') && (names.has('psync') || names.has('sync'))) return noPing(info);
     if (info.kind === 'missing') return noInfo(info);
-    if (
-      names !== undefined &&
-      !names.has('replconf') &&
-      names.has('psync') &&
-      sendsErrorsToReplicas(valueOr(info, undefined))
-    )
-      return noReplconf(info);
+    const isReplconfMissing =
+      (names?.has('psync') === true && !names.has('replconf')) ||
+      (facts.probe?.kind === 'accepted' && /unknown command/i.test(facts.probe.replconf ?? ''));
+    if (isReplconfMissing && sendsErrorsToReplicas(valueOr(info, undefined))) return noReplconf(info);
     const probed = probeOutcome(facts);
     if (probed !== undefined) return probed;
     if (commands.kind !== 'known') return outcomeWithoutValue(commands);

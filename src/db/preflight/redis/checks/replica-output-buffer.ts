@@ -137,7 +137,7 @@ function estimateBuffer(
   const writes = facts.rate?.writes;
   if (writes === undefined) {
     const wanted = copy.bytes / 5;
-    const certainty = hard === 0 || hard >= wanted ? 'enough' : 'doubtful';
+    const certainty = hard === 0 || hard >= wanted ? 'enough' : 'unknown';
     const text = `${duration}; ${rate}; recommended limit: a fifth of the data, ${formatBytes(wanted)}.`;
     return { wanted, certainty, text };
   }
@@ -161,7 +161,8 @@ function estimateBuffer(
   const wanted = Math.max(buffered * 3, calm === 'enough' ? 0 : least);
   if (!isFullAfter(seconds)) return { wanted, certainty: calm, text };
   // A write rate measured as network traffic is only an upper bound, so it cannot prove that the limit is too low.
-  if (facts.rate?.source === 'network') return { wanted, certainty: 'doubtful', text };
+  const doubtful = calm === 'enough' ? 'doubtful' : calm;
+  if (facts.rate?.source === 'network') return { wanted, certainty: doubtful, text };
   if (isFullAfter(copy.bytes / bestBytesPerSecond)) return { wanted, certainty: 'hopeless', text };
-  return { wanted, certainty: isFullAfter(copy.shortest) ? 'unknown' : 'doubtful', text };
+  return { wanted, certainty: isFullAfter(copy.shortest) ? 'unknown' : doubtful, text };
 }

@@ -32,9 +32,10 @@ export const roleReplicaSourceCheck = declareRedisCheck({
     const host = fields.get('master_host');
     const upstream = host === undefined ? 'another server' : `${host}:${fields.get('master_port') ?? '?'}`;
     if (fields.get('master_link_status') === 'up') {
-      const silence = secondsWithoutPing(fields, settings);
-      if (silence !== undefined) return silentPrimary(silence, upstream);
       if (fields.get('slave_read_only') === '0') return writableReplica(fields, upstream);
+      const silence = infoNumber(fields, 'master_last_io_seconds_ago') ?? 0;
+      const period = pingPeriod(settings);
+      if (silence > 2 * period) return silentPrimary(silence, period, upstream);
       return warnOutcome(`replica of ${upstream}`, {
         required: 'the primary',
         detail:
@@ -77,32 +78,27 @@ function linkDown(info: RedisInfo, upstream: string, refusesReads: boolean): Che
   });
 }
 
-/** Seconds since the last ping of the primary, if more than two pings are missing. */
-function secondsWithoutPing(
-  info: RedisInfo,
-  settings: QueryResult<ConfigValues<ReplicationSetting>>,
-): number | undefined {
-  const elapsed = infoNumber(info, 'master_last_io_seconds_ago') ?? 0;
+/** Seconds between the pings of this server, which stand for those of its primary. */
+function pingPeriod(settings: QueryResult<ConfigValues<ReplicationSetting>>): number {
   const values = valueOr(settings, undefined);
-  const period = Number(values?.get('repl-ping-replica-period') ?? values?.get('repl-ping-slave-period') ?? 10);
-  return elapsed > 2 * period ? elapsed : undefined;
+  return Number(values?.get('repl-ping-replica-period') ?? values?.get('repl-ping-slave-period') ?? 10);
 }
 
 /**
  * Only the primary at the top of a replica chain sends pings; when it is down, the replicas in between keep their links
  * up.
  */
-function silentPrimary(seconds: number, upstream: string): CheckOutcome {
+function silentPrimary(seconds: number, period: number, upstream: string): CheckOutcome {
   return {
     ...unknownOutcome(`replica of ${upstream}, link up, no ping for ${seconds} s`, {
-      text: `Use the primary at the top of the chain as the source: INFO replication of ${upstream} shows its own primary. If the primary no longer exists, promote another server first (REPLICAOF NO ONE).`,
+      text: `Use the primary as the source: ${upstream}, or the one above it that its INFO replication shows. If the primary no longer exists, promote another server first (REPLICAOF NO ONE).`,
     }),
     headline: 'Whether the primary of the source is up is not known',
-    premise: 'the primary at the top of the chain is up, and pings less often than this replica would',
+    premise: 'the primary is up, and pings less often than this replica would',
     settledBy: 'the primary as --source, or --accept role-replica',
-    required: 'a ping of the primary every 10 s (repl-ping-replica-period)',
+    required: `a ping of the primary every ${period} s (repl-ping-replica-period of this server)`,
     detail:
-      'The primary at the top of the chain sends pings to all replicas below it, as often as its own repl-ping-replica-period says. When the primary is down, the links below it stay up until repl-timeout: the target receives the present data but no change, and is later refused with `-NOMASTERLINK`.',
+      'A primary sends pings to all replicas below it, as often as its own repl-ping-replica-period says. When it is down or cut off, the links below it stay up until repl-timeout: the target receives the present data but no change, and is later refused with `-NOMASTERLINK`.',
   };
 }
 

@@ -1,6 +1,6 @@
 import { countOf } from '../../../../base/text.ts';
 import { infoNumber } from '../../../../redis/info.ts';
-import { passOutcome, skipOutcome, unknownOutcome } from '../../finding.ts';
+import { passOutcome, skipOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
 import { markOptional, valueOr } from '../../query.ts';
 import { declareRedisCheck, isSentinel, outcomeWithoutValue, redisAdministrator, sentinelReason } from '../check.ts';
 import { infoQuery, sentinelsQuery } from '../queries.ts';
@@ -20,17 +20,25 @@ export const sentinelCheck = declareRedisCheck({
     const fields = valueOr(info, undefined);
     // Every Redis and Valkey reports its channels; the replacements that do not have no Sentinel.
     if (fields !== undefined && (infoNumber(fields, 'pubsub_channels') ?? 0) === 0) return passOutcome('no Sentinel');
-    if (sentinels.kind !== 'known') return outcomeWithoutValue(sentinels);
+    if (sentinels.kind !== 'known') return outcomeWithoutValue(sentinels, { mayBlock: [] });
     if (sentinels.value === 0) return passOutcome('no Sentinel');
-    const isReplica = fields?.get('role') === 'slave';
+    const observed = countOf(sentinels.value, 'Sentinel');
+    if (fields?.get('role') === 'slave') {
+      return warnOutcome(observed, {
+        required: 'no failover to this server during the migration',
+        detail:
+          'The Sentinels read the replicas of the primary only. If they promote this server, they take the target for its replica, and can make it a replica again after the cut-over.',
+        fix: { text: 'Prevent the promotion: CONFIG SET replica-priority 0 until the cut-over.' },
+      });
+    }
     return {
-      ...unknownOutcome(countOf(sentinels.value, 'Sentinel'), {
+      ...unknownOutcome(observed, {
         by: redisAdministrator,
-        text: `On every Sentinel, before the migration: SENTINEL REMOVE NAME, with the name of ${isReplica ? 'its primary' : 'this primary'} (SENTINEL MASTERS). There is no failover until SENTINEL MONITOR is run again.`,
+        text: 'Make sure that the Sentinels cannot log in to the target (another password than their auth-pass), and use --accept sentinel. Otherwise run SENTINEL MASTER NAME on every Sentinel, note its values, and run SENTINEL REMOVE NAME just before the cut-over. Until SENTINEL MONITOR and SENTINEL SET have restored the values there is no failover, and clients that ask a Sentinel find no primary.',
       }),
       required: 'no Sentinel, or none that can log in to the target',
       detail:
-        'A Sentinel takes the target for a replica of the source. If it can log in there, it makes the target a replica again after the cut-over, which deletes every write since then; a failover may promote the target.',
+        'A Sentinel takes the target for a replica of the source. If it can log in there, it makes the target a replica again some seconds after the cut-over (`+convert-to-slave`), which deletes every write since then; a failover may promote the target.',
       premise: 'no Sentinel can log in to the target',
       settledBy: '--accept sentinel',
     };

@@ -1,5 +1,6 @@
 import { formatBytes } from '../../../../base/text.ts';
-import { infoNumber, type RedisInfo } from '../../../../redis/info.ts';
+import { infoNumber, parseKeyspace, type RedisInfo } from '../../../../redis/info.ts';
+import { isServerAtLeast, parseServerVersion } from '../../../../redis/version.ts';
 import { type FindingFix, failOutcome, passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
 import { markOptional, valueOr } from '../../query.ts';
 import { configSetFix, declareRedisCheck, redisAdministrator } from '../check.ts';
@@ -20,16 +21,21 @@ export const sourceMemoryCheck = declareRedisCheck({
     const { limit, policy } = readMaxmemory(info, valueOr(memory, undefined));
     const used = infoNumber(info, 'used_memory');
     if (limit === 0) return passOutcome('maxmemory unlimited');
+    // replica-ignore-maxmemory is yes unless somebody changed it.
+    if (info.get('role') === 'slave') return passOutcome('a replica neither evicts keys nor refuses writes');
     if (used === undefined) return unknownOutcome('the server does not report its memory');
     const size =
       Number(valueOr(replication, undefined)?.get('repl-backlog-size') ?? 0) ||
       (infoNumber(info, 'repl_backlog_size') ?? 2 ** 20);
-    // A server that has a replica has allocated the backlog already, and the backlog grows to its full size.
-    const allocated = info.get('repl_backlog_active') === '1' ? (infoNumber(info, 'repl_backlog_histlen') ?? 0) : 0;
+    // A server that has a replica has allocated the backlog already; since Redis 7.0 it grows to its full size.
+    const isGrowing = isServerAtLeast(parseServerVersion(info), 7, 0);
+    const filled = isGrowing ? (infoNumber(info, 'repl_backlog_histlen') ?? 0) : size;
+    const allocated = info.get('repl_backlog_active') === '1' ? filled : 0;
     const need = Math.max(0, size - allocated);
     const room = Math.max(0, limit - used + (infoNumber(info, 'mem_not_counted_for_evict') ?? 0));
     const observed = `${formatBytes(room)} left of maxmemory ${formatBytes(limit)}, ${policy}`;
-    const evicts = policy !== 'noeviction';
+    const hasExpiries = parseKeyspace(info).some(({ expires }) => expires > 0);
+    const evicts = policy !== 'noeviction' && (hasExpiries || !policy.startsWith('volatile-'));
     if (room >= need || (evicts && need < limit / 100)) return passOutcome(observed);
     const hasWrites = ((rate?.writes ?? 0) > 0 && rate?.source !== 'network') || (rate?.changes ?? 0) > 0;
     const details = {
@@ -45,10 +51,10 @@ export const sourceMemoryCheck = declareRedisCheck({
     if (evicts) return warnOutcome(observed, details);
     if (hasWrites) return failOutcome(['continuous'], observed, details);
     return {
-      ...unknownOutcome(`${observed}; no writes were measured`),
+      ...unknownOutcome(rate === undefined ? observed : `${observed}; no writes were measured`),
       ...details,
       premise: 'no application writes until the cut-over',
-      settledBy: 'a higher maxmemory (see the fix), or --accept source-memory',
+      settledBy: 'more room (see the fix), or --accept source-memory',
     };
   },
 });

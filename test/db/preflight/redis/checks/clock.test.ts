@@ -3,7 +3,7 @@ import { checkCases } from '../check-cases.ts';
 import { healthy } from '../recordings.ts';
 
 checkCases(clockCheck, {
-  'not told': { status: 'pass' },
+  'not told': { status: 'skip' },
   'a little behind': { facts: { clockOffset: -30_000 }, status: 'pass' },
   'an hour behind, and keys expire': { facts: { clockOffset: -3_600_000 }, status: 'unknown' },
   'an hour ahead, and keys expired': {

@@ -21,6 +21,15 @@ checkCases(maxclientsCheck, {
       undo: ['CONFIG SET maxclients 10000', 'CONFIG REWRITE'],
     },
   },
+  'room that replicas and a cluster take': {
+    server: healthy({ info: { connected_clients: '9990', connected_slaves: '4', cluster_connections: '5' } }),
+    status: 'fail',
+    blocks: ['continuous'],
+    fix: {
+      sql: ['CONFIG SET maxclients 20000', 'CONFIG REWRITE'],
+      undo: ['CONFIG SET maxclients 10000', 'CONFIG REWRITE'],
+    },
+  },
   'room for the preflight alone': {
     server: healthy({ info: { connected_clients: '10000' } }),
     status: 'fail',

@@ -42,6 +42,6 @@ checkCases(modulesCheck, {
       more: { replies: { 'MODULE LIST': `-${denied} 'module'` } },
     }),
     status: 'unknown',
-    fix: { sql: ['ACL SETUSER default +module|list'], undo: ['ACL SETUSER default -module|list'] },
+    fix: { sql: ['ACL SETUSER default +module|list'] },
   },
 });

@@ -29,6 +29,24 @@ checkCases(roleReplicaSourceCheck, {
       undoReview: ['CONFIG SET replica-read-only no', 'CONFIG REWRITE'],
     },
   },
+  'one that takes writes, and has heard nothing': {
+    fixed: 'unknown',
+    server: healthy({
+      info: {
+        role: 'slave',
+        master_host: 'p',
+        master_link_status: 'up',
+        slave_read_only: '0',
+        master_last_io_seconds_ago: '21',
+      },
+    }),
+    status: 'fail',
+    blocks: ['continuous'],
+    fix: {
+      review: ['CONFIG SET replica-read-only yes', 'CONFIG REWRITE'],
+      undoReview: ['CONFIG SET replica-read-only no', 'CONFIG REWRITE'],
+    },
+  },
   'one that takes writes, before 5.0': {
     fixed: 'warn',
     server: healthy({

@@ -11,7 +11,7 @@ checkCases(sentinelCheck, {
   'no channels': { status: 'pass' },
   'channels of applications': { server: listening(0), status: 'pass' },
   'three Sentinels': { server: listening(3), status: 'unknown' },
-  'Sentinels of a replica': { server: listening(1, { role: 'slave' }), status: 'unknown' },
+  'Sentinels of a replica': { server: listening(1, { role: 'slave' }), status: 'warn' },
   'channels that may not be read': {
     server: {
       ...healthy({ info: { pubsub_channels: '1' } }),
