@@ -199,7 +199,7 @@ export const clockFunctions = '1299|264[789]';
  * order of an enum or its name; `timezone` and others that depend on settings are in `settingFunctions`.
  */
 export const argumentFunctions =
-  'aclexplode convert convert_from convert_to current_database enum_first enum_last enum_range getdatabaseencoding json_populate_record json_populate_recordset json_to_record json_to_recordset json_to_tsvector jsonb_populate_record jsonb_populate_record_valid jsonb_populate_recordset jsonb_to_record jsonb_to_recordset jsonb_to_tsvector length numeric money pg_char_to_encoding pg_client_encoding pg_collation_for pg_encoding_to_char pg_input_error_info pg_input_is_valid pg_options_to_table pg_typeof phraseto_tsquery plainto_tsquery timezone to_tsquery to_tsvector websearch_to_tsquery xml xml_is_well_formed';
+  'aclexplode convert convert_from convert_to current_database enum_first enum_last enum_range getdatabaseencoding json_populate_record json_populate_recordset json_to_record json_to_recordset json_to_tsvector jsonb_populate_record jsonb_populate_record_valid jsonb_populate_recordset jsonb_to_record jsonb_to_recordset jsonb_to_tsvector length make_timestamptz numeric money pg_char_to_encoding pg_encoding_to_char pg_input_error_info pg_input_is_valid pg_options_to_table pg_typeof phraseto_tsquery plainto_tsquery timezone to_tsquery to_tsvector websearch_to_tsquery xml xml_is_well_formed';
 
 /**
  * Functions with the name of a time zone among their arguments: timezone (1159, 2037, 2069), date_trunc (1284),

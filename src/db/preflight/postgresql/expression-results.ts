@@ -491,8 +491,9 @@ function classify(tokens: readonly SqlToken[], add: (one: ResultClass, name: str
   for (const [at, token] of tokens.entries()) {
     const next = tokens[at + 1];
     if (token.kind === 'string') {
-      if ((matches || /\blike_regex\b/.test(token.text)) && characterClass.test(token.text)) add('pattern', '');
-      if (matches && wordRange.test(token.text)) add('range', '');
+      const isPattern = matches || /\blike_regex\b/.test(token.text);
+      if (isPattern && characterClass.test(token.text)) add('pattern', '');
+      if (isPattern && hasWordRange(token.text)) add('range', '');
       continue;
     }
     if (token.kind === 'symbol') {
@@ -522,8 +523,26 @@ function isMatch(token: SqlToken, next: SqlToken | undefined): boolean {
 /** Letters, words and punctuation of all scripts; digits and spaces are the same everywhere. */
 const characterClass = /\\[wWmMyY]|\[:(?:\^?alpha|alnum|upper|lower|graph|print|punct|word|[<>]):\]/;
 
-/** As in `[\w-_]`: PostgreSQL 14 and newer refuse it. Before, it was a range from the underscore. */
-const wordRange = /(?<!\\)\[(?:\\.|[^\]\\])*\\w-[_a-z{|}~\u0080-\uffff]/;
+/**
+ * As in `[\w-_]`: PostgreSQL 14 and newer refuse it. Before, it was a range from the underscore. The texts are of others, so
+ * they are read once from left to right.
+ */
+export function hasWordRange(text: string): boolean {
+  let open: number | undefined;
+  for (let at = 0; at < text.length; at += 1) {
+    const sign = text[at];
+    if (sign === '\\') {
+      if (open !== undefined && /^\\w-[_`a-z{|}~\u0080-\uffff]/.test(text.slice(at, at + 4))) return true;
+      at += 1;
+    } else if (open === undefined) {
+      if (sign === '[') open = text[at + 1] === '^' ? at + 1 : at;
+    } else if (sign === '[') {
+      // A class such as [:digit:].
+      at += (/^\[([:.=])\w{1,20}\1\]/.exec(text.slice(at, at + 26))?.[0].length ?? 1) - 1;
+    } else if (sign === ']' && at > open + 1) open = undefined;
+  }
+  return false;
+}
 
 /** UTC, or an offset from it, which no rule changes. */
 function isFixedZone(token: SqlToken | undefined): boolean {

@@ -259,7 +259,9 @@ const cases: readonly Case[] = [
   {
     id: 'reading-checks',
     returned: [
-      returns(callingConstraintsQuery, [{ calls: '1', name: 'c', table: 'public.t', definition: 'CHECK (f())' }]),
+      returns(callingConstraintsQuery, [
+        { calls: ['1'], name: 'c', table: 'public.t', inherited: false, definition: 'CHECK (f())' },
+      ]),
       returns(bodiesQuery, [functionBody('SELECT count(*) > 0 FROM public.t')]),
     ],
   },

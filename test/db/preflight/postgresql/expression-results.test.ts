@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Major } from '../../../../scripts/postgres.mjs';
+import { hasWordRange } from '../../../../src/db/preflight/postgresql/expression-results.ts';
 import type { PostgresqlReport } from '../../../../src/db/preflight/postgresql/run.ts';
 import { type Postgres, ready, startPostgres } from '../../../fixtures/postgres.ts';
 import { preflightOptions } from './facts.ts';
@@ -565,6 +566,19 @@ const cases: readonly Case[] = [
     checked: ['c on public.t', 'd on public.t'],
   },
 ];
+
+test.each([
+  ['^[\\w-_.]+$', true],
+  ['[^\\w-z]', true],
+  ['[[:digit:]\\w-_]', true],
+  ['[]\\w-`]', true],
+  ['[\\\\w-_]', false],
+  ['[\\w.-_]', false],
+  ['[-\\w.]+ \\w-[0-9a-z-]+ [\\w-]*', false],
+  ['[a]\\w-_', false],
+])('a range that begins with \\w in %s: %s', (pattern, expected) => {
+  expect(hasWordRange(pattern)).toBe(expected);
+});
 
 /** Runs what the finding offers to the owner of the tables. */
 async function runQueries(server: Postgres, report: PostgresqlReport, id: string, database: string) {

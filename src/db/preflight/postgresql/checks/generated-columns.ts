@@ -64,7 +64,7 @@ function replacedExpressions(columns: GeneratedColumns['generated'], database: s
       fix: {
         database,
         by: 'the owner of the tables',
-        text: 'In one transaction, run ALTER TABLE … NO INHERIT … and ALTER TABLE … INHERIT … for the child: it then defines the column itself, and a dump has its expression.',
+        text: 'In one transaction, run ALTER TABLE … NO INHERIT … for all parents of the child, and ALTER TABLE … INHERIT …: it then defines the column itself, and a dump has its expression.',
       },
     },
   );

@@ -8,7 +8,7 @@ import { featureCondition } from '../queries/database-overview.ts';
 import { bodiesQuery } from '../queries/function-bodies.ts';
 import { userDependentsCte } from '../queries/function-uses.ts';
 import { column, columns, rowsQuery } from '../query.ts';
-import { createRowReader, isCatalog } from './reading-functions.ts';
+import { composesQuery, createRowReader, isCatalog } from './reading-functions.ts';
 
 /** CHECK constraints that call a function of a user, on a table with rows. */
 export const callingConstraintsQuery = rowsQuery({
@@ -17,10 +17,11 @@ export const callingConstraintsQuery = rowsQuery({
   when: featureCondition('called-functions'),
   sql: (version) => `
      ${userDependentsCte}
-    SELECT DISTINCT
-      d.calls,
+    SELECT
+      array_agg(DISTINCT d.calls::text) AS calls,
       quote_ident(k.conname) AS conname,
       c.oid::regclass AS name,
+      k.coninhcount > 0 AS inherited,
       pg_get_constraintdef(k.oid) AS definition
     FROM d
     JOIN pg_constraint k ON k.oid = d.objid
@@ -30,15 +31,19 @@ export const callingConstraintsQuery = rowsQuery({
       AND c.relkind = 'r'
       AND c.relpersistence = 'p'
       AND (c.relpages > 0 OR pg_relation_size(c.oid) > 0)${version < 180_000 ? '' : ' AND k.conenforced'}
+    GROUP BY k.oid, k.conname, k.coninhcount, c.oid
+    ORDER BY 3, 2
   `,
   row: columns({
-    /** Object id of the function that the constraint calls. */
-    calls: column.text('calls'),
+    /** Object ids of the functions that the constraint calls. */
+    calls: column.texts('calls'),
     /** Quoted. */
     name: column.text('conname'),
     /** Qualified and quoted. */
     table: column.text('name'),
     definition: column.text('definition'),
+    /** Whether the constraint comes from a parent, where alone it can be dropped. */
+    inherited: column.boolean('inherited'),
   }),
 });
 
@@ -50,25 +55,34 @@ export const readingChecksCheck = declareDatabaseCheck({
   queries: { callingChecks: callingConstraintsQuery, functionBodies: bodiesQuery },
   evaluate({ callingChecks, functionBodies }, database) {
     const rowsOf = createRowReader(functionBodies);
-    const reads = callingChecks.map((one) => rowsOf(one.calls).reads.filter((read) => !isCatalog(read)));
-    const found = callingChecks.filter((_, at) => reads[at]?.length !== 0);
+    const reading = callingChecks.flatMap((constraint) => {
+      const reached = constraint.calls.map(rowsOf);
+      const reads = reached.flatMap((one) => one.reads).filter((read) => !isCatalog(read));
+      const composes = reached.some(({ bodies }) =>
+        bodies.some(({ text, bound }) => composesQuery(`${text} ${bound}`)),
+      );
+      return reads.length === 0 && !composes ? [] : [{ constraint, reads }];
+    });
+    const found = reading.map(({ constraint }) => ({ ...constraint, owner: constraint.table, ofDomain: false }));
     const [first] = found;
     if (first === undefined) return passOutcome('none');
-    const relations = [...new Set(reads.flat().map(nameOf))];
-    const named = found.map((one) => ({ ...one, owner: one.table, ofDomain: false }));
+    const relations = [...new Set(reading.flatMap(({ reads }) => reads.map(nameOf)))];
+    // A constraint of a partition goes with that of the partitioned table.
+    const own = reading.flatMap(({ constraint }) => (constraint.inherited ? [] : [constraint]));
+    const named = own.map((one) => ({ ...one, owner: one.table, ofDomain: false }));
     return {
       ...unknownOutcome(`${countOf(found.length, 'constraint')}, and it is not known whether the rows satisfy them`),
       premise: 'every row satisfies its CHECK constraint with the rows that were copied before it',
       required: 'no CHECK constraint that reads rows of a table',
-      detail: `A CHECK constraint is not evaluated again when the rows change that its function reads (${limitObjects(relations).join(', ')}). The target evaluates it for every copied row: rows that the function needs may have been deleted since, or are copied later. Those of its own table, and of materialized views and unlogged tables, never come in time: "new row for relation … violates check constraint ${first.name}", and the copy fails on every attempt.${unlistedNote(found)}${suggestConstraintQueries(named)}`,
+      detail: `A CHECK constraint is not evaluated again when the rows change that its function reads${relations.length === 0 ? '' : ` (${limitObjects(relations).join(', ')})`}. The target evaluates it for every copied row: rows that the function needs may have been deleted since, or are copied later. Those of its own table, and of materialized views and unlogged tables, never come in time: "new row for relation … violates check constraint ${first.name}", and the copy fails on every attempt.${unlistedNote(found)}${suggestConstraintQueries(found)}`,
       objects: limitObjects(found).map(({ name, table, definition }) => `${name} on ${table} ${definition}`),
       fix: {
         sql: named.map(dropConstraintSql),
         undoReview: named.map(addConstraintSql),
-        effects: [removalEffect(callingConstraintsQuery, found)],
+        effects: [removalEffect(callingConstraintsQuery, own)],
         database,
         by: 'the owner of the tables, or a superuser',
-        text: 'Drop the CHECK constraints until the cut-over, or replace them with a trigger, which does not fire during the copy. Run `cloudctl db rehearse` to see whether the rows satisfy the CHECK constraints.',
+        text: 'Drop the CHECK constraints until the cut-over (inherited ones on the parent), or replace them with a trigger, which does not fire during the copy. Run `cloudctl db rehearse` to see whether the rows satisfy the CHECK constraints.',
       },
     };
   },

@@ -57,7 +57,7 @@ const computedKinds: ReadonlySet<FunctionUse['kind']> = new Set([
 ]);
 
 /** Function bodies that EXECUTE a text, or call a function of PostgreSQL or its modules that runs the query in its argument. */
-function composesQuery(text: string): boolean {
+export function composesQuery(text: string): boolean {
   return tokenizeBody(text).some(({ kind, text: word }) => kind === 'word' && composingWord.test(word));
 }
 

@@ -57,7 +57,7 @@ function lockOutcome(
   const { processes, room, limit } = lockRoomOf((name) => {
     const value = settings?.get(name);
     return value === undefined ? undefined : Number(value);
-  });
+  }, settings?.get('huge_pages') === 'on');
   const counted = [...(copy?.perDatabase ?? [])].map(([name, { tables, locks }]) => {
     return { name, tables, relations: Math.max(tables, locks.created ?? 0) };
   });
@@ -83,6 +83,6 @@ function lockOutcome(
     ...unknownOutcome(observed),
     ...more,
     premise: `the target has the locks for ${most.relations} relations, or restores the schema in several transactions`,
-    settledBy: '--target, or --accept target-workers',
+    settledBy: `${settings === undefined ? '--target, or ' : ''}--accept target-workers`,
   };
 }

@@ -81,6 +81,7 @@ function createContextTracker(): ContextTracker {
           : undefined;
       }
       if (['only', 'lateral', 'table'].some((word) => isSqlKeyword(tokens[at], word))) return undefined;
+      if (isSqlKeyword(tokens[at], 'rows') && isSqlKeyword(tokens[at + 1], 'from')) return undefined;
       return isRelation(tokens, at, top()) ? { kind: 'relation', names } : undefined;
     },
   };

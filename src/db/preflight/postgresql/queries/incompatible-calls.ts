@@ -92,7 +92,7 @@ export const incompatibleCallsQuery: PostgresqlQuery<readonly IncompatibleObject
     const changed = parts.length === 0 ? [] : [`SELECT o.*, NULL AS says FROM (${parts.join(' UNION ALL ')}) o`];
     const cycles = version < 140_000 ? [] : [cycleMarks];
     return `
-      WITH m AS ${materialized} (${castFunctions}), o AS ${materialized} (${dumpedTreesSql(version)})
+      WITH m AS ${materialized} (${castFunctions}), o AS ${materialized} (${parts.length === 0 ? concerned(dumpedTreesSql(version)) : dumpedTreesSql(version)})
       ${[...changed, ...cycles, missingCasts, domainLoops, lostDefaults].join(' UNION ALL ')}
       ORDER BY 1, 2
     `;
@@ -100,6 +100,14 @@ export const incompatibleCallsQuery: PostgresqlQuery<readonly IncompatibleObject
   decode: decodeIncompatible,
   absent: [],
 };
+
+/** Of a release without other changes only the trees that the other parts of the query read; all can be very large. */
+const concerned = (trees: string) => `
+  SELECT t.*
+  FROM (${trees}) t
+  WHERE EXISTS (SELECT FROM m)
+    OR t.tree LIKE '%{CTECYCLECLAUSE %'
+`;
 
 /** Functions of which only the owner of one of the types can make a cast, with what depends on them. */
 const castFunctions = `
@@ -109,7 +117,10 @@ const castFunctions = `
     p.oid,
     p.proargtypes[0] AS source,
     p.prorettype AS target,
-    k.oid IS NULL AS is_gone
+    k.oid IS NULL AND NOT EXISTS (
+      SELECT FROM pg_cast c
+      WHERE c.castsource = p.proargtypes[0] AND c.casttarget = p.prorettype
+    ) AS is_gone
   FROM pg_proc p
   JOIN pg_depend d ON d.refclassid = '${catalogOids.pg_proc}' AND d.refobjid = p.oid
   LEFT JOIN pg_cast k ON k.castfunc = p.oid
@@ -629,7 +640,7 @@ const changedPropertiesSql = `
     WHERE m.proisstrict <> v.proisstrict
     UNION ALL
     SELECT
-      'function ' || coalesce(f.oid, x.oid)::regprocedure || ' without STRICT',
+      'function ' || (CASE WHEN a.aggfinalextra AND f.proisstrict THEN f.oid ELSE x.oid END)::regprocedure || ' without STRICT',
       'final function with extra arguments must not be declared STRICT'
     WHERE (a.aggfinalextra AND f.proisstrict) OR (a.aggmfinalextra AND x.proisstrict)
   ) c(needs, says)

@@ -30,7 +30,7 @@ function body(oid: string, text: string, more: Partial<ObjectBody> = {}): Object
 
 function check(relation: string, calls: string) {
   const name = `${relation}_check`;
-  return { calls, name, table: `public.${relation}`, definition: `CHECK (f${calls}(id))` };
+  return { calls: [calls], name, table: `public.${relation}`, inherited: false, definition: `CHECK (f${calls}(id))` };
 }
 
 const reads = (table: string): string => `SELECT EXISTS (SELECT FROM ${table} WHERE id = $1)`;
@@ -53,6 +53,18 @@ test.each([
     verdict: 'pass',
   },
   {
+    what: 'functions in ROWS FROM',
+    checks: [check('a', '1')],
+    bodies: [body('1', 'SELECT count(*) > 0 FROM ROWS FROM (unnest(ARRAY[$1]), unnest(ARRAY[$1])) AS x(a, b)')],
+    verdict: 'pass',
+  },
+  {
+    what: 'another, in the text of ts_stat()',
+    checks: [check('a', '1')],
+    bodies: [body('1', "SELECT count(*) > 0 FROM ts_stat('SELECT w FROM public.b')")],
+    verdict: 'unknown',
+  },
+  {
     what: 'another, through another function',
     checks: [check('a', '1')],
     bodies: [body('1', 'SELECT public.f2($1)'), body('2', reads('public.b'))],
@@ -72,6 +84,18 @@ test.each([
     preflightOptions(),
   );
   expect(short(outcome)).toBe(verdict);
+});
+
+test('the constraint of a partition is dropped on the parent', () => {
+  const one = { ...check('a', '1'), definition: 'CHECK (f1(id) AND f2(id))' };
+  const callingChecks = [
+    { ...one, calls: ['1', '2'] },
+    { ...check('b', '1'), inherited: true },
+  ];
+  const facts = { callingChecks, functionBodies: [body('1', reads('public.c')), body('2', reads('public.c'))] };
+  const outcome = readingChecksCheck.evaluate(facts, 'd1', sourceFacts(), preflightOptions());
+  expect(outcome.objects).toHaveLength(2);
+  expect(outcome.fix?.sql).toEqual(['ALTER TABLE "public"."a" DROP CONSTRAINT IF EXISTS "a_check"']);
 });
 
 test('the fix drops the constraint, and undo adds it NOT VALID', () => {

@@ -4,6 +4,7 @@ import { detectTimeDependence } from '../../../../../src/db/preflight/postgresql
 import { withoutTypeNames } from '../../../../../src/db/preflight/postgresql/checks/reading-functions.ts';
 import { dependsOnNumber } from '../../../../../src/db/preflight/postgresql/checks/table-oids.ts';
 import { futureDemand } from '../../../../../src/db/preflight/postgresql/checks/time-checks.ts';
+import { hasWordRange } from '../../../../../src/db/preflight/postgresql/expression-results.ts';
 import { findReferences } from '../../../../../src/db/preflight/postgresql/function-body/names.ts';
 import {
   findLegacyZones,
@@ -75,6 +76,7 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
   'uses of the time zone': (text) => usesZone(text, ['timestamptz', 'timestamp']),
   'uses of the time': detectTimeDependence,
   'names of types': withoutTypeNames,
+  'ranges of a regular expression': hasWordRange,
   'files of a dictionary': (text) => customFiles({ template: 'ispell', options: text }),
   'numbers of tables': (definition) => dependsOnNumber({ definition }),
   'times in the future': (definition) => futureDemand({ definition }),
