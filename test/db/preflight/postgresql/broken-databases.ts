@@ -547,7 +547,7 @@ export const brokenDatabases: readonly BrokenDatabase[] = [
       'CREATE TABLE things (id int PRIMARY KEY, kind text CHECK ("Is Kind"(kind)))',
       "INSERT INTO things VALUES (1, 'a')",
     ],
-    found: { grants: 'warn', 'search-path': 'fail continuous+dump' },
+    found: { grants: 'warn', 'reading-checks': 'unknown', 'search-path': 'fail continuous+dump' },
   },
   {
     database: 'search_path_made',
@@ -592,7 +592,7 @@ export const brokenDatabases: readonly BrokenDatabase[] = [
       'CREATE TABLE others (id int PRIMARY KEY, kind text CHECK (is_rare(kind)))',
       "INSERT INTO others VALUES (1, 'common')",
     ],
-    found: { 'search-path': 'warn' },
+    found: { 'reading-checks': 'unknown', 'search-path': 'warn' },
   },
   {
     database: 'search_path_operator',
@@ -618,7 +618,7 @@ export const brokenDatabases: readonly BrokenDatabase[] = [
       'CREATE INDEX ON things (folded(kind))',
       "INSERT INTO things VALUES (1, 'a'), (2, 'b')",
     ],
-    found: {},
+    found: { 'reading-checks': 'unknown' },
   },
   {
     database: 'search_path_bound',
@@ -629,7 +629,7 @@ export const brokenDatabases: readonly BrokenDatabase[] = [
       'CREATE TABLE things (id int PRIMARY KEY, kind text CHECK (is_kind(kind)))',
       "INSERT INTO things VALUES (1, 'a')",
     ],
-    found: { 'search-path': 'fail continuous+dump' },
+    found: { 'reading-checks': 'unknown', 'search-path': 'fail continuous+dump' },
   },
   {
     database: 'elsewhere',
