@@ -12,7 +12,7 @@ import {
   mayHaveOtherLettersSql,
 } from '../queries/catalog-predicates.ts';
 import { featureCondition } from '../queries/database-overview.ts';
-import { incompatibleFunctionsQuery, onePartNeed } from '../queries/incompatible-calls.ts';
+import { incompatibleFunctionsQuery, onePartNeed } from '../queries/incompatible-functions.ts';
 import { roleSettingsQuery } from '../queries/roles.ts';
 import { column, columns, type PostgresqlQuery, type RowOf, rowsQuery } from '../query.ts';
 import { targetVersionNumber } from '../source-facts.ts';

@@ -15,15 +15,14 @@ import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
 import {
   type IncompatibleObject,
   incompatibleCallsQuery,
-  incompatibleFunctionsQuery,
   incompatibleOperatorsQuery,
   movedColumnsNeed,
   movedMemberNeed,
   noDefaultNeed,
-  onePartNeed,
   removedExtensionOperatorsQuery,
 } from '../queries/incompatible-calls.ts';
 import { incompatibleDefinitionsQuery, triggerStateNeed } from '../queries/incompatible-definitions.ts';
+import { incompatibleFunctionsQuery, onePartNeed } from '../queries/incompatible-functions.ts';
 import { incompatibleViewsQuery } from '../queries/incompatible-views.ts';
 import { type OverloadedCall, overloadedCallsQuery } from '../queries/overloaded-calls.ts';
 import { takenNameNeed, takenNamesQuery } from '../queries/taken-names.ts';
