@@ -195,8 +195,8 @@ export const serverSpecificTypes: readonly number[] = [
 export const clockFunctions = '1299|264[789]';
 
 /**
- * Names of functions that are not IMMUTABLE, and depend on no more than their arguments, the encoding of the database, the
- * order of an enum or its name; `timezone` and others that depend on settings are in `settingFunctions`.
+ * Names of functions that are not IMMUTABLE, and depend on no more than their arguments, settings that other checks compare,
+ * time zone rules (`timeZoneFunctions`), or the name, the encoding and the enums of the database.
  */
 export const argumentFunctions =
   'aclexplode convert convert_from convert_to current_database enum_first enum_last enum_range getdatabaseencoding json_populate_record json_populate_recordset json_to_record json_to_recordset json_to_tsvector jsonb_populate_record jsonb_populate_record_valid jsonb_populate_recordset jsonb_to_record jsonb_to_recordset jsonb_to_tsvector length make_timestamptz numeric money pg_char_to_encoding pg_encoding_to_char pg_input_error_info pg_input_is_valid pg_options_to_table pg_typeof phraseto_tsquery plainto_tsquery timezone to_tsquery to_tsvector websearch_to_tsquery xml xml_is_well_formed';

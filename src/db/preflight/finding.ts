@@ -198,6 +198,38 @@ export function unknownOutcome(reason: string, fix?: FindingFix): CheckOutcome {
   return { status: 'unknown', blocks: [], observed: reason, ...(fix === undefined ? {} : { fix }) };
 }
 
+/** Two unknown outcomes of one check as one, or one beside a warning; a pass adds nothing to the other. */
+export function joinUnknown(first: CheckOutcome, second: CheckOutcome): CheckOutcome {
+  if (second.status === 'pass') return first;
+  if (first.status === 'pass') return second;
+  const separators = [
+    ['observed', ', and '],
+    ['premise', ', and '],
+    ['settledBy', '; '],
+    ['required', ', and '],
+    ['detail', ' '],
+  ] as const;
+  const texts = separators.flatMap(([name, separator]) => {
+    const found = joinTexts(first[name], second[name], separator);
+    return found === '' ? [] : [[name, found] as const];
+  });
+  const fix = {
+    ...first.fix,
+    by: joinTexts(first.fix?.by, second.fix?.by, ', or '),
+    text: joinTexts(first.fix?.text, second.fix?.text, ' '),
+  };
+  return {
+    ...first,
+    ...Object.fromEntries(texts),
+    objects: [...(first.objects ?? []), ...(second.objects ?? [])],
+    fix,
+  };
+}
+
+function joinTexts(first: string | undefined, second: string | undefined, separator: string): string {
+  return [...new Set([first, second])].filter((text) => text !== undefined).join(separator);
+}
+
 /** Who runs the fix for a managed service: the person who restarts the instance in the console of the service. */
 export const instanceAdministrator = 'the administrator of the instance';
 

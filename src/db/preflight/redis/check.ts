@@ -150,6 +150,11 @@ export function isSentinel(info: QueryResult<RedisInfo>): boolean {
   return info.kind === 'known' && info.value.get('redis_mode') === 'sentinel';
 }
 
+/** Whether an error says that the user may not use a database (Valkey 9.1 and later). */
+export function isAboutDatabases(message: string): boolean {
+  return /permissions to access database/i.test(message);
+}
+
 export const sentinelReason = 'the server is a Sentinel (see role-replica)';
 
 /**

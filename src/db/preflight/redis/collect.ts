@@ -9,7 +9,7 @@ import { encodeCommand, type RedisConnectOptions } from '../../../redis/resp.ts'
 import { isServerAtLeast, parseServerVersion } from '../../../redis/version.ts';
 import { type QueryResult, queryValue } from '../query.ts';
 import type { CollectedFacts, PreflightRun } from '../run.ts';
-import { isBusy, type RedisCheck } from './check.ts';
+import { isAboutDatabases, isBusy, type RedisCheck } from './check.ts';
 import {
   commandCallsQuery,
   infoQuery,
@@ -381,7 +381,7 @@ function deniedResult(
   permission: string,
   message: string,
 ): Extract<QueryResult<never>, { kind: 'denied' }> {
-  if (/permissions to access database/i.test(message)) {
+  if (isAboutDatabases(message)) {
     return { kind: 'denied', reason, grant: formatCommand('ACL', 'SETUSER', user, 'alldbs') };
   }
   // NOPERM for a key: the user may run the command, but may not access the key. The key patterns that the user had are

@@ -1,5 +1,12 @@
 import { countOf, formatDuration } from '../../../../base/text.ts';
-import { type CheckOutcome, failOutcome, passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
+import {
+  type CheckOutcome,
+  failOutcome,
+  joinUnknown,
+  passOutcome,
+  unknownOutcome,
+  warnOutcome,
+} from '../../finding.ts';
 import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
 import { suggestQueriesForSimilarRows } from '../owner-queries.ts';
 import {
@@ -47,12 +54,13 @@ export const fullWithoutEqCheck = declareDatabaseCheck({
       full.some((one) => one.name === table && !one.keyed && one.usableIndex === undefined),
     );
     const slow = full.flatMap((table) => (readsWholeTable(table, options) ? searchedFor(table, counters) : []));
-    const open = [
-      ...(loose.length === 0 ? [] : [similarRows(loose, database)]),
-      ...(slow.length === 0 ? [] : [mayFallBehind(slow, database, counters)]),
-    ];
-    if (found.length === 0 && open.length > 0) return bothUnknown(open);
-    if (found.length === 0) return passOutcome(full.length === 0 ? 'no such table' : countOf(full.length, 'table'));
+    if (found.length === 0) {
+      const none = passOutcome(full.length === 0 ? 'no such table' : countOf(full.length, 'table'));
+      return joinUnknown(
+        loose.length === 0 ? none : similarRows(loose, database),
+        slow.length === 0 ? none : mayFallBehind(slow, database, counters),
+      );
+    }
     return failOutcome(['continuous'], countOf(found.length, 'table'), {
       required: 'a primary key, or only columns whose types have an equality operator',
       detail: `The first UPDATE or DELETE stops the replication of the whole database, not only of the table: "could not identify an equality operator for type ${firstType(found, unequal)}".${unlistedNote(found)}`,
@@ -119,22 +127,6 @@ function mayFallBehind(slow: readonly SlowTable[], database: string, counters: C
     ...more,
     premise: 'the target keeps up with the changes of tables that it searches row by row',
     settledBy: 'a primary key, or --accept full-without-eq',
-  };
-}
-
-/** One of them, or both as one. */
-function bothUnknown(outcomes: readonly CheckOutcome[]): CheckOutcome {
-  const [first, second] = outcomes as readonly [CheckOutcome, CheckOutcome?];
-  if (second === undefined) return first;
-  return {
-    ...first,
-    observed: `${first.observed}, and ${second.observed}`,
-    premise: `${first.premise}, and ${second.premise}`,
-    settledBy: [...new Set([first.settledBy, second.settledBy])].filter((one) => one !== undefined).join('; '),
-    required: `${first.required}; ${second.required}`,
-    detail: `${first.detail} ${second.detail}`,
-    objects: [...(first.objects ?? []), ...(second.objects ?? [])],
-    fix: { ...first.fix, text: [first.fix?.text, second.fix?.text].filter((one) => one !== undefined).join(' ') },
   };
 }
 

@@ -6,6 +6,7 @@ import { decodeOptionalText, decodeText } from '../../../../postgresql/rows.ts';
 import {
   type CheckOutcome,
   failOutcome,
+  joinUnknown,
   passOutcome,
   removalEffect,
   unknownOutcome,
@@ -108,15 +109,16 @@ export const removedTypesCheck = declareDatabaseCheck({
     const isDefault = ({ needs }: IncompatibleObject) => needs === noDefaultNeed;
     if (found.every((one) => isMoved(one) || isDefault(one))) {
       return [lostDefaults(found.filter(isDefault), database), otherCalls(outdated.overloadedCalls, database)].reduce(
-        bothOutcomes,
+        joinUnknown,
         movedColumns(found.filter(isMoved), database),
       );
     }
-    const objects = [...new Set(found.map(({ object }) => object))];
-    const named = (object: string) => found.filter((one) => one.object === object);
+    const blocking = found.filter((one) => !isDefault(one));
+    const objects = [...new Set(blocking.map(({ object }) => object))];
+    const named = (object: string) => blocking.filter((one) => one.object === object);
     const more = {
       required: 'only features that the target version has',
-      detail: `${found[0]!.since === 0 ? 'No version can' : `PostgreSQL ${found[0]!.since} and newer cannot`} create ${objects[0]}, so the schema cannot be restored: ${restoreError(found[0]!)}.${unlistedNote(objects)}`,
+      detail: `${blocking[0]!.since === 0 ? 'No version can' : `PostgreSQL ${blocking[0]!.since} and newer cannot`} create ${objects[0]}, so the schema cannot be restored: ${restoreError(blocking[0]!)}.${unlistedNote(objects)}`,
       objects: limitObjects(objects).map(
         (object) =>
           `${object} (${named(object)
@@ -126,12 +128,12 @@ export const removedTypesCheck = declareDatabaseCheck({
       fix: {
         database,
         by: 'the owner of the objects, or a superuser',
-        text: `Save the definitions, drop the objects before the migration${dropExamples(objects)}, and create them on the target in a form that its version supports.${alterHints(found)}`,
+        text: `Save the definitions, drop the objects before the migration${dropExamples(objects)}, and create them on the target in a form that its version supports.${alterHints(blocking)}`,
       },
     };
     const observed = countOf(objects.length, 'object');
     // Without the version of the target it is not known which of the objects the target rejects.
-    const isKnown = target !== undefined || found.some(({ since }) => since === 0);
+    const isKnown = target !== undefined || blocking.some(({ since }) => since === 0);
     return isKnown ? failOutcome(['continuous', 'dump'], observed, more) : warnOutcome(observed, more);
   },
 });
@@ -197,23 +199,6 @@ function movedColumns(found: readonly IncompatibleObject[], database: string): C
       by: 'the owner of the views',
       text: 'Select from a system view such as pg_stat_activity or pg_stat_statements instead of its function, or create the views again on the target.',
     },
-  };
-}
-
-/** Two unknown outcomes of one database, or one beside a warning or a pass. */
-function bothOutcomes(first: CheckOutcome, second: CheckOutcome): CheckOutcome {
-  if (second.status === 'pass') return first;
-  if (first.status === 'pass') return second;
-  const join = (one: (outcome: CheckOutcome) => string | undefined, separator: string) =>
-    [one(first), one(second)].filter((text) => text !== undefined).join(separator);
-  return {
-    ...first,
-    observed: join(({ observed }) => observed, ', and '),
-    premise: join(({ premise }) => premise, ', and '),
-    required: join(({ required }) => required, ', and '),
-    detail: join(({ detail }) => detail, ' '),
-    objects: [...(first.objects ?? []), ...(second.objects ?? [])],
-    fix: { ...first.fix, by: 'the owners of the objects', text: join(({ fix }) => fix?.text, ' ') },
   };
 }
 

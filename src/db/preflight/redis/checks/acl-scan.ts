@@ -5,6 +5,7 @@ import {
   aclGrantFix,
   commandPermission,
   declareRedisCheck,
+  isAboutDatabases,
   isDenied,
   outcomeWithoutValue,
   predatesAcl,
@@ -102,10 +103,6 @@ function refusalOfSample({ sample }: RedisSourceFacts): {
 
 function isAboutKeys(message: string): boolean {
   return /permissions to access/i.test(message) && !isAboutDatabases(message);
-}
-
-function isAboutDatabases(message: string): boolean {
-  return /permissions to access database/i.test(message);
 }
 
 function denialOf(permission: QueryResult<DryRunResult>): string {
