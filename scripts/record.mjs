@@ -78,7 +78,7 @@ async function play(env) {
     const devtools = await context.newCDPSession(tab);
     const photograph = async (hold) => {
       // Half as large as the JPEG that playwright could take.
-      const { data } = await devtools.send('Page.captureScreenshot', { format: 'webp', quality: 55 });
+      const { data } = await devtools.send('Page.captureScreenshot', { format: 'webp', quality: 40 });
       const { host, pathname } = new URL(tab.url());
       pages.push({
         at: terminal.now(),
