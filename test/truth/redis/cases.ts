@@ -374,6 +374,8 @@ export const redisCases: readonly RedisCase[] = [
     before: async (source) => {
       source.cli('config', 'set', 'stop-writes-on-bgsave-error', 'no');
       await breakSaving(source);
+      // The save point is due when more than a second has passed since the start.
+      await new Promise((resolve) => setTimeout(resolve, 2100));
       return {};
     },
   },
