@@ -80,7 +80,7 @@ export function blockersOf<T extends Pick<Part, 'first'>>(
 export const reasons: ReadonlyMap<string, string> = new Map([
   ['setting-checks', 'by settings'],
   ['session-checks', 'by session, role or server'],
-  ['reading-checks', 'by rows that are copied later'],
+  ['reading-checks', 'by rows that CHECK constraints read'],
   ['reading-functions', 'by rows that functions read'],
   ['function-results', 'by what functions return'],
   ['table-oids', 'by object ids'],
