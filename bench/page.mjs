@@ -27,7 +27,7 @@ export function benchmarkPages(result = JSON.parse(readFileSync(join(root, 'docs
   }
   const text = `# Benchmarks
 
-All numbers of this page are of one run of \`npm run bench:report\`, on ${date.slice(0, 10)}, of commit ${commit}: ${machine.processor}, ${machine.cores} cores, ${machine.memory} GB, ${machine.system}, Node ${machine.node}, load ${machine.load} at the start. The databases and the service are on the same machine. [The numbers as JSON](benchmarks.json).
+All numbers of this page are of one run of \`npm run bench:report\`, on ${date.slice(0, 10)}, of commit ${commit}: ${machine.processor}, ${machine.cores} cores, ${machine.memory} GB, ${machine.system}, Node ${machine.node}, load ${machine.load} at the start. The databases and the service are on the same machine. The numbers as JSON are in \`benchmarks.json\` beside this page in the repository.
 
 ${sections.join('\n\n')}
 `;
