@@ -30,6 +30,7 @@ export function findUnproven(
   return expressions.flatMap((expression) => {
     const reasons = [
       ...replacedObjects(expression, library, callables.isOrderKnown),
+      ...alteredTypes(expression, callables.isOrderKnown),
       ...removedOperators(expression, library),
       ...differingResults(expression, library, servers.isOtherRelease),
       ...(servers.hasOtherLetters === true && classesOf(expression, library).has('search')
@@ -207,6 +208,21 @@ function replacedObjects(expression: StoredExpression, library: Library, isOrder
         ? [`${name} was created, replaced or altered later`]
         : [`the catalogs do not show whether ${name} was replaced later`];
     });
+  });
+}
+
+/**
+ * An attribute that was added to a row type, or a label that was renamed, gives stored rows another result. After pg_upgrade
+ * all labels would be suspect: those that a function takes, and the function itself is.
+ */
+function alteredTypes({ kind, shapes, since, age }: StoredExpression, isOrderKnown: boolean): readonly string[] {
+  if (kind === 'index') return [];
+  const from = kind === 'generated' ? age : since;
+  return shapes.flatMap(({ version, isEnum, type }) => {
+    if (!isOrderKnown) return isEnum ? [] : [`the catalogs do not show whether type ${type} was altered later`];
+    // What the command of the expression itself wrote is no later.
+    const isOld = from !== undefined && isOlder(version, { ...from, cmin: from.cmin + 1 });
+    return isOld ? [] : [`type ${type} was altered later`];
   });
 }
 

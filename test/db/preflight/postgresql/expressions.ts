@@ -18,6 +18,8 @@ export function storedExpression(more: Partial<StoredExpression> = {}): StoredEx
     isNullEqual: false,
     isComparable: true,
     uses: [],
+    shapes: [],
+    since: undefined,
     age: undefined,
     ...more,
   };

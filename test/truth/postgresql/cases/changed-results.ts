@@ -23,6 +23,13 @@ const half = [
   'CREATE OR REPLACE FUNCTION part(n int) RETURNS int LANGUAGE sql IMMUTABLE AS $$ SELECT n / 2 $$',
 ] as const;
 
+const labels = [
+  "CREATE TYPE status AS ENUM ('draft', 'live')",
+  'CREATE FUNCTION label(s status) RETURNS text LANGUAGE sql IMMUTABLE AS $$ SELECT s::text $$',
+  'CREATE TABLE u (id int PRIMARY KEY, s status, title text, label text GENERATED ALWAYS AS (label(s) || title) STORED)',
+  "INSERT INTO u (id, s, title) VALUES (1, 'draft', 'x'), (2, 'live', 'y')",
+];
+
 const tenThings = 'INSERT INTO things (id) SELECT n FROM generate_series(1, 10) n';
 
 const dictionaryCases: readonly PostgresCase[] = (
@@ -218,6 +225,83 @@ const unprovenCases: readonly PostgresCase[] = [
     ],
   },
   {
+    name: 'changed since stored: a column was added to the row of a CHECK',
+    verdict: 'continuous',
+    unproven: ['checked-again'],
+    quick: true,
+    differs: unevaluatedExpression,
+    setup: [
+      'CREATE TABLE w (id int PRIMARY KEY, a int, b text, CHECK (w IS NOT NULL))',
+      "INSERT INTO w VALUES (1, 2, 'x'), (2, 3, 'y')",
+      'ALTER TABLE w ADD note text',
+    ],
+    quiet: ['w'],
+  },
+  {
+    name: 'changed since stored: an attribute was added to the type of a CHECK',
+    verdict: 'continuous',
+    unproven: ['checked-again'],
+    differs: unevaluatedExpression,
+    setup: [
+      'CREATE TYPE addr AS (street text, city text)',
+      'CREATE TABLE c (id int PRIMARY KEY, a addr CHECK (a IS NOT NULL))',
+      "INSERT INTO c VALUES (1, ('x', 'y')), (2, ('x', 'y'))",
+      'ALTER TYPE addr ADD ATTRIBUTE zip text',
+    ],
+    quiet: ['c'],
+  },
+  {
+    name: 'changed since stored: an attribute was added to the type of a domain',
+    verdict: 'continuous',
+    unproven: ['checked-again'],
+    differs: unevaluatedExpression,
+    setup: [
+      'CREATE TYPE addr AS (street text, city text)',
+      'CREATE DOMAIN whole AS addr CHECK (VALUE IS NOT NULL)',
+      'CREATE TABLE c (id int PRIMARY KEY, a whole)',
+      "INSERT INTO c VALUES (1, ('x', 'y')), (2, ('x', 'y'))",
+      'ALTER TYPE addr ADD ATTRIBUTE zip text',
+    ],
+    quiet: ['c'],
+  },
+  {
+    name: 'changed since stored: an attribute was dropped from the type in a generated column',
+    verdict: 'continuous',
+    unproven: ['computed-again'],
+    differs: unevaluatedExpression,
+    setup: [
+      'CREATE TYPE addr AS (street text, zip text)',
+      'CREATE TABLE c (id int PRIMARY KEY, a addr, complete boolean GENERATED ALWAYS AS (a IS NOT NULL) STORED)',
+      "INSERT INTO c VALUES (1, ('x', NULL)), (2, ('x', 'y'))",
+      'ALTER TYPE addr DROP ATTRIBUTE zip',
+    ],
+    quiet: ['c'],
+  },
+  {
+    name: 'changed since stored: a label was renamed that a generated column writes',
+    verdict: 'continuous',
+    unproven: ['computed-again'],
+    differs: unevaluatedExpression,
+    setup: [...labels, "ALTER TYPE status RENAME VALUE 'draft' TO 'concept'"],
+  },
+  {
+    name: 'changed since stored: a label was renamed that decides on the partition',
+    verdict: 'continuous',
+    unproven: ['checked-again'],
+    differs: unevaluatedExpression,
+    setup: [
+      ...labels.slice(0, 2),
+      "CREATE FUNCTION region(s status) RETURNS text LANGUAGE sql IMMUTABLE AS $$ SELECT CASE public.label(s) WHEN 'draft' THEN 'x' ELSE 'y' END $$",
+      'CREATE TABLE p (id int, s status) PARTITION BY LIST (region(s))',
+      "CREATE TABLE p1 PARTITION OF p FOR VALUES IN ('x')",
+      "CREATE TABLE p2 PARTITION OF p FOR VALUES IN ('y')",
+      ...['p1', 'p2'].map((name) => `ALTER TABLE ${name} REPLICA IDENTITY FULL`),
+      "INSERT INTO p VALUES (1, 'draft'), (2, 'live')",
+      "ALTER TYPE status RENAME VALUE 'draft' TO 'concept'",
+    ],
+    quiet: ['p1', 'p2'],
+  },
+  {
     name: 'another release: unaccent in a generated column',
     verdict: 'continuous',
     unproven: ['computed-again'],
@@ -295,6 +379,19 @@ const provenCases: readonly PostgresCase[] = [
       stricter,
       'ALTER TABLE u DROP CONSTRAINT u_email_check, ADD CHECK (ok_email(email))',
     ],
+  },
+  {
+    name: 'not changed since stored: a label and a column were added, and a whole row is checked',
+    verdict: 'continuous',
+    setup: [
+      ...labels,
+      "ALTER TYPE status ADD VALUE 'gone' AFTER 'draft'",
+      'ALTER TABLE u ADD note text',
+      'CREATE TYPE addr AS (street text, city text)',
+      "CREATE TABLE c (id int PRIMARY KEY, n int DEFAULT 3, a addr CHECK (a IS NOT NULL), CHECK (to_jsonb(c) ? 'id'))",
+      "INSERT INTO c VALUES (1, 2, ('x', 'y')), (2, 3, ('x', 'y'))",
+    ],
+    quiet: ['c'],
   },
   {
     name: 'not changed since stored: expressions of each kind with functions of users',

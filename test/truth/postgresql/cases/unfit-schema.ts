@@ -206,6 +206,27 @@ const unlucky: readonly PostgresCase[] = [
     ],
   },
   {
+    name: 'CHECKs that a time is in a range, and whose CASE chooses by the time, which have passed',
+    verdict: 'continuous',
+    unproven: ['time-checks'],
+    differs: unevaluatedExpression,
+    setup: [
+      'CREATE TABLE t (id int PRIMARY KEY, r tstzrange CHECK (now() <@ r), b timestamptz CHECK (CASE WHEN b < now() THEN false ELSE true END))',
+      "INSERT INTO t SELECT g, tstzrange(now(), now() + interval '1 second'), now() + interval '1 second' FROM generate_series(1, 2) g",
+      'SELECT pg_sleep(1)',
+    ],
+    quiet: ['t'],
+  },
+  {
+    name: 'CHECKs on the time that stay true',
+    verdict: 'continuous',
+    setup: [
+      "CREATE TABLE t (id int PRIMARY KEY, y int CHECK (y <= extract(year FROM CURRENT_DATE) + 1), b date CHECK (CURRENT_DATE - b >= 6570 AND b < CURRENT_DATE), a timestamptz, z timestamptz CHECK (a <= coalesce(z, now())), CHECK (CASE WHEN z IS NULL THEN a <= now() + interval '1 minute' ELSE true END))",
+      "INSERT INTO t VALUES (1, 2020, '2000-01-01', '2020-01-01', NULL), (2, 2020, '2000-01-01', '2020-01-01', NULL)",
+    ],
+    quiet: ['t'],
+  },
+  {
     name: 'an EXCLUDE constraint of a partitioned table, to the same release',
     verdict: 'blocked',
     reasons: ['partitions'],

@@ -36,13 +36,14 @@ export const checkedAgainCheck = declareDatabaseCheck({
       alteredDictionaries,
       settings: listSettingsOfSource(database, settings, roleSettings, facts),
     });
-    if (found.length === 0) return passOutcome(checked.length === 0 ? 'none' : 'unchanged functions only');
+    if (found.length === 0) return passOutcome(checked.length === 0 ? 'none' : 'unchanged functions and types only');
     const { objects, queries } = describeUnproven(found);
     return {
       ...unknownOutcome(`${countOf(found.length, 'expression')} that may reject stored rows`),
       premise: 'the stored rows satisfy the constraints when the target evaluates them again',
-      required: 'functions that have not changed since the rows were stored, with the same results on both servers',
-      detail: `CHECK constraints, domains, indexes and partition keys were evaluated when a row was written. The target evaluates them again with the functions of today and of its release; a row that does not satisfy them is not copied: "new row for relation … violates check constraint", "duplicate key value violates unique constraint".${queries}${unlistedNote(found)}`,
+      required:
+        'functions and types that have not changed since the rows were stored, with the same results on both servers',
+      detail: `CHECK constraints, domains, indexes and partition keys were evaluated when a row was written. The target evaluates them again with the functions and types of today and of its release; a row that does not satisfy them is not copied: "new row for relation … violates check constraint", "duplicate key value violates unique constraint".${queries}${unlistedNote(found)}`,
       objects,
       fix: {
         database,

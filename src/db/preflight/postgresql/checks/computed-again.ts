@@ -47,8 +47,9 @@ export const computedAgainCheck = declareDatabaseCheck({
     return {
       ...unknownOutcome(`${countOf(found.length, 'column')} that the target may compute differently`),
       premise: 'the target computes the same values of generated columns as the source stored',
-      required: 'functions that have not changed since the table was created, with the same results on both servers',
-      detail: `Generated columns are not copied: the target computes them with the functions of today and of its release. A value that was stored with an earlier function or release is replaced without an error.${queries}${unlistedNote(found)}`,
+      required:
+        'functions and types that have not changed since the table was created, with the same results on both servers',
+      detail: `Generated columns are not copied: the target computes them with the functions and types of today and of its release. A value that was stored with an earlier function, type or release is replaced without an error.${queries}${unlistedNote(found)}`,
       objects,
       fix: {
         database,

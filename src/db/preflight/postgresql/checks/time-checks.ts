@@ -45,13 +45,18 @@ export const timeChecksCheck = declareDatabaseCheck({
   },
 });
 
+type Demand = 'none' | 'possible' | 'certain';
+
 /**
- * Whether a constraint, as pg_get_constraintdef writes it, requires a value greater than the current time. `possible`:
- * only in some cases, such as one condition of an OR, or the comparison is not a condition of its own.
+ * Whether a constraint, as pg_get_constraintdef writes it, may stop being true as time passes. Only conditions that are
+ * known to stay true demand nothing: a later time is greater. `certain`: a value greater than the current time, or the
+ * same, is required of every row.
  */
-export function futureDemand({ definition }: Pick<NamedConstraint, 'definition'>): 'none' | 'possible' | 'certain' {
-  const text = definition.replace(/'(?:[^']|'')*'/g, "''");
-  if (text.length > readableLength) return mentionsFuture(text) ? 'possible' : 'none';
+export function futureDemand({ definition }: Pick<NamedConstraint, 'definition'>): Demand {
+  const text = definition.replace(/'((?:[^']|'')*)'/g, (field, name: string) =>
+    lastingFields.has(name) ? field : "''",
+  );
+  if (text.length > readableLength) return hasClock(text) ? 'possible' : 'none';
   const [, condition = text] = /^CHECK (\(.*\))(?: NO INHERIT| NOT VALID| NOT ENFORCED)*$/s.exec(text) ?? [];
   return demandOf(condition, false);
 }
@@ -59,12 +64,16 @@ export function futureDemand({ definition }: Pick<NamedConstraint, 'definition'>
 /** Longer texts are not split into conditions, because each is read once for each level of parentheses. */
 const readableLength = 10_000;
 
-function demandOf(text: string, isNegated: boolean): 'none' | 'possible' | 'certain' {
+function demandOf(text: string, isNegated: boolean): Demand {
   const condition = withoutParentheses(text);
-  if (!new RegExp(clock).test(condition)) return 'none';
+  if (!hasClock(condition)) return 'none';
   const bare = topLevel(condition);
   if (bare.startsWith('NOT ')) return demandOf(condition.slice(4), !isNegated);
-  const word = /\b(CASE|IS)\b/.test(bare) ? undefined : / (AND|OR) /.exec(bare)?.[1];
+  const [, tested, test] = /^(.*) IS (TRUE|NOT FALSE|(?:NOT )?NULL)$/s.exec(condition) ?? [];
+  if (tested !== undefined && topLevel(tested).trim() === '')
+    return test?.endsWith('NULL') ? 'none' : demandOf(tested, isNegated);
+  if (/\bCASE\b/.test(bare)) return demandOfCase(condition, bare, isNegated);
+  const word = / (AND|OR) /.exec(bare)?.[1];
   if (word === undefined) return demandOfComparison(condition, bare, isNegated);
   const demands = partsBetween(condition, bare, ` ${word} `).map((part) => demandOf(part, isNegated));
   if (demands.every((one) => one === 'none')) return 'none';
@@ -72,25 +81,85 @@ function demandOf(text: string, isNegated: boolean): 'none' | 'possible' | 'cert
   return (word === 'AND') !== isNegated && demands.includes('certain') ? 'certain' : 'possible';
 }
 
-function demandOfComparison(condition: string, bare: string, isNegated: boolean): 'none' | 'possible' | 'certain' {
-  const operators = [...bare.matchAll(/[-+*/<>=~!@#%^&|`?]*[<>=][-+*/<>=~!@#%^&|`?]*/g)];
+/** A CASE that chooses by the time is not read. */
+function demandOfCase(condition: string, bare: string, isNegated: boolean): Demand {
+  const words = [...bare.matchAll(/\b(?:CASE|WHEN|THEN|ELSE|END)\b/g)];
+  const parts = words.map(({ 0: word, index }, at) => ({
+    word,
+    text: condition.slice(index + word.length, words[at + 1]?.index),
+  }));
+  const isRead = parts.every(
+    ({ word, text }, at) =>
+      (word === 'CASE') === (at === 0) &&
+      (word === 'THEN' || word === 'ELSE' ? demandOf(text, isNegated) === 'none' : !hasClock(text)),
+  );
+  return bare.startsWith('CASE') && isRead ? 'none' : 'possible';
+}
+
+function demandOfComparison(condition: string, bare: string, isNegated: boolean): Demand {
+  const operators = [...bare.matchAll(/[-+*/<>=~!@#%^&|`?]*[<>=~@#%^&|`?][-+*/<>=~!@#%^&|`?]*/g)];
   const [{ 0: operator, index } = { 0: '', index: 0 }] = operators;
-  if (operators.length !== 1 || /\bIS\b|\bCASE\b/.test(bare)) {
-    const isTested =
-      /\bNOT\b(?! NULL)|\bIS (?:TRUE|FALSE|UNKNOWN|DISTINCT)\b/.test(condition) && /[<>]/.test(condition);
-    return isNegated || isTested || mentionsFuture(condition) ? 'possible' : 'none';
-  }
-  if (!/^[<>]=?$/.test(operator)) return mentionsFuture(condition) ? 'possible' : 'none';
+  if (operators.length !== 1 || /\bIS\b/.test(bare)) return 'possible';
   const [left, right] = [condition.slice(0, index), condition.slice(index + operator.length)];
+  const isNow = (one: string, other: string) => isBareClock(one) && trendOf(one) === 'rises' && !hasClock(other);
+  const [now] = [[left, right] as const, [right, left] as const].find(([one, other]) => isNow(one, other)) ?? [];
+  if (operator === (isNegated ? '<>' : '=')) return now === undefined ? 'possible' : 'certain';
+  // No row has the very microsecond.
+  if (operator === (isNegated ? '=' : '<>')) return now === undefined || /DATE|::/i.test(now) ? 'possible' : 'none';
+  if (!/^[<>]=?$/.test(operator)) return 'possible';
   const isLess = operator.startsWith('<') !== isNegated;
   const [late, early] = isLess ? [right, left] : [left, right];
-  // A time that is subtracted counts on the other side: `(a - now()) > …`.
-  const subtracted = new RegExp(`- \\(*${clock}`);
-  if (subtracted.test(late)) return 'possible';
-  if (!new RegExp(clock).test(early) || subtracted.test(early)) return 'none';
+  const [rise, fall] = [trendOf(late), trendOf(early)];
+  if ((rise === 'constant' || rise === 'rises') && (fall === 'constant' || fall === 'falls')) return 'none';
   // Every row may be far from a time that is counted from now: `CURRENT_DATE - '150 years'::interval`.
-  return new RegExp(`^[ (]*${clock}(?:\\)|::[\\w ]+)*$`).test(early.trimEnd()) ? 'certain' : 'possible';
+  return isNow(early, late) ? 'certain' : 'possible';
 }
+
+/** How a value changes as time passes: `rises` and `falls` include a value that stays the same for a while. */
+type Trend = 'constant' | 'rises' | 'falls' | 'unknown';
+
+function trendOf(text: string): Trend {
+  const value = withoutParentheses(text);
+  if (!hasClock(value)) return 'constant';
+  if (lastingClock.test(value)) return 'rises';
+  const bare = topLevel(value);
+  const cast = bare.lastIndexOf('::');
+  const operators = [...bare.matchAll(/ (?:[-+*/<>=~!@#%^&|`?]+|AT TIME ZONE) /g)];
+  const [{ 0: operator, index } = { 0: '', index: 0 }] = operators;
+  if (operators.length === 1) {
+    const [left, right] = [trendOf(value.slice(0, index)), trendOf(value.slice(index + operator.length))];
+    if (operator === ' AT TIME ZONE ') return right === 'constant' ? left : 'unknown';
+    if (operator === ' - ') return joinTrends([left, opposite[right]]);
+    return operator === ' + ' ? joinTrends([left, right]) : 'unknown';
+  }
+  if (operators.length === 0 && cast >= 0)
+    return lastingType.test(value.slice(cast)) ? trendOf(value.slice(0, cast)) : 'unknown';
+  const [, name = '', inner = ''] = /^(\w+)\((.*)\)$/s.exec(value) ?? [];
+  if (name === '' || bare.trim() !== name) return 'unknown';
+  const [field = '', timed = ''] = partsBetween(inner, topLevel(inner), ' FROM ');
+  if (name === 'EXTRACT') return lastingFields.has(field) ? trendOf(timed) : 'unknown';
+  const parts = partsBetween(inner, topLevel(inner), ', ');
+  const [first = '', second = ''] = parts;
+  if (/^(?:GREATEST|LEAST|COALESCE)$/.test(name)) return joinTrends(parts.map(trendOf));
+  if (name === 'age') return joinTrends([trendOf(first), opposite[trendOf(second)]]);
+  if (name === 'date') return trendOf(inner);
+  if (name === 'date_part') return lastingFields.has(/^'(\w+)'/.exec(first)?.[1] ?? '') ? trendOf(second) : 'unknown';
+  return /^(?:date_trunc|timezone)$/.test(name) && parts.length === 2 && !hasClock(first) ? trendOf(second) : 'unknown';
+}
+
+const opposite = { constant: 'constant', rises: 'falls', falls: 'rises', unknown: 'unknown' } as const;
+
+function joinTrends(trends: readonly Trend[]): Trend {
+  const [first = 'constant', ...others] = new Set(trends.filter((one) => one !== 'constant'));
+  return others.length === 0 ? first : 'unknown';
+}
+
+/** Fields of a time or an interval that do not begin again, as a month or an hour does. */
+const lastingFields: ReadonlySet<string> = new Set(['year', 'isoyear', 'decade', 'century', 'millennium', 'epoch']);
+
+/** A time of day begins again, and the order of a text is another one. */
+const lastingType =
+  /^::(?:date|timestamp(?:\(\d\))? with(?:out)? time zone|interval|numeric|smallint|integer|bigint|real|double precision)$/;
 
 function withoutParentheses(text: string): string {
   let inner = text.trim();
@@ -121,19 +190,17 @@ function partsBetween(text: string, bare: string, separator: string): readonly s
   return [...parts, text.slice(from)];
 }
 
-/** Whether a comparison anywhere in the text requires a value greater than the current time. */
-function mentionsFuture(definition: string): boolean {
-  // The result of a comparison may be an operand of another comparison: `(a < now()) = b`, `(a < now())::integer < 2`.
-  const others = definition
-    .replaceAll('<>', '=')
-    .replace(new RegExp(`<=?(?![>@])(?:(?!\\b(?:AND|OR)\\b)[^<>=])*${clock}`, 'g'), '');
-  if (new RegExp(`>=? *\\(*${clock}`).test(others)) return true;
-  // Each operand is read once, not from every call in it to its end.
-  return [...others.matchAll(/([^<>=]*)(?:(<=?(?![>@]))|[<>=]|$)/g)].some(
-    ([, operand = '', less]) =>
-      less !== undefined && new RegExp(clock).test(operand.split(/\b(?:AND|OR)\b/).at(-1) ?? ''),
-  );
+function hasClock(text: string): boolean {
+  return anyClock.test(text);
+}
+
+/** Whether the text is the clock itself, in parentheses or with casts. */
+function isBareClock(text: string): boolean {
+  return bareClock.test(text.trimEnd());
 }
 
 const clock =
-  '(?:(?:now|(?:transaction|statement|clock)_timestamp)\\(\\)|\\b(?:CURRENT_(?:DATE|TIME|TIMESTAMP)|LOCALTIME(?:STAMP)?)\\b)';
+  '(?:(?:now|(?:transaction|statement|clock)_timestamp)\\(\\)|\\b(?:CURRENT_(?:DATE|TIME|TIMESTAMP)|LOCALTIME(?:STAMP)?)\\b(?:\\(\\d\\))?)';
+const anyClock = new RegExp(clock);
+const bareClock = new RegExp(`^[ (]*${clock}(?:\\)|::[\\w ]+)*$`);
+const lastingClock = new RegExp(`^(?!CURRENT_TIME\\b|LOCALTIME\\b)${clock}$`);

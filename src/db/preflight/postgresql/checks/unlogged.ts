@@ -1,7 +1,16 @@
 import { countOf } from '../../../../base/text.ts';
 import { requoteName } from '../../../../postgresql/quote.ts';
-import { type FixEffect, failOutcome, infoOutcome, passOutcome, resultEffect, warnOutcome } from '../../finding.ts';
+import {
+  type FixEffect,
+  failOutcome,
+  infoOutcome,
+  passOutcome,
+  resultEffect,
+  unknownOutcome,
+  warnOutcome,
+} from '../../finding.ts';
 import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
+import { bodyStatementsQuery, statementsByTable } from '../queries/body-statements.ts';
 import { type UnloggedKey, unloggedKeysQuery } from '../queries/constraints.ts';
 import { unusualRelationsQuery } from '../queries/relations.ts';
 import {
@@ -31,8 +40,14 @@ export const unloggedCheck = declareDatabaseCheck({
     unequalColumns: incomparableColumnsQuery,
     unloggedReferences: unloggedKeysQuery,
     missedColumns: missedColumnsQuery,
+    bodies: bodyStatementsQuery,
   },
-  evaluate({ relations, identities, unequalColumns, unloggedReferences, missedColumns }, database, facts, options) {
+  evaluate(
+    { relations, identities, unequalColumns, unloggedReferences, missedColumns, bodies },
+    database,
+    facts,
+    options,
+  ) {
     const tables = relations.unlogged;
     if (tables.length === 0) return passOutcome('none');
     const observed = countOf(tables.length, 'table');
@@ -56,9 +71,15 @@ export const unloggedCheck = declareDatabaseCheck({
     );
     const outward = version < truncateSent ? [] : unloggedReferences.filter(({ logged }) => logged);
     const truncated = outward.filter((one) => one.truncated);
+    const emptying = statementsByTable(bodies.filter(({ verb }) => verb === 'truncate'));
+    const emptied = outward.filter(({ to }) => emptying(to).length > 0);
     const more = {
       required: 'none',
-      detail: `Unlogged tables are not written to the WAL and not replicated, without an error: the tables exist on the target, but are empty.${unlistedNote(tables)}${truncateImpact(outward, truncated)}`,
+      detail: `Unlogged tables are not written to the WAL and not replicated, without an error: the tables exist on the target, but are empty.${unlistedNote(tables)}${truncateImpact(
+        outward,
+        truncated,
+        emptied.flatMap(({ to }) => emptying(to).map(({ by }) => by)),
+      )}`,
       objects: limitObjects(tables),
       dataLoss: `the rows of ${countOf(tables.length, 'unlogged table')}`,
       fix: {
@@ -76,7 +97,15 @@ export const unloggedCheck = declareDatabaseCheck({
         text: `SET LOGGED rewrites the whole table, also to the WAL, under an ACCESS EXCLUSIVE lock. Skip SET LOGGED for tables whose rows are not needed.${stuck.length === 0 ? '' : ` First give ${limitObjects(stuck).join(', ')} a primary key or a REPLICA IDENTITY: once these tables are published, UPDATE and DELETE on them fail without a replica identity.`}`,
       },
     };
-    return truncated.length > 0 ? failOutcome(['continuous'], observed, more) : warnOutcome(observed, more);
+    if (truncated.length > 0) return failOutcome(['continuous'], observed, more);
+    if (emptied.length === 0) return warnOutcome(observed, more);
+    const named = [...new Set(emptied.map(({ to }) => to))].slice(0, 3).join(', ');
+    return {
+      ...unknownOutcome(`${observed}, and functions with TRUNCATE`),
+      ...more,
+      premise: `no TRUNCATE of ${named} during the migration`,
+      settledBy: 'SET LOGGED, or DELETE instead of TRUNCATE and then --accept unlogged',
+    };
   },
 });
 
@@ -109,14 +138,20 @@ function becomeLogged(tables: readonly string[]): readonly FixEffect[] {
 const truncateSent = 110_000;
 
 /** The target truncates only replicated tables, so a foreign key of a table that is not replicated makes TRUNCATE fail. */
-function truncateImpact(outward: readonly UnloggedKey[], truncated: readonly UnloggedKey[]): string {
+function truncateImpact(
+  outward: readonly UnloggedKey[],
+  truncated: readonly UnloggedKey[],
+  functions: readonly string[],
+): string {
   const [first] = truncated.length > 0 ? truncated : outward;
   if (first === undefined) return '';
-  const when =
+  const contained = `and functions contain it: ${limitObjects([...new Set(functions)]).join(', ')}`;
+  const unseen = functions.length > 0 ? contained : `although there is no sign of an earlier TRUNCATE`;
+  const sign =
     truncated.length > 0
       ? `and there are signs of an earlier TRUNCATE of ${first.to} in its files and statistics`
-      : 'although there is no sign of an earlier TRUNCATE';
-  return ` ${first.from} references ${first.to}, which is replicated: a TRUNCATE of both, or with CASCADE, stops the replication of the whole database, ${when}: "cannot truncate a table referenced in a foreign key constraint". SET LOGGED, or dropping the foreign key, prevents this.`;
+      : unseen;
+  return ` ${first.from} references ${first.to}, which is replicated: a TRUNCATE of both, or with CASCADE, stops the replication of the whole database, ${sign}: "cannot truncate a table referenced in a foreign key constraint". SET LOGGED, or dropping the foreign key, prevents this.`;
 }
 
 /**

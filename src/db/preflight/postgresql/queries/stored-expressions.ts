@@ -40,6 +40,16 @@ export const storedExpressionsQuery = rowsQuery({
       e.is_null_equal,
       e.is_comparable,
       u.uses,
+      s.shapes,
+      (
+        SELECT ${rowVersionSql('d')}
+        FROM pg_depend d
+        WHERE d.classid = e.classid
+          AND d.objid = e.objid
+          AND d.objsubid = e.objsubid
+        ORDER BY d.xmin::text::bigint, d.cmin::text::bigint
+        LIMIT 1
+      ) AS since,
       (
         SELECT array_agg(a.attname ORDER BY array_position(i.indkey::int2[], a.attnum))
         FROM pg_index i
@@ -68,7 +78,12 @@ export const storedExpressionsQuery = rowsQuery({
         AND d.refobjid >= '${firstNormalOid}'
         AND ${callableCatalogSql('d.refclassid')}
     ) u
-    WHERE u.uses IS NOT NULL OR e.differs OR e.is_ordered OR e.hidden IS NOT NULL
+    CROSS JOIN LATERAL (${shapesSql}) s
+    WHERE u.uses IS NOT NULL
+      OR s.shapes IS NOT NULL
+      OR e.differs
+      OR e.is_ordered
+      OR e.hidden IS NOT NULL
     ORDER BY 1, 2
   `,
   row: columns({
@@ -100,8 +115,12 @@ export const storedExpressionsQuery = rowsQuery({
     isComparable: column.boolean('is_comparable'),
     /** What the expression depends on, with the row of pg_depend that says so. */
     uses: (row) => decodeTextArray(row, 'uses').map(decodeUse),
+    /** The columns of row types and the labels of enums that the expression may see, with the rows that define them. */
+    shapes: (row) => decodeTextArray(row, 'shapes').map(decodeShape),
+    /** The oldest row of pg_depend of the expression. */
+    since: (row) => decodeVersionOf(row, 'since'),
     /** When the table was created. */
-    age: decodeAge,
+    age: (row) => decodeVersionOf(row, 'age'),
   }),
 });
 
@@ -110,10 +129,59 @@ function decodeUse(text: string) {
   return { on: `${catalog}:${oid}`, since: decodeVersion(version.join(':')) };
 }
 
-function decodeAge(row: PostgresqlRow): RowVersion | undefined {
-  const text = decodeOptionalText(row, 'age');
+function decodeShape(text: string) {
+  const [, version = '', kind, type = ''] = /^(\S+) (\w) (.*)$/s.exec(text) ?? [];
+  return { version: decodeVersion(version), isEnum: kind === 'e', type };
+}
+
+function decodeVersionOf(row: PostgresqlRow, name: string): RowVersion | undefined {
+  const text = decodeOptionalText(row, name);
   return text === undefined ? undefined : decodeVersion(text);
 }
+
+/**
+ * The row types and enums in a node tree, with those inside of them. A label with a greater object id than the expression
+ * was added later, so no older row has it; labels matter only where something writes them as text.
+ */
+const shapesSql = `
+  WITH RECURSIVE t (oid) AS (
+    SELECT m.oids[1]::oid
+    FROM regexp_matches(
+      e.tree,
+      ':(?:vartype|consttype|resulttype|funcresulttype|row_typeid|typeId) ([0-9]{5,}) ',
+      'g'
+    ) m (oids)
+    UNION
+    SELECT x.oid
+    FROM t
+    JOIN pg_type y ON y.oid = t.oid
+    CROSS JOIN LATERAL (
+      SELECT y.typelem
+      UNION ALL
+      SELECT y.typbasetype
+      UNION ALL
+      SELECT a.atttypid
+      FROM pg_attribute a
+      WHERE a.attrelid = y.typrelid AND a.attnum > 0
+    ) x (oid)
+    WHERE x.oid >= '${firstNormalOid}'
+  )
+  SELECT array_agg(DISTINCT concat_ws(' ', v.version, y.typtype, y.oid::regtype)) AS shapes
+  FROM t
+  JOIN pg_type y ON y.oid = t.oid
+  CROSS JOIN LATERAL (
+    SELECT ${rowVersionSql('a')}
+    FROM pg_attribute a
+    WHERE a.attrelid = y.typrelid AND a.attnum > 0
+    UNION ALL
+    SELECT ${rowVersionSql('l')}
+    FROM pg_enum l
+    WHERE l.enumtypid = y.oid
+      AND l.oid < CASE WHEN e.kind = 'generated' THEN e.relid ELSE e.objid END
+      AND e.tree ~ 'COERCEVIAIO|FUNCEXPR'
+  ) v (version)
+  WHERE y.oid >= '${firstNormalOid}' AND y.typtype IN ('c', 'e')
+`;
 
 /** Expressions of tables with rows. A materialized view is empty on the target until it is refreshed. */
 function expressionsSql(version: number): string {
@@ -126,6 +194,7 @@ function expressionsSql(version: number): string {
         '${catalogOids.pg_constraint}'::oid AS classid,
         k.oid AS objid,
         0 AS objsubid,
+        k.conbin::text AS tree,
         c.oid AS relid,
         k.conname || ' on ' || c.oid::regclass AS name,
         ${table} AS tables,
@@ -152,6 +221,7 @@ function expressionsSql(version: number): string {
         '${catalogOids.pg_constraint}',
         k.oid,
         0,
+        k.conbin::text,
         NULL,
         k.conname || ' on ' || k.contypid::regtype,
         f.tables,
@@ -186,6 +256,7 @@ function indexesSql(version: number): string {
       '${catalogOids.pg_class}',
       i.indexrelid,
       0,
+      ${trees},
       c.oid,
       'index ' || i.indexrelid::regclass || ' on ' || c.oid::regclass,
       ARRAY[c.oid::regclass::text],
@@ -238,6 +309,7 @@ function partitionKeysSql(version: number): string {
       '${catalogOids.pg_class}',
       p.partrelid,
       0,
+      p.partexprs::text,
       p.partrelid,
       'partition key of ' || p.partrelid::regclass,
       ARRAY[p.partrelid::regclass::text],
@@ -279,6 +351,7 @@ function generatedColumnsSql(version: number): string {
     SELECT
       'generated',
       ${source},
+      f.adbin::text,
       c.oid,
       'column ' || c.oid::regclass || '.' || quote_ident(a.attname),
       ARRAY[c.oid::regclass::text],

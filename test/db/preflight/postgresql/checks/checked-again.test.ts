@@ -34,6 +34,26 @@ test('without the order of the catalog rows, nothing is proven', () => {
   expectOutcomeText(outcome);
 });
 
+test.each([
+  ['an attribute that is older', { xmin: 699, cmin: 0, xmax: 0 }, {}, 'pass'],
+  ['an attribute that was written by the same command', { xmin: 700, cmin: 5, xmax: 0 }, {}, 'pass'],
+  ['an attribute that was written later', { xmin: 701, cmin: 0, xmax: 0 }, {}, 'unknown'],
+  ['a label that was written later', { xmin: 701, cmin: 0, xmax: 0 }, { isEnum: true }, 'unknown'],
+  ['one that was written later, in an index', { xmin: 701, cmin: 0, xmax: 0 }, { kind: 'index' }, 'pass'],
+  ['an attribute without the order of the rows', { xmin: 1, cmin: 0, xmax: 0 }, { isOrderKnown: false }, 'unknown'],
+  ['a label without it', { xmin: 1, cmin: 0, xmax: 0 }, { isOrderKnown: false, isEnum: true }, 'pass'],
+] as const)('an expression of a type with %s: %s', (_what, version, more, verdict) => {
+  const {
+    isOrderKnown = true,
+    isEnum = false,
+    kind = 'check',
+  }: Partial<Record<'isOrderKnown' | 'isEnum', boolean>> & {
+    kind?: 'check' | 'index';
+  } = more;
+  const shapes = [{ version, isEnum, type: 'public.addr' }];
+  expect(short(evaluate({ xmin: 1, cmin: 0, xmax: 0 }, isOrderKnown, { uses: [], shapes, since, kind }))).toBe(verdict);
+});
+
 test('the query of a hostile table name stays one statement', () => {
   const { detail = '' } = evaluate({ xmin: 701, cmin: 0, xmax: 0 }, true, { tables: ['public."a"";b"'] });
   expect(detail).toContain('FROM ONLY "public"."a"";b" OFFSET 0) "a"";b"');

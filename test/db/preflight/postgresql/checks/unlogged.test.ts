@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { sortReferencedFirst, unloggedCheck } from '../../../../../src/db/preflight/postgresql/checks/unlogged.ts';
+import type { BodyStatement } from '../../../../../src/db/preflight/postgresql/queries/body-statements.ts';
 import type { UnloggedKey } from '../../../../../src/db/preflight/postgresql/queries/constraints.ts';
 import { unusualRelationsQuery } from '../../../../../src/db/preflight/postgresql/queries/relations.ts';
 import { ready, startPostgres } from '../../../../fixtures/postgres.ts';
@@ -10,18 +11,25 @@ import { found, preflightServer } from '../preflight.ts';
 
 const outward: UnloggedKey = { from: 'public.c', to: 'public.p', logged: true, truncated: false };
 
+const emptying: BodyStatement = { by: 'public.empty()', verb: 'truncate', table: ['p'] };
+
 test.each([
-  { what: 'another unlogged table', is: { logged: false }, version: 170_010, verdict: 'warn' },
-  { what: 'a table that was never truncated', is: {}, version: 170_010, verdict: 'warn' },
-  { what: 'a table that was truncated', is: { truncated: true }, version: 170_010, verdict: 'fail continuous' },
-  { what: 'one that was, on 10', is: { truncated: true }, version: 100_023, verdict: 'warn' },
-])('an unlogged table refers to $what: $verdict', ({ is, version, verdict }) => {
+  { what: 'another unlogged table', is: { logged: false }, version: 170_010, bodies: [emptying], verdict: 'warn' },
+  { what: 'a table that was never truncated', is: {}, version: 170_010, bodies: [], verdict: 'warn' },
+  { what: 'one that a function truncates', is: {}, version: 170_010, bodies: [emptying], verdict: 'unknown' },
+  {
+    ...{ what: 'a table that was truncated', is: { truncated: true }, version: 170_010 },
+    ...{ bodies: [], verdict: 'fail continuous' },
+  },
+  { what: 'one that was, on 10', is: { truncated: true }, version: 100_023, bodies: [emptying], verdict: 'warn' },
+])('an unlogged table refers to $what: $verdict', ({ is, version, bodies, verdict }) => {
   const facts = {
     relations: { ...unusualRelationsQuery.absent, unlogged: ['public.c'] },
     identities: [],
     unequalColumns: [],
     missedColumns: [],
     unloggedReferences: [{ ...outward, ...is }],
+    bodies,
   };
   const outcome = unloggedCheck.evaluate(
     facts,
@@ -58,6 +66,7 @@ test('a truncated table is distinguished from a rewritten one', async () => {
 
 test('an unlogged table is made logged after those that it refers to, and given an identity before', () => {
   const values = {
+    bodies: [],
     ...relations({ unlogged: ['public.a', 'public.b', 'public.c'] }),
     unequalColumns: [],
     missedColumns: [],
@@ -123,6 +132,7 @@ test('a table that can have no usable identity stays unlogged, and so does what 
     indexed: false,
   };
   const values = {
+    bodies: [],
     ...relations({ unlogged: ['public.a', 'public.b', 'public.c', 'public.d', 'public.e'] }),
     unequalColumns: [{ table: 'public.b', column: 'doc json' }],
     missedColumns: [
