@@ -191,8 +191,11 @@ export const serverSpecificTypes: readonly number[] = [
  * object id.
  */
 
-/** Functions that read the clock: now() is 1299; transaction_timestamp, statement_timestamp and clock_timestamp are 2647 to 2649. */
-export const clockFunctions = '1299|264[789]';
+/**
+ * Functions that read the clock: now() is 1299; transaction_timestamp, statement_timestamp and clock_timestamp are 2647 to
+ * 2649; age() with one argument 1386 and 2059.
+ */
+export const clockFunctions = '1299|1386|2059|264[789]';
 
 /**
  * Names of functions that are not IMMUTABLE, and depend on no more than their arguments, settings that other checks compare,

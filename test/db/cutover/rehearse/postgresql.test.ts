@@ -53,7 +53,10 @@ test('the screen says what the rehearsal waits for, and that Ctrl-C ends it', as
     // The next poll begins on the last line of the screen.
     const [footer] = lines.find((line) => line.startsWith('Ctrl-C'))?.split('rehearsal of ') ?? [];
     // The memory of an empty server depends on its clients.
-    const screen = lines.slice(1, 5).join('\n').replaceAll(/\d+ kB/g, '26 kB');
+    const screen = lines
+      .slice(1, 5)
+      .join('\n')
+      .replaceAll(/\d+ kB/g, '26 kB');
     expectGolden('db-rehearse', `${screen}\n${footer}\n`);
   } finally {
     await server.stop();

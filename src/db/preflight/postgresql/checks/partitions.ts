@@ -19,7 +19,7 @@ import {
 } from '../../finding.ts';
 import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
 import { bodyDdlQuery } from '../queries/body-ddl.ts';
-import { bodyStatementsQuery, statementsByTable } from '../queries/body-statements.ts';
+import { bodyStatementsQuery, functionsThatEmpty } from '../queries/body-statements.ts';
 import { type PartitionedKey, partitionedKeysQuery } from '../queries/constraints.ts';
 import { featureCondition } from '../queries/database-overview.ts';
 import { maxScanBytes, partTypesSql, type ViolationResult } from '../queries/row-scan.ts';
@@ -267,13 +267,10 @@ export const partitionsCheck = declareDatabaseCheck({
     }
     const detaching = partitions.flatMap((one) => one.detaching.map((partition) => ({ table: one.name, partition })));
     if (detaching.length > 0) return interruptedDetach(detaching, database);
-    const emptying = statementsByTable(bodies.filter(({ verb }) => verb === 'truncate'));
-    const emptied = keys.filter(({ to, truncated }) => truncated || emptying(to).length > 0);
+    const emptying = functionsThatEmpty(bodies);
+    const emptied = keys.filter((one) => one.truncated || emptying(one).length > 0);
     if (emptied.length > 0 && method !== 'dump') {
-      return truncatedReferences(
-        emptied,
-        emptied.flatMap(({ to }) => emptying(to).map(({ by }) => by)),
-      );
+      return truncatedReferences(emptied, emptied.flatMap(emptying));
     }
     const growing = partitions.filter(({ strategy, closed }) => strategy !== 'hash' && !closed);
     const objects = limitObjects(partitions).map(described);

@@ -53,26 +53,36 @@ type Demand = 'none' | 'possible' | 'certain';
  * same, is required of every row.
  */
 export function futureDemand({ definition }: Pick<NamedConstraint, 'definition'>): Demand {
-  const text = definition.replace(/'((?:[^']|'')*)'/g, (field, name: string) =>
-    lastingFields.has(name) ? field : "''",
-  );
+  const text = definition
+    .replace(/"[^"]*"|'([^']*)'/g, (quoted, constant?: string) => {
+      if (constant === undefined) return 'q';
+      return lastingFields.has(constant) ? quoted : "''";
+    })
+    .replace(/\s+/g, ' ');
   if (text.length > readableLength) return hasClock(text) ? 'possible' : 'none';
   const [, condition = text] = /^CHECK (\(.*\))(?: NO INHERIT| NOT VALID| NOT ENFORCED)*$/s.exec(text) ?? [];
   return demandOf(condition, false);
 }
 
 /** Longer texts are not split into conditions, because each is read once for each level of parentheses. */
-const readableLength = 10_000;
+const readableLength = 2_000;
 
 function demandOf(text: string, isNegated: boolean): Demand {
   const condition = withoutParentheses(text);
   if (!hasClock(condition)) return 'none';
   const bare = topLevel(condition);
   if (bare.startsWith('NOT ')) return demandOf(condition.slice(4), !isNegated);
-  const [, tested, test] = /^(.*) IS (TRUE|NOT FALSE|(?:NOT )?NULL)$/s.exec(condition) ?? [];
-  if (tested !== undefined && topLevel(tested).trim() === '')
-    return test?.endsWith('NULL') ? 'none' : demandOf(tested, isNegated);
-  if (/\bCASE\b/.test(bare)) return demandOfCase(condition, bare, isNegated);
+  if (bare.startsWith('CASE')) return demandOfCase(condition, bare, isNegated);
+  const [, tested = '', not, test] = /^(.*) IS (NOT )?(TRUE|FALSE|NULL)$/.exec(condition) ?? [];
+  if (test !== undefined && topLevel(tested).trim() === '') {
+    if (test === 'NULL') return trendOf(tested) === 'unknown' ? 'possible' : 'none';
+    return demandOf(tested, isNegated !== ((test === 'FALSE') === (not === undefined)));
+  }
+  const [, choices = ''] = /^COALESCE\((.*)\)$/.exec(condition) ?? [];
+  if (choices !== '' && bare.trim() === 'COALESCE') {
+    const demands = partsBetween(choices, topLevel(choices), ', ').map((part) => demandOf(part, isNegated));
+    return demands.every((one) => one === 'none') ? 'none' : 'possible';
+  }
   const word = / (AND|OR) /.exec(bare)?.[1];
   if (word === undefined) return demandOfComparison(condition, bare, isNegated);
   const demands = partsBetween(condition, bare, ` ${word} `).map((part) => demandOf(part, isNegated));
@@ -91,9 +101,10 @@ function demandOfCase(condition: string, bare: string, isNegated: boolean): Dema
   const isRead = parts.every(
     ({ word, text }, at) =>
       (word === 'CASE') === (at === 0) &&
+      (word !== 'END' || text.trim() === '') &&
       (word === 'THEN' || word === 'ELSE' ? demandOf(text, isNegated) === 'none' : !hasClock(text)),
   );
-  return bare.startsWith('CASE') && isRead ? 'none' : 'possible';
+  return isRead ? 'none' : 'possible';
 }
 
 function demandOfComparison(condition: string, bare: string, isNegated: boolean): Demand {
@@ -101,7 +112,8 @@ function demandOfComparison(condition: string, bare: string, isNegated: boolean)
   const [{ 0: operator, index } = { 0: '', index: 0 }] = operators;
   if (operators.length !== 1 || /\bIS\b/.test(bare)) return 'possible';
   const [left, right] = [condition.slice(0, index), condition.slice(index + operator.length)];
-  const isNow = (one: string, other: string) => isBareClock(one) && trendOf(one) === 'rises' && !hasClock(other);
+  const isNow = (one: string, other: string) =>
+    bareClock.test(one) && trendOf(one) === 'rises' && bareColumn.test(other) && !hasClock(other);
   const [now] = [[left, right] as const, [right, left] as const].find(([one, other]) => isNow(one, other)) ?? [];
   if (operator === (isNegated ? '<>' : '=')) return now === undefined ? 'possible' : 'certain';
   // No row has the very microsecond.
@@ -127,10 +139,13 @@ function trendOf(text: string): Trend {
   const operators = [...bare.matchAll(/ (?:[-+*/<>=~!@#%^&|`?]+|AT TIME ZONE) /g)];
   const [{ 0: operator, index } = { 0: '', index: 0 }] = operators;
   if (operators.length === 1) {
-    const [left, right] = [trendOf(value.slice(0, index)), trendOf(value.slice(index + operator.length))];
+    const [first, second] = [value.slice(0, index), value.slice(index + operator.length)];
+    const [left, right] = [trendOf(first), trendOf(second)];
     if (operator === ' AT TIME ZONE ') return right === 'constant' ? left : 'unknown';
     if (operator === ' - ') return joinTrends([left, opposite[right]]);
-    return operator === ' + ' ? joinTrends([left, right]) : 'unknown';
+    if (operator === ' + ') return joinTrends([left, right]);
+    if (/^ [*/] $/.test(operator) && positive.test(second)) return left;
+    return operator === ' * ' && positive.test(first) ? right : 'unknown';
   }
   if (operators.length === 0 && cast >= 0)
     return lastingType.test(value.slice(cast)) ? trendOf(value.slice(0, cast)) : 'unknown';
@@ -141,8 +156,10 @@ function trendOf(text: string): Trend {
   const parts = partsBetween(inner, topLevel(inner), ', ');
   const [first = '', second = ''] = parts;
   if (/^(?:GREATEST|LEAST|COALESCE)$/.test(name)) return joinTrends(parts.map(trendOf));
+  // With one argument, it counts from CURRENT_DATE.
+  if (name === 'age' && parts.length === 1) return joinTrends(['rises', opposite[trendOf(first)]]);
   if (name === 'age') return joinTrends([trendOf(first), opposite[trendOf(second)]]);
-  if (name === 'date') return trendOf(inner);
+  if (/^(?:date|floor|ceil|ceiling|trunc|round)$/.test(name) && parts.length === 1) return trendOf(inner);
   if (name === 'date_part') return lastingFields.has(/^'(\w+)'/.exec(first)?.[1] ?? '') ? trendOf(second) : 'unknown';
   return /^(?:date_trunc|timezone)$/.test(name) && parts.length === 2 && !hasClock(first) ? trendOf(second) : 'unknown';
 }
@@ -194,13 +211,10 @@ function hasClock(text: string): boolean {
   return anyClock.test(text);
 }
 
-/** Whether the text is the clock itself, in parentheses or with casts. */
-function isBareClock(text: string): boolean {
-  return bareClock.test(text.trimEnd());
-}
-
 const clock =
   '(?:(?:now|(?:transaction|statement|clock)_timestamp)\\(\\)|\\b(?:CURRENT_(?:DATE|TIME|TIMESTAMP)|LOCALTIME(?:STAMP)?)\\b(?:\\(\\d\\))?)';
-const anyClock = new RegExp(clock);
-const bareClock = new RegExp(`^[ (]*${clock}(?:\\)|::[\\w ]+)*$`);
+const anyClock = new RegExp(`${clock}|(?<![\\w.])age\\(`);
+const bareClock = new RegExp(`^[ (]*${clock}(?:\\)|::[\\w ]+| )*$`);
+const bareColumn = /^[ (]*[a-z_]\w*(?:\)|::[\w ]+| )*$/i;
+const positive = /^\(*\d+(?:\.\d+)?(?:\)|::[\w ]+)*$/;
 const lastingClock = new RegExp(`^(?!CURRENT_TIME\\b|LOCALTIME\\b)${clock}$`);

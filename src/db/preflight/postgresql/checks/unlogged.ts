@@ -10,7 +10,7 @@ import {
   warnOutcome,
 } from '../../finding.ts';
 import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
-import { bodyStatementsQuery, statementsByTable } from '../queries/body-statements.ts';
+import { bodyStatementsQuery, functionsThatEmpty } from '../queries/body-statements.ts';
 import { type UnloggedKey, unloggedKeysQuery } from '../queries/constraints.ts';
 import { unusualRelationsQuery } from '../queries/relations.ts';
 import {
@@ -71,15 +71,11 @@ export const unloggedCheck = declareDatabaseCheck({
     );
     const outward = version < truncateSent ? [] : unloggedReferences.filter(({ logged }) => logged);
     const truncated = outward.filter((one) => one.truncated);
-    const emptying = statementsByTable(bodies.filter(({ verb }) => verb === 'truncate'));
-    const emptied = outward.filter(({ to }) => emptying(to).length > 0);
+    const emptying = functionsThatEmpty(bodies);
+    const emptied = outward.filter((one) => emptying(one).length > 0);
     const more = {
       required: 'none',
-      detail: `Unlogged tables are not written to the WAL and not replicated, without an error: the tables exist on the target, but are empty.${unlistedNote(tables)}${truncateImpact(
-        outward,
-        truncated,
-        emptied.flatMap(({ to }) => emptying(to).map(({ by }) => by)),
-      )}`,
+      detail: `Unlogged tables are not written to the WAL and not replicated, without an error: the tables exist on the target, but are empty.${unlistedNote(tables)}${truncateImpact({ outward, truncated, emptied }, emptied.flatMap(emptying))}`,
       objects: limitObjects(tables),
       dataLoss: `the rows of ${countOf(tables.length, 'unlogged table')}`,
       fix: {
@@ -139,14 +135,14 @@ const truncateSent = 110_000;
 
 /** The target truncates only replicated tables, so a foreign key of a table that is not replicated makes TRUNCATE fail. */
 function truncateImpact(
-  outward: readonly UnloggedKey[],
-  truncated: readonly UnloggedKey[],
+  keys: Readonly<Record<'outward' | 'truncated' | 'emptied', readonly UnloggedKey[]>>,
   functions: readonly string[],
 ): string {
-  const [first] = truncated.length > 0 ? truncated : outward;
+  const { outward, truncated, emptied } = keys;
+  const [first] = [...truncated, ...emptied, ...outward];
   if (first === undefined) return '';
   const contained = `and functions contain it: ${limitObjects([...new Set(functions)]).join(', ')}`;
-  const unseen = functions.length > 0 ? contained : `although there is no sign of an earlier TRUNCATE`;
+  const unseen = emptied.length > 0 ? contained : 'although there is no sign of an earlier TRUNCATE';
   const sign =
     truncated.length > 0
       ? `and there are signs of an earlier TRUNCATE of ${first.to} in its files and statistics`

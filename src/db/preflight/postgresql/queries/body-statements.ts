@@ -101,6 +101,14 @@ export function statementsByTable(all: readonly BodyStatement[]): (name: string)
   };
 }
 
+/** Returns a function that finds the functions whose TRUNCATE may empty the table that a foreign key refers to. */
+export function functionsThatEmpty(
+  all: readonly BodyStatement[],
+): (key: { readonly emptiedWith: readonly string[] }) => readonly string[] {
+  const emptying = statementsByTable(all.filter(({ verb }) => verb === 'truncate'));
+  return ({ emptiedWith }) => emptiedWith.flatMap((table) => emptying(table).map(({ by }) => by));
+}
+
 const fewStatements = 20;
 
 function beginningKey(schema: string, beginning: string): string {
@@ -122,7 +130,10 @@ function findStatements(text: string, isBody = true, depth = 0): readonly Statem
   const found = tokens.flatMap((token, at): readonly Statement[] => {
     if (token.kind === 'string') return depth > 1 ? [] : findStatements(token.text, false, depth + 1);
     if (isSqlKeyword(token, 'truncate')) {
-      return tableList(tokens, afterWords(tokens, at + 1, ['table'])).map((table) => ({ verb: 'truncate', table }));
+      return truncatedTables(tokens, afterWords(tokens, at + 1, ['table'])).map((table) => ({
+        verb: 'truncate',
+        table,
+      }));
     }
     if (isSqlKeyword(token, 'insert') && isSqlKeyword(tokens[at + 1], 'into')) [added] = tableList(tokens, at + 2);
     if (isSqlKeyword(token, 'do') && isSqlKeyword(tokens[at + 1], 'update') && added !== undefined)
@@ -147,6 +158,18 @@ const verbs = [
 
 /** FOR UPDATE, FOR NO KEY UPDATE, DO UPDATE SET, ON UPDATE, BEFORE UPDATE. */
 const clauseWords = ['for', 'key', 'do', 'on', 'before', 'after', 'or', 'of'];
+
+/**
+ * The tables of a TRUNCATE that may empty a table to which a foreign key refers: of one known table alone it fails without
+ * CASCADE.
+ */
+function truncatedTables(tokens: readonly SqlToken[], from: number): readonly (readonly string[])[] {
+  const tables = tableList(tokens, from);
+  const end = tokens.findIndex((token, at) => at > from && isSqlSymbol(token, ';'));
+  const isCascading = tokens.slice(from, end < 0 ? undefined : end).some((token) => isSqlKeyword(token, 'cascade'));
+  const isKnown = tables.every((table) => table.every((part) => beginningOf(part) === undefined));
+  return isCascading || tables.length > 1 || !isKnown ? tables : [];
+}
 
 function afterWords(tokens: readonly SqlToken[], from: number, words: readonly string[]): number {
   return words.some((word) => isSqlKeyword(tokens[from], word)) ? from + 1 : from;

@@ -95,8 +95,11 @@ export const dependsOnSessionSql = (tree: string): string => `
   )
 `;
 
-/** COERCEVIAIO converts a value through its text form, which depends on settings such as DateStyle. */
-export const settingsPattern = `funcid (${settingFunctions}) |COERCEVIAIO`;
+/**
+ * COERCEVIAIO converts a value through its text form, which depends on settings such as DateStyle. LOCALTIME and
+ * LOCALTIMESTAMP (5 to 8) are the time in TimeZone.
+ */
+export const settingsPattern = `funcid (${settingFunctions}) |COERCEVIAIO|SQLVALUEFUNCTION :op [5-8] `;
 
 /**
  * Matches the system column tableoid in an expression, or a constant with an object id (`'t'::regclass`). PostgreSQL 12

@@ -164,6 +164,22 @@ const truncatedSql = (table: string): string => `
     )
 `;
 
+/** The tables whose TRUNCATE with CASCADE empties a table: itself, those that it refers to, and those that it inherits from. */
+const emptiedWithSql = (table: string) => `
+  WITH RECURSIVE u (oid) AS (
+    SELECT ${table}
+    UNION
+    SELECT x.oid
+    FROM u
+    CROSS JOIN LATERAL (
+      SELECT f.confrelid FROM pg_constraint f WHERE f.contype = 'f' AND f.conrelid = u.oid
+      UNION ALL
+      SELECT i.inhparent FROM pg_inherits i WHERE i.inhrelid = u.oid
+    ) x (oid)
+  )
+  SELECT array_agg(oid::regclass::text) FROM u
+`;
+
 export const unloggedKeysQuery = rowsQuery({
   id: 'unlogged-references',
   scope: 'database',
@@ -173,6 +189,7 @@ export const unloggedKeysQuery = rowsQuery({
       k.conrelid::regclass AS from_table,
       k.confrelid::regclass AS to_table,
       b.relpersistence = 'p' AS logged,
+      (${emptiedWithSql('k.confrelid')}) AS emptied_with,
       b.relkind = 'r' AND a.relfilenode <> a.oid AND ${truncatedSql('b')} AS truncated
     FROM pg_constraint k
     JOIN pg_class a ON a.oid = k.conrelid
@@ -184,6 +201,8 @@ export const unloggedKeysQuery = rowsQuery({
     to: column.text('to_table'),
     /** Whether the referenced table is permanent, and so is replicated. */
     logged: column.boolean('logged'),
+    /** The tables whose TRUNCATE with CASCADE empties the referenced table. */
+    emptiedWith: column.texts('emptied_with'),
     /**
      * Whether the referenced table was truncated together with the unlogged one: both have new files, and most inserted
      * rows are gone without a DELETE.
@@ -216,6 +235,7 @@ export const partitionedKeysQuery = rowsQuery({
         SELECT
           k.conrelid::regclass AS from_table,
           k.confrelid::regclass AS to_table,
+          (${emptiedWithSql('k.confrelid')}) AS emptied_with,
           EXISTS (
             SELECT FROM pg_class b
             WHERE b.relkind = 'r'
@@ -232,6 +252,8 @@ export const partitionedKeysQuery = rowsQuery({
   row: columns({
     from: column.text('from_table'),
     to: column.text('to_table'),
+    /** The tables whose TRUNCATE with CASCADE empties the referenced table. */
+    emptiedWith: column.texts('emptied_with'),
     /** Whether the referenced table, or a partition of it, has a new file, and most inserted rows are gone without a DELETE. */
     truncated: column.boolean('truncated'),
   }),

@@ -139,15 +139,22 @@ function decodeVersionOf(row: PostgresqlRow, name: string): RowVersion | undefin
   return text === undefined ? undefined : decodeVersion(text);
 }
 
+/** Functions of PostgreSQL that write a value of any type: quote_literal, concat, format, array_to_string, to_json … */
+const writers = '1285|1290|3058|3059|3539|384|395|315[3-6]|3176|319[89]|320[01]|327[1-4]|3787';
+
+/** Operators that write a value of any type: `||` with a text. */
+const writingOperators = '2779|2780';
+
 /**
- * The row types and enums in a node tree, with those inside of them. A label with a greater object id than the expression
- * was added later, so no older row has it; labels matter only where something writes them as text.
+ * The newest row of each row type and enum in a node tree, and of those inside of them. A field of a column stays what it is.
+ * A label with a greater object id than the expression was added later, so no older row has it; labels matter only where
+ * something may write them as text.
  */
 const shapesSql = `
   WITH RECURSIVE t (oid) AS (
     SELECT m.oids[1]::oid
     FROM regexp_matches(
-      e.tree,
+      regexp_replace(e.tree, 'FIELDSELECT :arg [{]VAR [^{}]*[}]', '', 'g'),
       ':(?:vartype|consttype|resulttype|funcresulttype|row_typeid|typeId) ([0-9]{5,}) ',
       'g'
     ) m (oids)
@@ -166,19 +173,24 @@ const shapesSql = `
     ) x (oid)
     WHERE x.oid >= '${firstNormalOid}'
   )
-  SELECT array_agg(DISTINCT concat_ws(' ', v.version, y.typtype, y.oid::regtype)) AS shapes
+  SELECT array_agg(concat_ws(' ', v.version, y.typtype, y.oid::regtype)) AS shapes
   FROM t
   JOIN pg_type y ON y.oid = t.oid
   CROSS JOIN LATERAL (
-    SELECT ${rowVersionSql('a')}
-    FROM pg_attribute a
-    WHERE a.attrelid = y.typrelid AND a.attnum > 0
-    UNION ALL
-    SELECT ${rowVersionSql('l')}
-    FROM pg_enum l
-    WHERE l.enumtypid = y.oid
-      AND l.oid < CASE WHEN e.kind = 'generated' THEN e.relid ELSE e.objid END
-      AND e.tree ~ 'COERCEVIAIO|FUNCEXPR'
+    SELECT ${rowVersionSql('r')}
+    FROM (
+      SELECT xmin, cmin, xmax
+      FROM pg_attribute
+      WHERE attrelid = y.typrelid AND attnum > 0
+      UNION ALL
+      SELECT xmin, cmin, xmax
+      FROM pg_enum
+      WHERE enumtypid = y.oid
+        AND oid < CASE WHEN e.kind = 'generated' THEN e.relid ELSE e.objid END
+        AND e.tree ~ 'COERCEVIAIO|:opno (${writingOperators}|[1-9][0-9]{4,}) |:funcid (${writers}|[1-9][0-9]{4,}) '
+    ) r
+    ORDER BY r.xmin::text::bigint DESC, r.xmax::text <> '0' DESC, r.cmin::text::bigint DESC
+    LIMIT 1
   ) v (version)
   WHERE y.oid >= '${firstNormalOid}' AND y.typtype IN ('c', 'e')
 `;

@@ -14,7 +14,7 @@ const range = {
   detaching: [],
 } as const;
 
-const key = { from: 'public.p', to: 'public.r', truncated: false };
+const key = { from: 'public.p', to: 'public.r', emptiedWith: ['public.r'], truncated: false };
 
 testDatabaseCases([
   {

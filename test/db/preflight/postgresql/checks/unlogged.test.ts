@@ -9,9 +9,12 @@ import { expectText } from '../expect-text.ts';
 import { connected, preflightOptions, short, sourceFacts } from '../facts.ts';
 import { found, preflightServer } from '../preflight.ts';
 
-const outward: UnloggedKey = { from: 'public.c', to: 'public.p', logged: true, truncated: false };
+const outward: UnloggedKey = {
+  ...{ from: 'public.c', to: 'public.p', logged: true },
+  ...{ emptiedWith: ['public.p', 'public.root'], truncated: false },
+};
 
-const emptying: BodyStatement = { by: 'public.empty()', verb: 'truncate', table: ['p'] };
+const emptying: BodyStatement = { by: 'public.empty()', verb: 'truncate', table: ['root'] };
 
 test.each([
   { what: 'another unlogged table', is: { logged: false }, version: 170_010, bodies: [emptying], verdict: 'warn' },
@@ -71,8 +74,8 @@ test('an unlogged table is made logged after those that it refers to, and given 
     unequalColumns: [],
     missedColumns: [],
     unloggedReferences: [
-      { from: 'public.a', to: 'public.b', logged: false, truncated: false },
-      { from: 'public.b', to: 'public.c', logged: false, truncated: false },
+      { from: 'public.a', to: 'public.b', logged: false, emptiedWith: [], truncated: false },
+      { from: 'public.b', to: 'public.c', logged: false, emptiedWith: [], truncated: false },
     ],
     identities: [
       {
@@ -138,7 +141,7 @@ test('a table that can have no usable identity stays unlogged, and so does what 
     missedColumns: [
       { table: 'public.c', column: 'n', index: 'public.c_n', why: 'null' as const, rows: 'violate' as const },
     ],
-    unloggedReferences: [{ from: 'public.a', to: 'public.b', logged: false, truncated: false }],
+    unloggedReferences: [{ from: 'public.a', to: 'public.b', logged: false, emptiedWith: [], truncated: false }],
     identities: ['public.b', 'public.c', 'public.e'].map((name) => ({
       ...table,
       name,
@@ -159,6 +162,6 @@ test('tables with cyclic references end the sort', () => {
     ['a', 'b'],
     ['b', 'a'],
     ['a', 'a'],
-  ].map(([from = '', to = '']) => ({ from, to, logged: false, truncated: false }));
+  ].map(([from = '', to = '']) => ({ from, to, logged: false, emptiedWith: [], truncated: false }));
   expect(sortReferencedFirst(['a', 'b', 'c'], circle).toSorted()).toEqual(['a', 'b', 'c']);
 });
