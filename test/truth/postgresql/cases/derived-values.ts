@@ -251,6 +251,94 @@ export const derivedValueCases: readonly PostgresCase[] = [
   ...(
     [
       [
+        'selects a column named like a cursor command',
+        '',
+        'SELECT EXISTS (SELECT move FROM public.codes WHERE id = $1)',
+      ],
+      [
+        'reads a table after WITH ORDINALITY',
+        '',
+        'SELECT count(*) = 1 FROM unnest(ARRAY[$1]) WITH ORDINALITY u(id, n), public.codes c WHERE c.id = u.id',
+      ],
+      [
+        'reads a table that a query of WITH has the name of',
+        'SET search_path = public',
+        'WITH codes AS (SELECT * FROM codes WHERE move > 0) SELECT count(*) = 1 FROM codes WHERE id = $1',
+      ],
+      ['reads a table in parentheses', '', 'SELECT EXISTS (SELECT FROM ONLY (public.codes) WHERE id = $1)'],
+    ] as const
+  ).map(
+    ([what, set, body]): PostgresCase => ({
+      name: `computed again: a CHECK whose function ${what}`,
+      verdict: 'continuous',
+      unproven: ['reading-checks'],
+      differs: unevaluatedExpression,
+      setup: [
+        'CREATE TABLE codes (id int PRIMARY KEY, move int)',
+        'INSERT INTO codes VALUES (1, 1)',
+        `CREATE FUNCTION is_code(int) RETURNS boolean LANGUAGE sql STABLE ${set} AS '${body}'`,
+        'CREATE TABLE things (id int PRIMARY KEY CHECK (is_code(id)))',
+        'INSERT INTO things VALUES (1)',
+      ],
+      last: [{ in: 'd1', sql: 'DELETE FROM codes' }],
+      quiet: ['things', 'codes'],
+    }),
+  ),
+  ...(
+    [
+      ['casts to a domain', 'CREATE DOMAIN code AS int CHECK (is_code(VALUE))', 'id::code > 0'],
+      [
+        'leaves out an argument',
+        'CREATE FUNCTION within(int, boolean DEFAULT is_code(1)) RETURNS boolean LANGUAGE sql STABLE AS $$SELECT $2$$',
+        'within(id)',
+      ],
+    ] as const
+  ).map(
+    ([what, before, condition]): PostgresCase => ({
+      name: `computed again: a CHECK that ${what}, and so reads a table`,
+      verdict: 'continuous',
+      unproven: ['reading-checks'],
+      differs: unevaluatedExpression,
+      setup: [
+        'CREATE TABLE codes (id int PRIMARY KEY)',
+        'INSERT INTO codes VALUES (1)',
+        "CREATE FUNCTION is_code(int) RETURNS boolean LANGUAGE sql STABLE AS 'SELECT EXISTS (SELECT FROM public.codes WHERE id = $1)'",
+        before,
+        `CREATE TABLE things (id int PRIMARY KEY CHECK (${condition}))`,
+        'INSERT INTO things VALUES (1)',
+      ],
+      last: [{ in: 'd1', sql: 'DELETE FROM codes' }],
+      quiet: ['things', 'codes'],
+    }),
+  ),
+  {
+    name: 'computed again: a generated column whose function writes the name of a type',
+    verdict: 'continuous',
+    unproven: ['function-results'],
+    differs: unevaluatedExpression,
+    setup: [
+      statuses,
+      'CREATE FUNCTION name_of(anyelement) RETURNS text LANGUAGE sql IMMUTABLE AS $$SELECT pg_typeof($1)::text$$',
+      'CREATE TABLE a_things (id int PRIMARY KEY, s status, n text GENERATED ALWAYS AS (name_of(s)) STORED)',
+      "INSERT INTO a_things (id, s) VALUES (1, 'new'), (2, 'open')",
+    ],
+  },
+  {
+    name: 'computed again: functions that read queries in parentheses, and no table',
+    verdict: 'continuous',
+    quick: true,
+    setup: [
+      "CREATE FUNCTION digits(text) RETURNS int LANGUAGE sql IMMUTABLE AS $$SELECT coalesce(sum(d), 0)::int FROM (SELECT c::int AS d FROM regexp_split_to_table($1, '') c) x, (WITH q AS (SELECT 1) SELECT * FROM q) y$$",
+      'CREATE FUNCTION sorted(int[]) RETURNS int[] LANGUAGE sql IMMUTABLE AS $$SELECT array_agg(v) FROM (SELECT v FROM unnest($1) v ORDER BY v) s CROSS JOIN (VALUES (1)) w$$',
+      'CREATE TABLE cards (id int PRIMARY KEY, n text CHECK (digits(n) > 0), s int GENERATED ALWAYS AS (digits(n)) STORED, a int[])',
+      'CREATE UNIQUE INDEX ON cards (sorted(a))',
+      "INSERT INTO cards VALUES (1, '12', DEFAULT, '{2,1}'), (2, '34', DEFAULT, '{3}')",
+    ],
+    quiet: ['cards'],
+  },
+  ...(
+    [
+      [
         'asks for a privilege',
         ['session-checks'],
         ['CREATE ROLE app', 'GRANT SELECT ON base TO app'],

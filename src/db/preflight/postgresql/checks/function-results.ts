@@ -2,7 +2,7 @@ import { countOf } from '../../../../base/text.ts';
 import { passOutcome, unknownOutcome } from '../../finding.ts';
 import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
 import { findReferences, type NameReference } from '../function-body/names.ts';
-import { isInputByPath, isSqlSymbol, tokenizeBody } from '../function-body/tokenize.ts';
+import { isInputByPath, isSqlKeyword, isSqlSymbol, type SqlToken, tokenizeBody } from '../function-body/tokenize.ts';
 import { createRelationReader, type FunctionReads, findUnresolved } from '../function-body/unresolved-names.ts';
 import {
   bodiesQuery,
@@ -123,9 +123,27 @@ function environmentUseOf({ bodies, reads }: FunctionReads): string | undefined 
     if (hasRole) return 'SET role';
     const word = findMutableWord(`${text} ${bound}`);
     if (word !== undefined) return word;
+    if (writesTypeName(`${text} ${bound}`)) return 'pg_typeof';
   }
   return reads.find(({ schema, name }) => /^(?:pg_|information_schema$)/.test(schema ?? name))?.name;
 }
+
+/** Whether a body writes the name of a type, which has a schema if the search_path has not; to compare types is safe. */
+function writesTypeName(text: string): boolean {
+  if (!/pg_typeof/i.test(text)) return false;
+  const tokens = tokenizeBody(text);
+  const isWritten = (at: number) => {
+    const end = at + tokens.slice(at, at + longestArgument).findIndex((token) => isSqlSymbol(token, ')'));
+    const next = isSqlSymbol(tokens[end + 1], ')') ? end + 2 : end + 1;
+    return ['::', '||'].some((symbol) => isSqlSymbol(tokens[next], symbol)) && !isRegtype(tokens[next + 1]);
+  };
+  return tokens.some((token, at) => isSqlKeyword(token, 'pg_typeof') && isWritten(at)) || tokens.some(isWriter);
+}
+
+/** In tokens; a body may be hostile. */
+const longestArgument = 100;
+const isWriter = (token: SqlToken) => ['concat', 'concat_ws', 'format'].some((name) => isSqlKeyword(token, name));
+const isRegtype = (token: SqlToken | undefined) => token?.text.startsWith('reg') === true || token?.text === 'oid';
 
 /**
  * Functions and text search configurations that a release added to pg_catalog, which is searched before the schemas of a

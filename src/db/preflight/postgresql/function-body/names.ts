@@ -2,6 +2,7 @@ import type { NamedObject } from '../queries/function-bodies.ts';
 import {
   isSqlKeyword,
   isSqlSymbol,
+  isStart,
   type OperandPair,
   qualifiedNameAt,
   readImpliedOperator,
@@ -62,7 +63,8 @@ function createContextTracker(): ContextTracker {
       if (token.kind !== 'word' || token.quoted) return;
       const level = top();
       if (token.text === 'merge' && isSqlKeyword(tokens[at + 1], 'into')) level.isMerge = true;
-      if (queryWords.has(token.text)) [level.hasQuery, level.isList] = [true, false];
+      const isOption = token.text === 'with' && withOptions.some((word) => isSqlKeyword(tokens[at + 1], word));
+      if (queryWords.has(token.text) && !isOption) [level.hasQuery, level.isList] = [true, false];
       else if (token.text === 'from') level.isList = isFrom(tokens, at, level);
       else if (token.text === 'using' && level.isMerge) level.isList = true;
       else if (listEnds.has(token.text)) level.isList = false;
@@ -80,7 +82,8 @@ function createContextTracker(): ContextTracker {
           ? { kind: 'function', names }
           : undefined;
       }
-      if (['only', 'lateral', 'table'].some((word) => isSqlKeyword(tokens[at], word))) return undefined;
+      // A query in parentheses: FROM (SELECT …), FROM (WITH …).
+      if (notRelations.some((word) => isSqlKeyword(tokens[at], word))) return undefined;
       if (isSqlKeyword(tokens[at], 'rows') && isSqlKeyword(tokens[at + 1], 'from')) return undefined;
       return isRelation(tokens, at, top()) ? { kind: 'relation', names } : undefined;
     },
@@ -115,14 +118,17 @@ function isFrom(tokens: readonly SqlToken[], at: number, level: ParenthesisLevel
   if (!level.hasQuery || isSqlKeyword(tokens[at - 1], 'distinct')) return false;
   // In FETCH NEXT FROM c and MOVE FROM c, the name is a cursor.
   for (let back = at - 1; back >= 0 && back > at - 5; back -= 1) {
-    if (isSqlKeyword(tokens[back], 'fetch') || isSqlKeyword(tokens[back], 'move')) return false;
+    const isCursor = isSqlKeyword(tokens[back], 'fetch') || isSqlKeyword(tokens[back], 'move');
+    if (isCursor && isStart(tokens, back)) return false;
   }
   return true;
 }
 
 function opensRelations(before: SqlToken | undefined): boolean {
   return (
-    isSqlKeyword(before, 'from') || isSqlKeyword(before, 'join') || isSqlSymbol(before, ',') || isSqlSymbol(before, '(')
+    ['from', 'join', 'only'].some((word) => isSqlKeyword(before, word)) ||
+    isSqlSymbol(before, ',') ||
+    isSqlSymbol(before, '(')
   );
 }
 
@@ -138,12 +144,15 @@ function callsAfter(before: SqlToken, first: SqlToken | undefined): boolean {
 const wordSet = (text: string): ReadonlySet<string> => new Set(text.split(' '));
 
 const queryWords = wordSet('select delete insert update merge perform values with');
+/** WITH ORDINALITY and the like begin no query. */
+const withOptions = ['ordinality', 'ties', 'time'];
+const notRelations = ['only', 'lateral', 'table', 'select', 'with', 'values'];
 const listEnds = wordSet(
   'where group order having limit offset fetch union except intersect window returning set loop then for when into',
 );
 /** Keywords that a function call may follow, and that are no function names unless quoted. */
 const wordsBeforeCalls = wordSet(
-  'all and any array assert between by call case distinct else elseif elsif except execute exists filter from having if ilike in intersect is join lateral like limit next not offset on or perform placing query return returning select set similar some then to union until using values when where while',
+  'all and any array assert between by call case distinct else elseif elsif except execute exists filter from having if ilike in intersect is join lateral like limit next not offset on only or perform placing query return returning select set similar some then to union until using values when where while',
 );
 /**
  * In `CREATE TABLE t` and `DROP TABLE t`, TABLE is not the query `TABLE t`, and the table may not exist yet or no
@@ -416,7 +425,10 @@ export function findReferences(text: string, language: 'sql' | 'plpgsql'): reado
     const found = isType || isPercent(tokens, end) ? typeOf(tokens, end, names) : context.read(tokens, at, end, names);
     const reference = toReference(found);
     if (reference !== undefined) {
-      const isQuery = reference.schema === undefined && reference.kind !== 'type' && queries.has(reference.name);
+      const isQuery =
+        reference.schema === undefined &&
+        reference.kind !== 'type' &&
+        at >= (queries.get(reference.name) ?? tokens.length);
       // The name of a type in a declaration is always resolved, because PL/pgSQL resolves declarations before any
       // statement runs.
       if (!isQuery) references.push({ ...reference, certain: certain || flow.isDeclaring() });
@@ -458,27 +470,42 @@ function isPercent(tokens: readonly SqlToken[], end: number): boolean {
 
 /**
  * Names that WITH queries define: `q AS (`, `q AS MATERIALIZED (`, `q (a, b) AS (`; and those of temporary tables that the
- * body creates, which count before the search_path.
+ * body creates, which count before the search_path. Each with the token from which it has that meaning: without RECURSIVE
+ * a query does not see its own name.
  */
-function queriesIn(tokens: readonly SqlToken[]): ReadonlySet<string> {
-  const names = new Set<string>();
+function queriesIn(tokens: readonly SqlToken[]): ReadonlyMap<string, number> {
+  const names = new Map<string, number>();
+  const add = (name: SqlToken | undefined, from: number) => {
+    if (name?.kind === 'word') names.set(name.text, Math.min(from, names.get(name.text) ?? from));
+  };
+  const ends = closingParentheses(tokens);
+  const isRecursive = tokens.some((token) => isSqlKeyword(token, 'recursive'));
   for (const [at, token] of tokens.entries()) {
-    if (/^temp(?:orary)?$/.test(token.text) && isSqlKeyword(tokens[at + 1], 'table')) {
-      const name = tokens[at + (isSqlKeyword(tokens[at + 2], 'if') ? 5 : 2)];
-      if (name?.kind === 'word') names.add(name.text);
-    }
+    if (/^temp(?:orary)?$/.test(token.text) && isSqlKeyword(tokens[at + 1], 'table'))
+      add(tokens[at + (isSqlKeyword(tokens[at + 2], 'if') ? 5 : 2)], 0);
     if (!isSqlKeyword(token, 'as')) continue;
-    const opens = [1, 2, 3].some(
-      (far) =>
-        isSqlSymbol(tokens[at + far], '(') && tokens.slice(at + 1, at + far).every((one) => cteWords.has(one.text)),
+    const far = [1, 2, 3].find(
+      (one) =>
+        isSqlSymbol(tokens[at + one], '(') && tokens.slice(at + 1, at + one).every((word) => cteWords.has(word.text)),
     );
-    if (!opens) continue;
+    if (far === undefined) continue;
     let name = at - 1;
     if (isSqlSymbol(tokens[name], ')')) while (name > 0 && !isSqlSymbol(tokens[name + 1], '(')) name -= 1;
-    const named = tokens[name];
-    if (named?.kind === 'word') names.add(named.text);
+    add(tokens[name], isRecursive ? 0 : (ends.get(at + far) ?? 0));
   }
   return names;
+}
+
+/** The token of the closing parenthesis for that of each opening one. */
+function closingParentheses(tokens: readonly SqlToken[]): ReadonlyMap<number, number> {
+  const ends = new Map<number, number>();
+  const open: number[] = [];
+  for (const [at, token] of tokens.entries()) {
+    if (isSqlSymbol(token, '(')) open.push(at);
+    const start = isSqlSymbol(token, ')') ? open.pop() : undefined;
+    if (start !== undefined) ends.set(start, at);
+  }
+  return ends;
 }
 
 const cteWords: ReadonlySet<string> = new Set(['not', 'materialized']);

@@ -250,3 +250,12 @@ function comparesAfter(token: SqlToken | undefined): boolean {
 
 const operator = /^[-+*/<>=~!@#%^&|`?]+$/;
 const comparing: ReadonlySet<string> = new Set('and if elsif not on or return select when where while'.split(' '));
+
+/** Whether a statement begins at a token. */
+export function isStart(tokens: readonly SqlToken[], at: number): boolean {
+  const before = tokens[at - 1];
+  if (before === undefined || isSqlSymbol(before, ';') || isSqlSymbol(before, '>>')) return true;
+  return before.kind === 'word' && !before.quoted && opening.has(before.text);
+}
+
+const opening: ReadonlySet<string> = new Set(['begin', 'then', 'else', 'loop']);

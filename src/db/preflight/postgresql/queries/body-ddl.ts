@@ -1,8 +1,8 @@
 import { firstNormalOid } from '../../../../postgresql/catalog-oids.ts';
 import { decodeText } from '../../../../postgresql/rows.ts';
-import { isSqlKeyword, isSqlSymbol, type SqlToken, tokenizeBody } from '../function-body/tokenize.ts';
+import { isSqlKeyword, isSqlSymbol, isStart, type SqlToken, tokenizeBody } from '../function-body/tokenize.ts';
 import type { PostgresqlQuery } from '../query.ts';
-import { executedTexts, isStart, tableList } from './body-statements.ts';
+import { executedTexts, tableList } from './body-statements.ts';
 import { isNotMemberSql } from './catalog-predicates.ts';
 import { featureCondition } from './database-overview.ts';
 

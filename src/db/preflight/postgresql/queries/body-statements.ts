@@ -1,6 +1,13 @@
 import { firstNormalOid } from '../../../../postgresql/catalog-oids.ts';
 import { decodeText } from '../../../../postgresql/rows.ts';
-import { isSqlKeyword, isSqlSymbol, qualifiedNameAt, type SqlToken, tokenizeBody } from '../function-body/tokenize.ts';
+import {
+  isSqlKeyword,
+  isSqlSymbol,
+  isStart,
+  qualifiedNameAt,
+  type SqlToken,
+  tokenizeBody,
+} from '../function-body/tokenize.ts';
 import type { PostgresqlQuery } from '../query.ts';
 import { isMemberSql, isNotMemberSql } from './catalog-predicates.ts';
 import { featureCondition } from './database-overview.ts';
@@ -215,15 +222,6 @@ export function executedTexts(
 }
 
 const notExecuted = ['raise', 'insert', 'update', 'comment', 'if'];
-
-/** Whether a statement begins at a token. */
-export function isStart(tokens: readonly SqlToken[], at: number): boolean {
-  const before = tokens[at - 1];
-  if (before === undefined || isSqlSymbol(before, ';') || isSqlSymbol(before, '>>')) return true;
-  return before.kind === 'word' && !before.quoted && opening.has(before.text);
-}
-
-const opening: ReadonlySet<string> = new Set(['begin', 'then', 'else', 'loop']);
 
 /**
  * The text of a string at a position with the strings that follow after `||` or in concat(), and where that ends. Expressions

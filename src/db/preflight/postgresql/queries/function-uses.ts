@@ -5,8 +5,8 @@ import { featureCondition } from './database-overview.ts';
 import { containingTypesSql } from './row-scan.ts';
 
 /**
- * WITH clause with the table `d`: objects that call the functions for which `meant` is true, directly or through an
- * operator.
+ * WITH clause with the table `d`: objects that call the functions for which `meant` is true, directly, through an operator
+ * or by a cast to a domain.
  */
 export const functionDependentsCte = (meant: string): string => `
   WITH f AS (
@@ -24,6 +24,17 @@ export const functionDependentsCte = (meant: string): string => `
     JOIN pg_depend u ON u.refclassid = '${catalogOids.pg_operator}' AND u.refobjid = f.objid
     WHERE f.classid = '${catalogOids.pg_operator}'
       AND u.classid <> '${catalogOids.pg_operator}'
+    UNION
+    SELECT u.classid, u.objid, u.objsubid, f.calls
+    FROM f
+    JOIN pg_constraint k ON k.oid = f.objid AND k.contypid <> '0'
+    JOIN pg_depend u ON u.refclassid = '${catalogOids.pg_type}' AND u.refobjid = k.contypid
+    WHERE f.classid = '${catalogOids.pg_constraint}'
+      AND u.deptype = 'n'
+      AND (
+        u.classid IN ('${catalogOids.pg_constraint}', '${catalogOids.pg_attrdef}')
+          OR (u.classid = '${catalogOids.pg_class}' AND u.objsubid = 0)
+      )
   )
 `;
 

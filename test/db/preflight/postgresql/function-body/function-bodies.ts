@@ -3,6 +3,11 @@
  * variables are left out of the PL/pgSQL bodies below: libpg-query does not return them.
  */
 export const sqlBodies: readonly string[] = [
+  "SELECT sum(d) FROM (SELECT c::int d FROM regexp_split_to_table($1, '') c) x, (SELECT 1) z CROSS JOIN (WITH q AS (SELECT 1) TABLE q) w",
+  'SELECT 1 FROM (VALUES (1)) v(a) JOIN (VALUES (plain(2))) w(b) ON true, ((SELECT 1) UNION ALL (SELECT id FROM orders)) u',
+  'SELECT move FROM moves WHERE game = $1',
+  'SELECT sum(p.v) FROM unnest($1) WITH ORDINALITY u(code, n), price p WHERE p.code = u.code',
+  'SELECT id FROM ONLY (sales.orders) o, archive',
   'SELECT count(*) FROM orders',
   'SELECT o.id FROM sales.orders o, customers AS c WHERE c.id = o.customer',
   'SELECT * FROM ONLY orders NATURAL JOIN "Order Lines" l LEFT JOIN sales.refunds r USING (id) ORDER BY lower(l.note)',

@@ -149,6 +149,15 @@ test('a keyword before a parenthesis is no function, even where one has its name
   expect(findReferences(text, 'plpgsql').map(({ name }) => name)).toEqual(['=', 'if']);
 });
 
+test.each([
+  ['WITH kinds AS (SELECT * FROM kinds) SELECT count(*) FROM kinds', 1],
+  ['WITH RECURSIVE kinds AS (SELECT 1 UNION ALL SELECT * FROM kinds) SELECT * FROM kinds', 0],
+  ['WITH kinds (a) AS (SELECT 1), b AS (SELECT a FROM kinds) SELECT a FROM b, kinds', 0],
+  ['SELECT 1 FROM kinds; WITH kinds AS MATERIALIZED (SELECT 1) SELECT * FROM kinds', 1],
+])('a query of WITH does not see its own name: %s', (text, count) => {
+  expect(findReferences(text, 'sql').filter(({ kind }) => kind === 'relation')).toHaveLength(count);
+});
+
 /** They may fail: it depends on the row, or nobody sees it. */
 const undecided: readonly Text[] = [
   {

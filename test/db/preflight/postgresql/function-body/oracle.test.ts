@@ -41,7 +41,7 @@ function searchedReferences(body: string, language: 'sql' | 'plpgsql'): ParsedRe
   const names = (kind: string) => [
     ...new Set(
       found
-        .filter((one) => one.kind === kind && !keywords.has(one.name))
+        .filter((one) => one.kind === kind && (kind === 'relation' || !keywords.has(one.name)))
         .map(({ schema, name }) => (schema === undefined ? name : `${schema}.${name}`)),
     ),
   ];
@@ -53,10 +53,11 @@ function searchedReferences(body: string, language: 'sql' | 'plpgsql'): ParsedRe
   });
 }
 
-/** Keywords that the search reports as names. Without quotes no object has such a name, so the checks find none of it. */
-const keywords: ReadonlySet<string> = new Set(
-  'cast conflict cursor declare materialized rollup rows select'.split(' '),
-);
+/**
+ * Keywords that the search reports as names of functions or types. Without quotes no object has such a name, so the checks find none
+ * of it; a relation need not exist to be read.
+ */
+const keywords: ReadonlySet<string> = new Set('cast conflict cursor declare materialized rollup rows'.split(' '));
 
 /** Without what the grammar itself defines: it is in pg_catalog, or no name at all, whatever the search_path is. */
 function comparable({ relations, functions, types, operators }: ParsedReferences): ParsedReferences {
