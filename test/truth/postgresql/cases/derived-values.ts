@@ -284,6 +284,128 @@ export const derivedValueCases: readonly PostgresCase[] = [
       quiet: ['things', 'codes'],
     }),
   ),
+  {
+    name: 'computed again: a CHECK that casts to a domain, and so reads a table',
+    verdict: 'continuous',
+    unproven: ['reading-checks'],
+    differs: unevaluatedExpression,
+    setup: [
+      'CREATE TABLE codes (id int PRIMARY KEY)',
+      'INSERT INTO codes VALUES (1)',
+      "CREATE FUNCTION is_code(int) RETURNS boolean LANGUAGE sql STABLE AS 'SELECT EXISTS (SELECT FROM public.codes WHERE id = $1)'",
+      'CREATE DOMAIN code AS int CHECK (is_code(VALUE))',
+      'CREATE TABLE things (id int PRIMARY KEY CHECK (id::code > 0))',
+      'INSERT INTO things VALUES (1)',
+    ],
+    last: [{ in: 'd1', sql: 'DELETE FROM codes' }],
+    quiet: ['things', 'codes'],
+  },
+  {
+    name: 'computed again: a generated column of a domain whose function reads a table',
+    verdict: 'continuous',
+    unproven: ['reading-functions'],
+    setup: [
+      'CREATE TABLE codes (id int PRIMARY KEY)',
+      'INSERT INTO codes SELECT generate_series(1, 9)',
+      "CREATE FUNCTION is_code(int) RETURNS boolean LANGUAGE sql STABLE AS 'SELECT EXISTS (SELECT FROM public.codes WHERE id = $1)'",
+      'CREATE DOMAIN code AS int CHECK (is_code(VALUE))',
+      'CREATE TABLE things (id int PRIMARY KEY, c code GENERATED ALWAYS AS (id % 9 + 1) STORED)',
+      'INSERT INTO things VALUES (1)',
+    ],
+    quiet: ['codes'],
+  },
+  {
+    name: 'computed again: a generated column whose function writes the name of a type',
+    verdict: 'continuous',
+    unproven: ['function-results'],
+    differs: unevaluatedFunction,
+    setup: [
+      "CREATE TYPE mood AS ENUM ('sad', 'ok')",
+      "CREATE FUNCTION mood_name(int) RETURNS text IMMUTABLE LANGUAGE sql RETURN 'public.mood'::regtype::text",
+      'CREATE TABLE things (id int PRIMARY KEY, mood text GENERATED ALWAYS AS (mood_name(id)) STORED)',
+      tenThings,
+    ],
+  },
+  {
+    name: 'computed again: a generated column whose function calls one that returns random values',
+    verdict: 'continuous',
+    unproven: ['function-results'],
+    differs: unevaluatedFunction,
+    setup: [
+      'CREATE FUNCTION dice(int) RETURNS int IMMUTABLE LANGUAGE sql AS $$SELECT (random() * 1000000)::int$$',
+      'CREATE FUNCTION thrown(int) RETURNS int IMMUTABLE LANGUAGE sql AS $$SELECT public.dice($1)$$',
+      'CREATE TABLE things (id int PRIMARY KEY, thrown int GENERATED ALWAYS AS (thrown(id)) STORED)',
+      tenThings,
+    ],
+  },
+  ...(
+    [
+      [
+        'rows that are gone',
+        ['CREATE TABLE codes (id int PRIMARY KEY)', 'INSERT INTO codes VALUES (1)'],
+        ['DELETE FROM codes'],
+        'blocked',
+      ],
+      ['a materialized view', ['CREATE MATERIALIZED VIEW codes AS SELECT id FROM base'], [], 'blocked'],
+      [
+        'an unlogged table',
+        ['CREATE UNLOGGED TABLE codes (id int PRIMARY KEY)', 'INSERT INTO codes VALUES (1)'],
+        [],
+        'dump',
+      ],
+    ] as const
+  ).map(
+    ([what, before, after, truth]): PostgresCase => ({
+      name: `computed again: a CHECK whose function reads ${what}`,
+      verdict: 'continuous',
+      unproven: ['reading-checks'],
+      differs: { ...unevaluatedExpression, truth },
+      setup: [
+        ...before,
+        "CREATE FUNCTION is_code(int) RETURNS boolean LANGUAGE sql STABLE AS 'SELECT EXISTS (SELECT FROM public.codes WHERE id = $1)'",
+        'CREATE TABLE things (id int PRIMARY KEY CHECK (is_code(id)))',
+        'INSERT INTO things VALUES (1)',
+      ],
+      last: after.map((sql) => ({ in: 'd1', sql })),
+      quiet: ['things', 'codes'],
+    }),
+  ),
+  ...(
+    [
+      [
+        'selects a column named like a cursor command',
+        '',
+        'SELECT EXISTS (SELECT move FROM public.codes WHERE id = $1)',
+      ],
+      [
+        'reads a table after WITH ORDINALITY',
+        '',
+        'SELECT count(*) = 1 FROM unnest(ARRAY[$1]) WITH ORDINALITY u(id, n), public.codes c WHERE c.id = u.id',
+      ],
+      [
+        'reads a table that a query of WITH has the name of',
+        'SET search_path = public',
+        'WITH codes AS (SELECT * FROM codes WHERE move > 0) SELECT count(*) = 1 FROM codes WHERE id = $1',
+      ],
+      ['reads a table in parentheses', '', 'SELECT EXISTS (SELECT FROM ONLY (public.codes) WHERE id = $1)'],
+    ] as const
+  ).map(
+    ([what, set, body]): PostgresCase => ({
+      name: `computed again: a CHECK whose function ${what}`,
+      verdict: 'continuous',
+      unproven: ['reading-checks'],
+      differs: unevaluatedExpression,
+      setup: [
+        'CREATE TABLE codes (id int PRIMARY KEY, move int)',
+        'INSERT INTO codes VALUES (1, 1)',
+        `CREATE FUNCTION is_code(int) RETURNS boolean LANGUAGE sql STABLE ${set} AS '${body}'`,
+        'CREATE TABLE things (id int PRIMARY KEY CHECK (is_code(id)))',
+        'INSERT INTO things VALUES (1)',
+      ],
+      last: [{ in: 'd1', sql: 'DELETE FROM codes' }],
+      quiet: ['things', 'codes'],
+    }),
+  ),
   ...(
     [
       ['casts to a domain', 'CREATE DOMAIN code AS int CHECK (is_code(VALUE))', 'id::code > 0'],

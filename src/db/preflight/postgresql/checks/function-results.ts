@@ -128,22 +128,45 @@ function environmentUseOf({ bodies, reads }: FunctionReads): string | undefined 
   return reads.find(({ schema, name }) => /^(?:pg_|information_schema$)/.test(schema ?? name))?.name;
 }
 
-/** Whether a body writes the name of a type, which has a schema if the search_path has not; to compare types is safe. */
+/**
+ * Whether a body writes the name of a type, which has a schema if the search_path has not. To compare types is safe, also
+ * with the name of one of PostgreSQL, and so is what RAISE says.
+ */
 function writesTypeName(text: string): boolean {
   if (!/pg_typeof/i.test(text)) return false;
   const tokens = tokenizeBody(text);
-  const isWritten = (at: number) => {
-    const end = at + tokens.slice(at, at + longestArgument).findIndex((token) => isSqlSymbol(token, ')'));
-    const next = isSqlSymbol(tokens[end + 1], ')') ? end + 2 : end + 1;
-    return ['::', '||'].some((symbol) => isSqlSymbol(tokens[next], symbol)) && !isRegtype(tokens[next + 1]);
-  };
-  return tokens.some((token, at) => isSqlKeyword(token, 'pg_typeof') && isWritten(at)) || tokens.some(isWriter);
+  return tokens.some((token, at) => {
+    if (!isSqlKeyword(token, 'pg_typeof')) return false;
+    let end = at + 1;
+    for (let depth = 0; end < at + longestArgument; end += 1) {
+      depth += Number(isSqlSymbol(tokens[end], '(')) - Number(isSqlSymbol(tokens[end], ')'));
+      if (depth === 0) break;
+    }
+    const statement = tokens.slice(Math.max(0, at - longestArgument), at);
+    const isSaid = statement
+      .slice(statement.findLastIndex((one) => isSqlSymbol(one, ';')) + 1)
+      .some((one) => isSqlKeyword(one, 'raise'));
+    return (
+      !isSaid &&
+      !isComparedWithType(tokens[end + 1], tokens[end + 2]) &&
+      !isComparedWithType(tokens[at - 1], tokens[at - 2])
+    );
+  });
 }
 
 /** In tokens; a body may be hostile. */
 const longestArgument = 100;
-const isWriter = (token: SqlToken) => ['concat', 'concat_ws', 'format'].some((name) => isSqlKeyword(token, name));
-const isRegtype = (token: SqlToken | undefined) => token?.text.startsWith('reg') === true || token?.text === 'oid';
+
+/** Whether a comparison follows, and what is compared is no name that only a search_path finds. */
+function isComparedWithType(operator: SqlToken | undefined, other: SqlToken | undefined): boolean {
+  const isComparison =
+    ['=', '<>', '!='].some((symbol) => isSqlSymbol(operator, symbol)) ||
+    ['is', 'from', 'in'].some((word) => isSqlKeyword(operator, word));
+  return isComparison && (other?.kind !== 'string' || builtinType.test(other.text));
+}
+
+const builtinType =
+  /^(?:"char"|bigint|bit|boolean|bytea|character(?: varying)?|cidr|date|double precision|inet|integer|interval|jsonb?|money|name|numeric|oid|point|real|smallint|text|times?(?:tamp)? with(?:out)? time zone|timestamp|timestamptz|tsvector|uuid|xml)(?:\[\])?$/;
 
 /**
  * Functions and text search configurations that a release added to pg_catalog, which is searched before the schemas of a

@@ -65,7 +65,8 @@ function createContextTracker(): ContextTracker {
       if (token.text === 'merge' && isSqlKeyword(tokens[at + 1], 'into')) level.isMerge = true;
       const isOption = token.text === 'with' && withOptions.some((word) => isSqlKeyword(tokens[at + 1], word));
       if (queryWords.has(token.text) && !isOption) [level.hasQuery, level.isList] = [true, false];
-      else if (token.text === 'from') level.isList = isFrom(tokens, at, level);
+      else if (token.text === 'from' && !isSqlKeyword(tokens[at - 1], 'distinct'))
+        level.isList = isFrom(tokens, at, level);
       else if (token.text === 'using' && level.isMerge) level.isList = true;
       else if (listEnds.has(token.text)) level.isList = false;
     },
@@ -98,7 +99,7 @@ function isRelation(tokens: readonly SqlToken[], at: number, level: ParenthesisL
   const [before, first] = [tokens[at - 1], tokens[at - 2]];
   if (isSqlKeyword(before, 'only')) return isRelation(tokens, at - 1, level);
   if (isSqlKeyword(before, 'join')) return true;
-  if (isSqlKeyword(before, 'from')) return level.isList;
+  if (isSqlKeyword(before, 'from')) return level.isList && !isSqlKeyword(first, 'distinct');
   if (isSqlKeyword(before, 'into')) return isSqlKeyword(first, 'insert') || isSqlKeyword(first, 'merge');
   if (isSqlKeyword(before, 'table')) return first?.kind !== 'word' || !wordsBeforeDdlTable.has(first.text);
   // Only USING of DELETE and MERGE is followed by a table name; USING of JOIN is followed by parentheses.
@@ -115,13 +116,21 @@ function isRelation(tokens: readonly SqlToken[], at: number, level: ParenthesisL
 }
 
 function isFrom(tokens: readonly SqlToken[], at: number, level: ParenthesisLevel): boolean {
-  if (!level.hasQuery || isSqlKeyword(tokens[at - 1], 'distinct')) return false;
+  if (!level.hasQuery) return false;
   // In FETCH NEXT FROM c and MOVE FROM c, the name is a cursor.
-  for (let back = at - 1; back >= 0 && back > at - 5; back -= 1) {
-    const isCursor = isSqlKeyword(tokens[back], 'fetch') || isSqlKeyword(tokens[back], 'move');
-    if (isCursor && isStart(tokens, back)) return false;
-  }
+  let back = at - 1;
+  while (back > at - 5 && isDirection(tokens[back])) back -= 1;
+  const isCursor = isSqlKeyword(tokens[back], 'fetch') || isSqlKeyword(tokens[back], 'move');
+  if (isCursor && isStart(tokens, back)) return false;
   return true;
+}
+
+function isDirection(token: SqlToken | undefined): boolean {
+  return (
+    isSqlSymbol(token, '-') ||
+    (token?.kind !== 'string' &&
+      /^\d+$|^(?:next|prior|first|last|absolute|relative|forward|backward|all)$/.test(token?.text ?? ''))
+  );
 }
 
 function opensRelations(before: SqlToken | undefined): boolean {
@@ -479,7 +488,9 @@ function queriesIn(tokens: readonly SqlToken[]): ReadonlyMap<string, number> {
     if (name?.kind === 'word') names.set(name.text, Math.min(from, names.get(name.text) ?? from));
   };
   const ends = closingParentheses(tokens);
-  const isRecursive = tokens.some((token) => isSqlKeyword(token, 'recursive'));
+  const isRecursive = tokens.some(
+    (token, at) => isSqlKeyword(token, 'recursive') && isSqlKeyword(tokens[at - 1], 'with'),
+  );
   for (const [at, token] of tokens.entries()) {
     if (/^temp(?:orary)?$/.test(token.text) && isSqlKeyword(tokens[at + 1], 'table'))
       add(tokens[at + (isSqlKeyword(tokens[at + 2], 'if') ? 5 : 2)], 0);

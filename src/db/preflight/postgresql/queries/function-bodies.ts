@@ -31,7 +31,7 @@ export interface ObjectBody {
   readonly hasRole: boolean;
   /** Whether the planner may inline the function, and so parses its text even if there is no row. */
   readonly inlined: boolean;
-  /** Object ids of the functions that the SQL-standard body, or the default of an argument, calls. */
+  /** Object ids of the functions that the SQL-standard body calls. */
   readonly calls: readonly string[];
   /** Types of the function arguments, by their names in pg_type: `_int4`. */
   readonly types: readonly string[];
@@ -148,9 +148,10 @@ function bound(version: number): string {
 }
 
 function boundCalls(version: number): string {
+  if (version < 140_000) return 'NULL';
   return `
     CASE
-      WHEN p.pronargdefaults > 0${version < 140_000 ? '' : ' OR p.prosqlbody IS NOT NULL'}
+      WHEN p.prosqlbody IS NOT NULL
         THEN (
           SELECT array_agg(b.refobjid::text)
           FROM pg_depend b

@@ -6,7 +6,7 @@ import { containingTypesSql } from './row-scan.ts';
 
 /**
  * WITH clause with the table `d`: objects that call the functions for which `meant` is true, directly, through an operator
- * or by a cast to a domain.
+ * or by a cast to a domain. A generated column of the domain is a use of the domain.
  */
 export const functionDependentsCte = (meant: string): string => `
   WITH f AS (
@@ -32,8 +32,7 @@ export const functionDependentsCte = (meant: string): string => `
     WHERE f.classid = '${catalogOids.pg_constraint}'
       AND u.deptype = 'n'
       AND (
-        u.classid IN ('${catalogOids.pg_constraint}', '${catalogOids.pg_attrdef}')
-          OR (u.classid = '${catalogOids.pg_class}' AND u.objsubid = 0)
+        u.classid = '${catalogOids.pg_constraint}' OR (u.classid = '${catalogOids.pg_class}' AND u.objsubid = 0)
       )
   )
 `;

@@ -43,6 +43,15 @@ test.each([
   ["length('current_user, now() and random()')", 'pass'],
   ["length(to_tsvector('english'::regconfig, $1)::text)", 'pass'],
   ['pg_catalog.int4pl($1, 1)', 'pass'],
+  ['pg_typeof((x).a)::text', 'unknown'],
+  ['CAST(pg_typeof($1) AS text)', 'unknown'],
+  ["'type ' || pg_typeof($1)", 'unknown'],
+  ['pg_typeof(v)', 'unknown'],
+  ["jsonb_build_object('t', pg_typeof(coalesce(a, g(b))))", 'unknown'],
+  ["pg_typeof($1) = 'status'", 'unknown'],
+  ["pg_typeof($1) = 'numeric'", 'pass'],
+  ['pg_typeof(a) IS DISTINCT FROM pg_typeof(coalesce(a, g(b)))', 'pass'],
+  ["1; RAISE EXCEPTION 'no %', pg_typeof(a)::text", 'pass'],
   ['public.version + now', 'pass'],
 ] as const)('%s: %s', (expression, verdict) => {
   expect(short(evaluate([body(`BEGIN RETURN ${expression}; END`)]))).toBe(verdict);

@@ -6,6 +6,7 @@ export const sqlBodies: readonly string[] = [
   "SELECT sum(d) FROM (SELECT c::int d FROM regexp_split_to_table($1, '') c) x, (SELECT 1) z CROSS JOIN (WITH q AS (SELECT 1) TABLE q) w",
   'SELECT 1 FROM (VALUES (1)) v(a) JOIN (VALUES (plain(2))) w(b) ON true, ((SELECT 1) UNION ALL (SELECT id FROM orders)) u',
   'SELECT move FROM moves WHERE game = $1',
+  'SELECT CASE WHEN $1 > 0 THEN move END FROM moves; SELECT o.a FROM orders o JOIN archive a ON o.a IS DISTINCT FROM a.a, customers',
   'SELECT sum(p.v) FROM unnest($1) WITH ORDINALITY u(code, n), price p WHERE p.code = u.code',
   'SELECT id FROM ONLY (sales.orders) o, archive',
   'SELECT count(*) FROM orders',
