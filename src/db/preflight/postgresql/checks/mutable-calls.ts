@@ -1,9 +1,16 @@
 import { countOf } from '../../../../base/text.ts';
-import { catalogOids, firstNormalOid, languageOids, mutableFunctions } from '../../../../postgresql/catalog-oids.ts';
+import {
+  catalogOids,
+  firstNormalOid,
+  languageOids,
+  mutableFunctions,
+  typeOids,
+} from '../../../../postgresql/catalog-oids.ts';
 import { failOutcome, passOutcome } from '../../finding.ts';
 import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
 import { featureCondition } from '../queries/database-overview.ts';
 import { column, columns, rowsQuery } from '../query.ts';
+import { targetVersionNumber } from '../source-facts.ts';
 
 const trees = [
   `
@@ -27,6 +34,19 @@ const generated = `
     AND a.attgenerated <> ''
 `;
 
+function treesOf(version: number): string {
+  return (version < 120_000 ? trees : [...trees, generated]).join(' UNION ALL ');
+}
+
+/** Since PostgreSQL 15 the cast of an interval to text is not immutable. */
+function intervalTextsSql(version: number): string {
+  return `
+    SELECT o.object, 'interval_out(interval)', 'release'
+    FROM (${treesOf(version)}) o
+    WHERE o.tree ~ 'COERCEVIAIO :arg [{][A-Z]+ [^{}]*type(id)? ${typeOids.interval} '
+  `;
+}
+
 /**
  * Expressions that must be immutable, but call a function that is not immutable on this server or on the target.
  * PostgreSQL may inline functions in the language SQL, so the functions that their bodies call are examined instead.
@@ -48,7 +68,7 @@ const mutableCallsQuery = rowsQuery({
             WHEN p.oid < '${firstNormalOid}' THEN 'system'
             ELSE 'extension'
           END AS immutable_where
-        FROM (${(version < 120_000 ? trees : [...trees, generated]).join(' UNION ALL ')}) o
+        FROM (${treesOf(version)}) o
         CROSS JOIN LATERAL regexp_matches(o.tree, 'funcid ([0-9]+) ', 'g') m(found)
         JOIN pg_proc p ON p.oid = m.found[1]::oid
         WHERE p.prolang <> '${languageOids.sql}'
@@ -67,6 +87,7 @@ const mutableCallsQuery = rowsQuery({
                   )
               )
           )
+        ${version < 150_000 ? `UNION ALL ${intervalTextsSql(version)}` : ''}
         ORDER BY 1, 2
       `,
   row: columns({
@@ -78,9 +99,9 @@ const mutableCallsQuery = rowsQuery({
     calls: column.text('calls'),
     /**
      * `here`: the function is not immutable on this server; `system`, `extension`: the built-in or extension function was
-     * declared immutable on this server only.
+     * declared immutable on this server only; `release`: PostgreSQL before 15 declares it immutable.
      */
-    where: column.oneOf('immutable_where', 'extension', 'here', 'system'),
+    where: column.oneOf('immutable_where', 'extension', 'here', 'release', 'system'),
   }),
 });
 
@@ -90,7 +111,9 @@ export const mutableCallsCheck = declareDatabaseCheck({
   headline: 'An index, a generated column or a partition key calls a function that is not immutable',
   severity: { continuous: 'blocker', dump: 'blocker' },
   queries: { mutableCalls: mutableCallsQuery },
-  evaluate({ mutableCalls }, database) {
+  evaluate({ mutableCalls: all }, database, _facts, options) {
+    const isLater = (targetVersionNumber(options) ?? 150_000) >= 150_000;
+    const mutableCalls = all.filter(({ where }) => where !== 'release' || isLater);
     if (mutableCalls.length === 0) return passOutcome('all');
     const objects = [...new Set(mutableCalls.map(({ object }) => object))];
     const here = mutableCalls.filter((one) => one.where === 'here').map(({ calls }) => calls);
@@ -110,7 +133,7 @@ export const mutableCallsCheck = declareDatabaseCheck({
     ];
     return failOutcome(['continuous', 'dump'], countOf(objects.length, 'object'), {
       required: 'functions that are IMMUTABLE on every server',
-      detail: `${made.length === 0 ? 'The called functions were IMMUTABLE when the listed objects were created, but no longer are' : 'A dump does not contain ALTER FUNCTION … IMMUTABLE of a function that belongs to the system or an extension'}, so the schema cannot be restored: "functions in index expression must be marked IMMUTABLE", "generation expression is not immutable".${unlistedNote(objects)}`,
+      detail: `${mutableCalls.every(({ where }) => where === 'release') ? 'PostgreSQL 15 no longer declares the cast of an interval to text IMMUTABLE' : made.length === 0 ? 'The called functions were IMMUTABLE when the listed objects were created, but no longer are' : 'A dump does not contain ALTER FUNCTION … IMMUTABLE of a function that belongs to the system or an extension'}, so the schema cannot be restored: "functions in index expression must be marked IMMUTABLE", "generation expression is not immutable".${unlistedNote(objects)}`,
       objects: limitObjects(mutableCalls).map(({ object, calls }) => `${object} (${calls})`),
       fix: { database, by: 'the owner of the tables, or a superuser', text: texts.join(' ') },
     });

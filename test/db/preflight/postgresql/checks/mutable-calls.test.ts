@@ -2,9 +2,20 @@ import { expect, test } from 'vitest';
 import { mutableCallsCheck } from '../../../../../src/db/preflight/postgresql/checks/mutable-calls.ts';
 import { preflightOptions, short, sourceFacts } from '../facts.ts';
 
-function evaluate(mutableCalls: Parameters<typeof mutableCallsCheck.evaluate>[0]['mutableCalls']) {
-  return mutableCallsCheck.evaluate({ mutableCalls }, 'd1', sourceFacts(), preflightOptions());
+function evaluate(
+  mutableCalls: Parameters<typeof mutableCallsCheck.evaluate>[0]['mutableCalls'],
+  targetVersion = '17',
+) {
+  return mutableCallsCheck.evaluate({ mutableCalls }, 'd1', sourceFacts(), preflightOptions({ targetVersion }));
 }
+
+test('the text of an interval is immutable before PostgreSQL 15', () => {
+  const rows = [{ object: 'index public.i', calls: 'interval_out(interval)', where: 'release' }] as const;
+  expect(short(evaluate(rows, '14'))).toBe('pass');
+  const outcome = evaluate(rows, '15');
+  expect(short(outcome)).toBe('fail continuous+dump');
+  expect(outcome.detail).toContain('PostgreSQL 15');
+});
 
 test('without a call of a function that is not immutable it passes', () => {
   expect(short(evaluate([]))).toBe('pass');
