@@ -229,6 +229,12 @@ export const settingFunctions =
  */
 export const mutableFunctions = `1181|1284|1285|1290|1299|177[2-7]|2003|2004|384|395|305[89]|315[3-6]|3176|319[89]|320[01]|327[1-4]|3539|3540|3749|375[01]|3787|${settingFunctions}`;
 
+/** Functions of PostgreSQL that write a value of any type: quote_literal, concat, format, array_to_string, to_json … */
+export const writingFunctions = '1285|1290|3058|3059|3539|384|395|315[3-6]|3176|319[89]|320[01]|327[1-4]|3787';
+
+/** Operators that write a value of any type: `||` with a text. */
+export const writingOperators = '2779|2780';
+
 /** Letter case, and regular expressions (also in JSON paths): of ASCII letters only with the collation C. */
 export const letterFunctionOidPattern =
   '87[0-2]|6412|79|125[246]|165[89]|207[34]|228[45]|276[3-8]|339[67]|625[1-9]|626[0-9]|400[5-9]|401[01]';

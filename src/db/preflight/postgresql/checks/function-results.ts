@@ -2,7 +2,14 @@ import { countOf } from '../../../../base/text.ts';
 import { passOutcome, unknownOutcome } from '../../finding.ts';
 import { declareDatabaseCheck, limitObjects, unlistedNote } from '../check.ts';
 import { findReferences, type NameReference } from '../function-body/names.ts';
-import { isInputByPath, isSqlKeyword, isSqlSymbol, type SqlToken, tokenizeBody } from '../function-body/tokenize.ts';
+import {
+  closingParentheses,
+  isInputByPath,
+  isSqlKeyword,
+  isSqlSymbol,
+  type SqlToken,
+  tokenizeBody,
+} from '../function-body/tokenize.ts';
 import { createRelationReader, type FunctionReads, findUnresolved } from '../function-body/unresolved-names.ts';
 import {
   bodiesQuery,
@@ -135,14 +142,11 @@ function environmentUseOf({ bodies, reads }: FunctionReads): string | undefined 
 function writesTypeName(text: string): boolean {
   if (!/pg_typeof/i.test(text)) return false;
   const tokens = tokenizeBody(text);
+  const ends = closingParentheses(tokens);
   return tokens.some((token, at) => {
-    if (!isSqlKeyword(token, 'pg_typeof')) return false;
-    let end = at + 1;
-    for (let depth = 0; end < at + longestArgument; end += 1) {
-      depth += Number(isSqlSymbol(tokens[end], '(')) - Number(isSqlSymbol(tokens[end], ')'));
-      if (depth === 0) break;
-    }
-    const statement = tokens.slice(Math.max(0, at - longestArgument), at);
+    const end = ends.get(at + 1);
+    if (!isSqlKeyword(token, 'pg_typeof') || end === undefined) return false;
+    const statement = tokens.slice(Math.max(0, at - longestStatement), at);
     const isSaid = statement
       .slice(statement.findLastIndex((one) => isSqlSymbol(one, ';')) + 1)
       .some((one) => isSqlKeyword(one, 'raise'));
@@ -155,7 +159,7 @@ function writesTypeName(text: string): boolean {
 }
 
 /** In tokens; a body may be hostile. */
-const longestArgument = 100;
+const longestStatement = 100;
 
 /** Whether a comparison follows, and what is compared is no name that only a search_path finds. */
 function isComparedWithType(operator: SqlToken | undefined, other: SqlToken | undefined): boolean {

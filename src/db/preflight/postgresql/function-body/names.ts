@@ -1,5 +1,6 @@
 import type { NamedObject } from '../queries/function-bodies.ts';
 import {
+  closingParentheses,
   isSqlKeyword,
   isSqlSymbol,
   isStart,
@@ -505,18 +506,6 @@ function queriesIn(tokens: readonly SqlToken[]): ReadonlyMap<string, number> {
     add(tokens[name], isRecursive ? 0 : (ends.get(at + far) ?? 0));
   }
   return names;
-}
-
-/** The token of the closing parenthesis for that of each opening one. */
-function closingParentheses(tokens: readonly SqlToken[]): ReadonlyMap<number, number> {
-  const ends = new Map<number, number>();
-  const open: number[] = [];
-  for (const [at, token] of tokens.entries()) {
-    if (isSqlSymbol(token, '(')) open.push(at);
-    const start = isSqlSymbol(token, ')') ? open.pop() : undefined;
-    if (start !== undefined) ends.set(start, at);
-  }
-  return ends;
 }
 
 const cteWords: ReadonlySet<string> = new Set(['not', 'materialized']);

@@ -259,3 +259,15 @@ export function isStart(tokens: readonly SqlToken[], at: number): boolean {
 }
 
 const opening: ReadonlySet<string> = new Set(['begin', 'then', 'else', 'loop']);
+
+/** The token of the closing parenthesis for that of each opening one. */
+export function closingParentheses(tokens: readonly SqlToken[]): ReadonlyMap<number, number> {
+  const ends = new Map<number, number>();
+  const open: number[] = [];
+  for (const [at, token] of tokens.entries()) {
+    if (isSqlSymbol(token, '(')) open.push(at);
+    const start = isSqlSymbol(token, ')') ? open.pop() : undefined;
+    if (start !== undefined) ends.set(start, at);
+  }
+  return ends;
+}

@@ -1,4 +1,9 @@
-import { catalogOids, firstNormalOid } from '../../../../postgresql/catalog-oids.ts';
+import {
+  catalogOids,
+  firstNormalOid,
+  writingFunctions,
+  writingOperators,
+} from '../../../../postgresql/catalog-oids.ts';
 import { decodeOptionalText, decodeTextArray, type PostgresqlRow } from '../../../../postgresql/rows.ts';
 import { column, columns, type RowOf, rowsQuery } from '../query.ts';
 import { callableCatalogSql, decodeVersion, type RowVersion, rowVersionSql } from './callables.ts';
@@ -139,12 +144,6 @@ function decodeVersionOf(row: PostgresqlRow, name: string): RowVersion | undefin
   return text === undefined ? undefined : decodeVersion(text);
 }
 
-/** Functions of PostgreSQL that write a value of any type: quote_literal, concat, format, array_to_string, to_json … */
-const writers = '1285|1290|3058|3059|3539|384|395|315[3-6]|3176|319[89]|320[01]|327[1-4]|3787';
-
-/** Operators that write a value of any type: `||` with a text. */
-const writingOperators = '2779|2780';
-
 /**
  * The newest row of each row type and enum in a node tree, and of those inside of them. A field of a column stays what it is.
  * A label with a greater object id than the expression was added later, so no older row has it; labels matter only where
@@ -187,7 +186,7 @@ const shapesSql = `
       FROM pg_enum
       WHERE enumtypid = y.oid
         AND oid < CASE WHEN e.kind = 'generated' THEN e.relid ELSE e.objid END
-        AND e.tree ~ 'COERCEVIAIO|:opno (${writingOperators}|[1-9][0-9]{4,}) |:funcid (${writers}|[1-9][0-9]{4,}) '
+        AND e.tree ~ 'COERCEVIAIO|:opno (${writingOperators}|[1-9][0-9]{4,}) |:funcid (${writingFunctions}|[1-9][0-9]{4,}) '
     ) r
     ORDER BY r.xmin::text::bigint DESC, r.xmax::text <> '0' DESC, r.cmin::text::bigint DESC
     LIMIT 1
