@@ -110,25 +110,10 @@ export function common(from, forTests) {
     // Identifiers are not shortened, so a stack trace names functions of the sources.
     minifySyntax: true,
     minifyWhitespace: true,
-    plugins: [queriesWithoutIndent],
     legalComments: 'none',
     logLevel: 'warning',
   };
 }
-
-/** The indentation of SQL would be a part of the strings that are sent; files of queries and checks have no other strings of several lines. */
-const queriesWithoutIndent = {
-  name: 'queries-without-indent',
-  setup(build) {
-    build.onLoad(
-      { filter: /[/\\]src[/\\]db[/\\]preflight[/\\]postgresql[/\\](?:queries|checks)[/\\][\w-]+\.ts$/ },
-      ({ path }) => ({
-        contents: readFileSync(path, 'utf8').replace(/\n +/g, '\n'),
-        loader: 'ts',
-      }),
-    );
-  },
-};
 
 function merge(metafiles) {
   return {

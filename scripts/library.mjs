@@ -24,9 +24,24 @@ export async function buildLibrary(root, folder, options) {
     chunkNames: 'chunk-[hash]',
     // The package is to stay small. A stack trace within the library names short functions; its errors have names of their own.
     minifyIdentifiers: true,
+    plugins: [queriesWithoutIndent],
     banner: { js: requireOfModule },
   });
 }
+
+/** The indentation of SQL would be a part of the strings that are sent; files of queries and checks have no other strings of several lines. */
+const queriesWithoutIndent = {
+  name: 'queries-without-indent',
+  setup(build) {
+    build.onLoad(
+      { filter: /[/\\]src[/\\]db[/\\]preflight[/\\]postgresql[/\\](?:queries|checks)[/\\][\w-]+\.ts$/ },
+      ({ path }) => ({
+        contents: readFileSync(path, 'utf8').replace(/\n +/g, '\n'),
+        loader: 'ts',
+      }),
+    );
+  },
+};
 
 /** The declarations of all parts by their path in the package, with the extension .js in their imports. */
 export function declarations(root) {
