@@ -11,6 +11,7 @@ import {
   schemaOids,
   tablespaceOids,
   typeOids,
+  writingFunctions,
 } from '../../src/postgresql/catalog-oids.ts';
 import { startPostgres } from '../fixtures/postgres.ts';
 
@@ -71,4 +72,10 @@ test('the server gives every named object the object id of the constant', async 
     );
     expect(rows.map(({ name, oid }) => [name, oid])).toEqual(constants.map(([name, oid]) => [name, oid]));
   }
+  const [written] = await server.query<{ names: string }>(
+    `SELECT string_agg(DISTINCT proname, ' ' ORDER BY proname) AS names FROM pg_proc WHERE oid::text ~ '^(${writingFunctions})$'`,
+  );
+  expect(written?.names).toBe(
+    'array_to_json array_to_string concat concat_ws format json_build_array json_build_object jsonb_build_array jsonb_build_object quote_literal quote_nullable row_to_json to_json to_jsonb',
+  );
 }, 60_000);

@@ -49,6 +49,25 @@ const asText = (type: string) =>
 const search = (call: string) =>
   `CREATE FUNCTION words(v text) RETURNS tsvector LANGUAGE sql IMMUTABLE AS $$ SELECT ${call} $$`;
 
+/** Expressions over row types and enums; of the CHECKs of `e`, one alone writes a label, and the other sees a field. */
+const typed = [
+  'CREATE TYPE addr AS (street text, city text)',
+  'CREATE DOMAIN whole AS addr CHECK (VALUE IS NOT NULL)',
+  "CREATE TYPE status AS ENUM ('draft', 'live')",
+  'CREATE FUNCTION label(s status) RETURNS text LANGUAGE sql IMMUTABLE AS $$ SELECT s::text $$',
+  `CREATE TABLE "My t" (id int PRIMARY KEY, a int DEFAULT 1, CONSTRAINT c CHECK ("My t" IS NOT NULL AND to_jsonb("My t") ? 'a'))`,
+  'CREATE TABLE c (id int PRIMARY KEY, a whole, b addr CHECK (b IS NOT NULL))',
+  "CREATE TABLE e (id int PRIMARY KEY, s status, b addr, CONSTRAINT safe CHECK ((s <> 'live' OR id > 0) AND (b).city <> ''), CONSTRAINT writes CHECK (s::text <> 'x'))",
+  'CREATE TABLE g (id int PRIMARY KEY, s status, l text GENERATED ALWAYS AS (label(s)) STORED)',
+  'CREATE TABLE p (id int, s status) PARTITION BY LIST (label(s))',
+  "CREATE TABLE p1 PARTITION OF p FOR VALUES IN ('draft')",
+  'INSERT INTO "My t" VALUES (1, 2)',
+  "INSERT INTO c VALUES (1, ('x', 'y'), ('x', 'y'))",
+  "INSERT INTO e VALUES (1, 'draft', ('x', 'y'))",
+  "INSERT INTO g VALUES (1, 'draft')",
+  "INSERT INTO p VALUES (1, 'draft')",
+];
+
 /** Settings that change the results of functions, with a column that depends on each, and one that does not. */
 const swayed: readonly (readonly [setting: string, depends: readonly string[], not: readonly string[]])[] = [
   ['extra_float_digits = 0', generated('float8', 'text', 'v::text'), generated('int', 'int', 'v * 2')],
@@ -564,6 +583,27 @@ const cases: readonly Case[] = [
       ),
     ],
     checked: ['c on public.t', 'd on public.t'],
+  },
+  {
+    name: 'types that were altered after rows were stored',
+    setup: [
+      ...typed,
+      'ALTER TABLE "My t" ADD n text',
+      'ALTER TYPE addr ADD ATTRIBUTE zip text',
+      "ALTER TYPE status RENAME VALUE 'draft' TO 'concept'",
+    ],
+    checked: [
+      'c on public."My t"',
+      'c_b_check on public.c',
+      'partition key of public.p',
+      'whole_check on public.whole',
+      'writes on public.e',
+    ],
+    computed: ['column public.g.l'],
+  },
+  {
+    name: 'types to which only a label was added',
+    setup: [...typed, "ALTER TYPE status ADD VALUE 'gone' AFTER 'draft'"],
   },
 ];
 

@@ -117,7 +117,10 @@ export const mutableCallsCheck = declareDatabaseCheck({
     if (mutableCalls.length === 0) return passOutcome('all');
     const objects = [...new Set(mutableCalls.map(({ object }) => object))];
     const here = mutableCalls.filter((one) => one.where === 'here').map(({ calls }) => calls);
-    const made = mutableCalls.filter((one) => one.where !== 'here').map(({ calls }) => calls);
+    const made = mutableCalls
+      .filter(({ where }) => where === 'system' || where === 'extension')
+      .map(({ calls }) => calls);
+    const isCast = mutableCalls.some(({ where }) => where === 'release');
     const texts = [
       ...(here.length === 0
         ? []
@@ -129,11 +132,28 @@ export const mutableCallsCheck = declareDatabaseCheck({
         : [
             `Create a wrapper function that is IMMUTABLE and calls ${made[0]} by its qualified name, and re-create the indexes and columns with it.`,
           ]),
+      ...(isCast
+        ? [
+            'Cast the interval in a function of your own that is IMMUTABLE, and re-create the indexes and columns with it.',
+          ]
+        : []),
       'As an alternative, drop the listed objects before the migration, and create them on the target after the functions are IMMUTABLE on the target too.',
     ];
     return failOutcome(['continuous', 'dump'], countOf(objects.length, 'object'), {
       required: 'functions that are IMMUTABLE on every server',
-      detail: `${mutableCalls.every(({ where }) => where === 'release') ? 'PostgreSQL 15 no longer declares the cast of an interval to text IMMUTABLE' : made.length === 0 ? 'The called functions were IMMUTABLE when the listed objects were created, but no longer are' : 'A dump does not contain ALTER FUNCTION … IMMUTABLE of a function that belongs to the system or an extension'}, so the schema cannot be restored: "functions in index expression must be marked IMMUTABLE", "generation expression is not immutable".${unlistedNote(objects)}`,
+      detail: `${[
+        ...(isCast ? ['PostgreSQL 15 no longer declares the cast of an interval to text IMMUTABLE'] : []),
+        ...(here.length > 0
+          ? ['The called functions were IMMUTABLE when the listed objects were created, but no longer are']
+          : []),
+        ...(made.length > 0
+          ? [
+              'A dump does not contain ALTER FUNCTION … IMMUTABLE of a function that belongs to the system or an extension',
+            ]
+          : []),
+      ].join(
+        '; ',
+      )}, so the schema cannot be restored: "functions in index expression must be marked IMMUTABLE", "generation expression is not immutable".${unlistedNote(objects)}`,
       objects: limitObjects(mutableCalls).map(({ object, calls }) => `${object} (${calls})`),
       fix: { database, by: 'the owner of the tables, or a superuser', text: texts.join(' ') },
     });
